@@ -33,6 +33,13 @@ expect 0 "$scratch/other/libsycl.so.9" env LD_PRELOAD="$scratch/other/libsycl.so
 expect 3 "$scratch/program needs libsycl.so.9, which is not found" "${run[@]}" "$scratch/program"
 expect 0 "DPC++ of an unknown release, $scratch/other/libsycl.so.9" env LD_LIBRARY_PATH="$scratch/other" \
     "${run[@]}" "$scratch/program"
+expect 0 "$scratch/other/libsycl.so.9" env LD_LIBRARY_PATH="$scratch/other" "${run[@]}" "$python" -c ''
+# A runtime that is too old, as its comment tells.
+mkdir "$scratch/old"
+echo '__asm__(".ident \"Intel(R) oneAPI DPC++/C++ Compiler 2025.1.1 (2025.1.1.20250418)\"");' >>"$scratch/sycl.c"
+cc -shared -fPIC -Wl,-soname,libsycl.so.9 "$scratch/sycl.c" -o "$scratch/old/libsycl.so.9" || exit 1
+expect 3 'loads DPC++ 2025.1.1' env LD_LIBRARY_PATH="$scratch/old" "${run[@]}" "$scratch/program"
+expect 3 "pip install 'intel-sycl-rt>=2025.3'" env LD_LIBRARY_PATH="$scratch/old" "${run[@]}" "$python" -c ''
 # Programs that start others.
 expect 0 'runtime: unknown' "${run[@]}" env "$scratch/bin/python3" -c ''
 expect 0 'runtime: unknown' "${run[@]}" sh -c ''
@@ -46,5 +53,21 @@ expect 0 'UR_ADAPTERS_FORCE_LOAD is unset' env UR_ADAPTERS_FORCE_LOAD=/other "${
 expect 0 "UR_ADAPTERS_FORCE_LOAD=$scratch/script" "$zepi" exec --cpu --adapter "$scratch/script" -- env
 expect 0 "UR_ADAPTERS_FORCE_LOAD=$scratch/script" env ZEPI_UR_ADAPTER="$scratch/script" "$zepi" exec --cpu -- env
 expect 3 "$scratch/none: No such file" env ZEPI_UR_ADAPTER="$scratch/none" "${run[@]}" true
+
+
+# The device's type, and the line for a program that asks for a GPU.
+devices='import dpctl; print([str(device.device_type) for device in dpctl.get_devices()])'
+unset ZE_CPU_TYPE ONEAPI_DEVICE_SELECTOR
+expect 0 'type: CPU' "$zepi" info --cpu
+expect 0 "['device_type.cpu']" env ONEAPI_DEVICE_SELECTOR='level_zero:*' "$zepi" exec --cpu -- "$python" -c "$devices"
+expect 0 "['device_type.gpu']" env ONEAPI_DEVICE_SELECTOR='level_zero:*' "$zepi" exec --cpu=gpu -- "$python" -c "$devices"
+expect 0 'asks for a GPU' env ONEAPI_DEVICE_SELECTOR='level_zero:gpu' "$zepi" exec --cpu -- "$python" -c "$devices"
+lines=$(ONEAPI_DEVICE_SELECTOR='level_zero:gpu' "$zepi" exec --cpu -- "$python" -c "$devices; $devices" 2>&1 |
+    grep -c 'asks for a GPU')
+[ "$lines" -eq 1 ] || fail "the line about GPUs stands $lines times"
+lines=$(ONEAPI_DEVICE_SELECTOR='level_zero:gpu' "$zepi" exec --cpu=gpu -- "$python" -c "$devices" 2>&1 |
+    grep -c 'asks for a GPU')
+[ "$lines" -eq 0 ] || fail "the line about GPUs stands beside a GPU"
+expect 2 'expected --cpu or --cpu=gpu' "$zepi" exec --cpu=other -- true
 
 [ $failures -eq 0 ] && echo 'exec: everything is right'

@@ -14,18 +14,20 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi exec [--cpu | --gpu | --intel-driver] [--adapter FILE] [--stats[=FILE]]\n"
+    "usage: zepi exec [--cpu[=gpu] | --gpu | --intel-driver] [--adapter FILE] [--stats[=FILE]]\n"
     "                 [--verbose] [--] COMMAND [ARGUMENT...]\n"
     "\n"
     "Runs a program of the DPC++ runtime on zepi. UR_ADAPTERS_SEARCH_PATH gets the folder where "
     "zepi\n"
     "stands in for Intel's adapters for Level Zero; other backends (OpenCL, CUDA) stay. Where "
     "there\n"
-    "is no GPU, or with --cpu, ZE_ENABLE_ALT_DRIVERS gets the driver that executes on the CPU, "
-    "which\n"
-    "then says that its device is a CPU (ZE_CPU_TYPE, unless that is set).\n"
+    "is no GPU, or with --cpu, ZE_ENABLE_ALT_DRIVERS gets the driver that executes on the "
+    "CPU.\n"
     "\n"
     "  --cpu           execute on the CPU, even if there is a GPU\n"
+    "  --cpu=gpu       the same, with a device that says it is a GPU, for programs that ask for "
+    "one\n"
+    "                  (ZE_CPU_TYPE=gpu)\n"
     "  --gpu           a GPU or nothing\n"
     "  --intel-driver  Intel's newest driver, which needs no GPU (tools/setup --intel-driver "
     "fetches it)\n"
@@ -37,11 +39,11 @@ static const char usage[] =
     "                  .json\n"
     "  --verbose       name the program's DPC++ runtime on stderr, and the variables that are set\n"
     "\n"
-    "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver, no adapter, or "
-    "no\n"
-    "runtime for a program that links with it or for python (\"-- env python ...\" runs it all "
-    "the\n"
-    "same).\n";
+    "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver, no adapter, a "
+    "runtime\n"
+    "that is too old, or none for a program that links with it or for python (\"-- env python "
+    "...\"\n"
+    "runs it all the same).\n";
 
 static bool is_verbose;
 static const char *other_adapter;
@@ -79,6 +81,13 @@ static int check_runtime(char *const command[])
                 "zepi exec: %s has no DPC++ runtime (libsycl.so): pip install dpctl brings one; a "
                 "program that finds one elsewhere starts with: zepi exec -- env python ...\n",
                 runtime.program);
+        return EXIT_NO_DEVICE;
+    }
+    if (state == RUNTIME_FOUND && runtime_is_too_old(&runtime)) {
+        fprintf(stderr,
+                "zepi exec: %s loads DPC++ %s (%s), which crashes beside an adapter that it does "
+                "not know; zepi serves 2025.3 and later: pip install 'intel-sycl-rt>=2025.3'\n",
+                runtime.program, runtime.release, runtime.library);
         return EXIT_NO_DEVICE;
     }
     if (!is_verbose)
@@ -156,9 +165,8 @@ static int prepare(enum host_driver driver, char *const command[])
         set("ZE_ENABLE_ALT_DRIVERS", drivers);
     if (!drivers || !strstr(drivers, "libze_cpu"))
         return EXIT_OK;
-    // Libraries that bring native code for Intel GPUs along must not take it for one.
-    if (!getenv("ZE_CPU_TYPE"))
-        set("ZE_CPU_TYPE", "cpu");
+    if (is_verbose)
+        fprintf(stderr, "zepi: ZE_CPU_TYPE=%s\n", getenv("ZE_CPU_TYPE"));
     // Else loaders leave adapters for Level Zero out where ONEAPI_DEVICE_SELECTOR asks for a CPU.
     if (!getenv("UR_LOADER_PRELOAD_FILTER"))
         set("UR_LOADER_PRELOAD_FILTER", "0");
@@ -168,7 +176,7 @@ static int prepare(enum host_driver driver, char *const command[])
 int command_exec(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
+        {"cpu", optional_argument, NULL, 'c'},    {"gpu", no_argument, NULL, 'g'},
         {"intel-driver", no_argument, NULL, 'I'}, {"adapter", required_argument, NULL, 'a'},
         {"stats", optional_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},         {0}};
@@ -178,6 +186,13 @@ int command_exec(int argc, char **argv)
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (option) {
         case 'c':
+            if (optarg && strcmp(optarg, "gpu") != 0) {
+                fprintf(stderr, "zepi exec: --cpu=%s: expected --cpu or --cpu=gpu\n", optarg);
+                return command_refuse(usage);
+            }
+            if (optarg)
+                setenv("ZE_CPU_TYPE", optarg, 1);
+            // fallthrough
         case 'g':
             if (!host_choose(&driver, option == 'c' ? HOST_DRIVER_CPU : HOST_DRIVER_GPU))
                 return EXIT_USAGE;

@@ -73,7 +73,7 @@ static enum rank rank_of(zepi_platform_t platform, zepi_device_t device)
     if (zepi.platform_get_info(platform, &driver) != ZEPI_SUCCESS ||
         zepi.device_get_info(device, &info) != ZEPI_SUCCESS)
         return RANK_NONE;
-    // ze_cpu's devices say that they are GPUs, too.
+    // ze_cpu's device may say that it is a GPU (ZE_CPU_TYPE).
     return driver.is_ze_cpu                    ? RANK_ZE_CPU
            : info.type == ZEPI_DEVICE_TYPE_GPU ? RANK_GPU
                                                : RANK_OTHER;
@@ -176,6 +176,10 @@ int host_prepare(enum host_driver driver)
                           ? "ze_cpu, which executes on the CPU"
                           : "ze_cpu, which executes on the CPU (no GPU was found)";
     }
+    named = getenv("ZE_ENABLE_ALT_DRIVERS");
+    // A program with machine code for Intel GPUs must not take ze_cpu's device for one.
+    if (driver != HOST_DRIVER_INTEL && named && strstr(named, "libze_cpu"))
+        setenv("ZE_CPU_TYPE", "cpu", 0);
     return EXIT_OK;
 }
 

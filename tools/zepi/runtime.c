@@ -19,6 +19,8 @@ extern char **environ;
 #define LISTS "LD_TRACE_LOADED_OBJECTS"
 // Of the releases that the adapter serves.
 #define LIBRARIES "libsycl.so.9:libsycl.so.8"
+#define OLDEST_YEAR 2025
+#define OLDEST_MINOR 3
 
 // ---- Output of other programs ----
 
@@ -138,6 +140,20 @@ static bool find_by_packages(const struct program *program, char path[PATH_MAX])
     return is_found;
 }
 
+static bool find_by_library_path(char path[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    const char *rest = getenv("LD_LIBRARY_PATH");
+    while (rest && *rest) {
+        const size_t length = strcspn(rest, ":;");
+        snprintf(folder, sizeof(folder), "%.*s", (int)length, rest);
+        if (length > 0 && find_in_folder(folder, path))
+            return true;
+        rest += length + (rest[length] != '\0');
+    }
+    return false;
+}
+
 static bool find_for_python(const struct program *program, char path[PATH_MAX])
 {
     char name[PATH_MAX];
@@ -145,7 +161,8 @@ static bool find_for_python(const struct program *program, char path[PATH_MAX])
     // Not where a link to it leads: an environment has a link to another one's Python.
     const int length = (int)(strrchr(program->path, '/') - program->path);
     snprintf(folder, sizeof(folder), "%.*s/../lib", length, program->path);
-    return find_in_folder(folder, path) || find_by_packages(program, path) ||
+    return find_by_library_path(path) || find_in_folder(folder, path) ||
+           find_by_packages(program, path) ||
            (list_libsycl(program, LIBRARIES, name, path) && path[0]);
 }
 
@@ -238,4 +255,11 @@ enum runtime_state runtime_find(char *const command[], struct runtime *out_runti
     if (state == RUNTIME_FOUND)
         read_release(out_runtime->library, out_runtime->release);
     return state;
+}
+
+bool runtime_is_too_old(const struct runtime *runtime)
+{
+    unsigned year, minor;
+    return sscanf(runtime->release, "%u.%u", &year, &minor) == 2 &&
+           (year < OLDEST_YEAR || (year == OLDEST_YEAR && minor < OLDEST_MINOR));
 }

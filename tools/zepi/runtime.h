@@ -3,11 +3,13 @@
 #define ZEPI_TOOL_RUNTIME_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 // The DPC++ runtime, libsycl, that a command loads in this environment. A program that links with
-// it loads the one that the dynamic loader lists. Python loads it with a package: looked at are the
-// folder of its environment, those above the packages of sys.path, and those of the dynamic
-// loader. Of other programs nothing can be known: programs that a shell starts may load one.
+// it loads the one that the dynamic loader lists. Python loads it with a package: looked at are
+// LD_LIBRARY_PATH, which comes before a package's own folders, the folder of its environment, those
+// above the packages of sys.path, and the other ones of the dynamic loader. Of other programs
+// nothing can be known: programs that a shell starts may load one.
 
 enum runtime_state {
     RUNTIME_FOUND,
@@ -23,5 +25,9 @@ struct runtime {
 };
 
 enum runtime_state runtime_find(char *const command[], struct runtime *out_runtime);
+
+// Its loader counts an adapter that refuses it and then calls through a table that was never
+// filled. False where the release is not known.
+bool runtime_is_too_old(const struct runtime *runtime);
 
 #endif

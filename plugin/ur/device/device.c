@@ -5,6 +5,9 @@
 #include "ur/info.h"
 #include "ze/ze.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool device_is_of_type(const struct zepi_device *device, ur_device_type_t type)
@@ -26,6 +29,27 @@ static bool device_is_of_type(const struct zepi_device *device, ur_device_type_t
     default:
         return false;
     }
+}
+
+// The DPC++ runtime asks for devices of all types and applies its own selector.
+static bool asks_for_gpus(ur_device_type_t type)
+{
+    const char *selector =
+        type == UR_DEVICE_TYPE_ALL ? secure_getenv("ONEAPI_DEVICE_SELECTOR") : NULL;
+    return type == UR_DEVICE_TYPE_GPU || (selector && strcasestr(selector, "gpu"));
+}
+
+// A program that asks for GPUs alone often ends without a reason that names the device.
+static void note_missing_gpu(const struct zepi_platform *platform)
+{
+    static atomic_bool is_noted;
+    for (uint32_t i = 0; i < platform->device_count; i++) {
+        if (platform->devices[i]->properties.type == ZE_DEVICE_TYPE_GPU)
+            return;
+    }
+    if (platform->is_ze_cpu && !atomic_exchange(&is_noted, true))
+        fprintf(stderr, "zepi: the program asks for a GPU, and zepi has a CPU alone (ze_cpu); zepi "
+                        "exec --cpu=gpu, or ZE_CPU_TYPE=gpu, presents it as a GPU\n");
 }
 
 ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t DeviceType,
@@ -54,6 +78,8 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
             phDevices[count] = (ur_device_handle_t)device;
         count++;
     }
+    if (asks_for_gpus(DeviceType))
+        note_missing_gpu(platform);
     if (pNumDevices)
         *pNumDevices = count;
     return UR_RESULT_SUCCESS;

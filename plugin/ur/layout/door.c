@@ -24,6 +24,7 @@ static const struct {
 
 static _Atomic(const struct zepi_ur_layout *) chosen;
 static atomic_uint first_name; // of enum zepi_ur_name
+static atomic_bool has_refused_version;
 
 // The host only sees that an adapter is missing: stderr has the reason.
 static const struct zepi_ur_layout *refuse_layout(const char *subject, const char *reason,
@@ -79,6 +80,16 @@ static const struct zepi_ur_layout *choose_layout(const void *caller)
     return layout;
 }
 
+// A loader asks for every table, and hears of it once.
+static void refuse_version(ur_api_version_t version, const void *caller)
+{
+    struct zepi_ur_loader loader;
+    char asked[64];
+    zepi_ur_loader_inspect(caller, &loader);
+    snprintf(asked, sizeof(asked), "%u.%u", UR_MAJOR_VERSION(version), UR_MINOR_VERSION(version));
+    refuse_layout(loader.path, "asks for tables of Unified Runtime ", asked);
+}
+
 static bool is_first_name(enum zepi_ur_name name)
 {
     unsigned first = ZEPI_UR_NAME_NONE;
@@ -92,8 +103,11 @@ ur_result_t zepi_ur_door_give(enum zepi_ur_table table, ur_api_version_t version
     const bool is_begin = table == ZEPI_UR_TABLE_Adapter;
     if (!out_table)
         return UR_RESULT_ERROR_INVALID_NULL_POINTER;
-    if (version != UR_API_VERSION_0_12)
+    if (version != UR_API_VERSION_0_12) {
+        if (!atomic_exchange(&has_refused_version, true))
+            refuse_version(version, caller);
         return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
+    }
     // A loader asks a library for no other table if it has none of adapters.
     if (is_begin && !is_first_name(name)) {
         zepi_log(ZEPI_LOG_INFO, "the loader has zepi under another name already");

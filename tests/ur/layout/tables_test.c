@@ -5,8 +5,10 @@
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef ur_result_t(UR_APICALL getter_fn)(ur_api_version_t, void *);
 
@@ -62,6 +64,27 @@ Test(tables, layouts_of_other_versions_are_refused_and_nothing_is_written)
 #undef CHECK
     }
     cr_expect_eq(memcmp(&tables, &zero, sizeof(tables)), 0);
+}
+
+// The getters of an older loader, in their order, and what the user reads.
+Test(tables, of_an_older_version_are_refused_with_one_line)
+{
+    char line[1024];
+    ur_dditable_t tables;
+    FILE *file = tmpfile();
+    const int before = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    for (int i = 0; i < 2; i++)
+        find_getter("urGetAdapterProcAddrTable")((ur_api_version_t)UR_MAKE_VERSION(0, 11),
+                                                 &tables.Adapter);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    rewind(file);
+    cr_assert_not_null(fgets(line, sizeof(line), file));
+    cr_expect(strstr(line, "asks for tables of Unified Runtime 0.11; this adapter serves"), "%s",
+              line);
+    cr_expect_null(fgets(line, sizeof(line), file), "%s", line);
+    fclose(file);
 }
 
 Test(tables, nothing_else_is_exported)
