@@ -4,9 +4,8 @@
 
 #include "graph/recording.h"
 
-// Nothing of the recording runs: enqueues an execution. On failure recording->last is the event of
-// the part that was enqueued, NULL if there is none; events of commands behind that are signalled,
-// so that no wait for them lasts for ever.
+// Nothing of the recording runs: enqueues an execution, whose event is recording->last then; NULL
+// on failure.
 zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
                                      zepi_wait_list_t wait, zepi_event_t *out_event);
 

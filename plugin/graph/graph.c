@@ -166,8 +166,6 @@ static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
         commands->most_waits = command->wait_count;
     if (command->kind == ZEPI_GRAPH_NATIVE)
         commands->native_count++;
-    if (command->signal || command->awaited_count > 0)
-        commands->event_count++;
     command->number = (uint32_t)commands->count;
     list[commands->count++] = command;
     commands->list = list;
@@ -295,24 +293,6 @@ zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
 
 // ---- Updates ----
 
-zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint32_t count,
-                                        const zepi_event_t *events)
-{
-    zepi_mutex_lock(&command->graph->turn);
-    const zepi_result_t result = zepi_graph_command_await(command, count, events);
-    zepi_mutex_unlock(&command->graph->turn);
-    return result;
-}
-
-void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_event *event)
-{
-    zepi_mutex_lock(&command->graph->turn);
-    struct zepi_event *old = command->signal;
-    command->signal = event;
-    zepi_mutex_unlock(&command->graph->turn);
-    zepi_release(old);
-}
-
 // A recording of earlier launches that does not run gets the new ones, and gives up objects that
 // the earlier ones used. What cannot be changed forgets all it has.
 void zepi_graph_update_recordings_locked(struct zepi_graph *graph)
@@ -436,8 +416,7 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
     result = before && zepi_event_must_be_awaited(before, queue)
                  ? graph_execute_after(before, recording, queue, wait, out_event)
                  : zepi_recording_execute(recording, queue, wait, out_event);
-    // Of a failed one a part may run.
-    if (!recording->last)
+    if (result != ZEPI_SUCCESS)
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;

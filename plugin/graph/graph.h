@@ -100,12 +100,6 @@ bool zepi_graph_is_finalized(struct zepi_graph *graph);
 enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
-// The command waits for these in place of the events before, in later executions.
-zepi_result_t zepi_graph_update_awaited(struct zepi_graph_command *command, uint32_t count,
-                                        const zepi_event_t *events);
-// The command, which signals an event, signals this one in later executions. Consumes a reference.
-void zepi_graph_update_signal(struct zepi_graph_command *command, struct zepi_event *event);
-
 // Recordings that do not run follow the launches as they are. With the turn.
 void zepi_graph_update_recordings_locked(struct zepi_graph *graph);
 

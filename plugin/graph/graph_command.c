@@ -31,13 +31,6 @@ zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi
     return ZEPI_SUCCESS;
 }
 
-static void release_awaited(struct zepi_graph_command *command)
-{
-    for (uint32_t i = 0; i < command->awaited_count; i++)
-        zepi_release(command->awaited[i]);
-    zepi_free(command->awaited);
-}
-
 static void command_release_launch(struct zepi_graph_command *command)
 {
     zepi_graph_launch_release(command->launch);
@@ -64,10 +57,6 @@ static void command_destroy(void *object)
         command_release_launch(command);
     else
         command_release_transfer(command);
-    if (command->awaited)
-        release_awaited(command);
-    if (command->signal)
-        zepi_release(command->signal);
     if (command->waits)
         zepi_free(command->waits);
 }
@@ -130,19 +119,4 @@ struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
     zepi_fail_no_memory();
     zepi_release(command);
     return NULL;
-}
-
-zepi_result_t zepi_graph_command_await(struct zepi_graph_command *command, uint32_t count,
-                                       const zepi_event_t *events)
-{
-    struct zepi_event **awaited =
-        count > 0 ? zepi_duplicate(events, count * sizeof(events[0])) : NULL;
-    if (count > 0 && !awaited)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        zepi_retain(awaited[i]);
-    release_awaited(command);
-    command->awaited = awaited;
-    command->awaited_count = count;
-    return ZEPI_SUCCESS;
 }

@@ -57,10 +57,6 @@ struct zepi_graph_command {
     struct zepi_graph_command *prev; // of those that updates changed: the last one first
     struct zepi_graph_command *next;
     struct zepi_graph_native *native; // owned
-    // Events of its own. Replaced by updates, under the graph's turn.
-    struct zepi_event *signal;   // one reference; NULL: none
-    struct zepi_event **awaited; // owned list of references: events outside the graph
-    uint32_t awaited_count;
 };
 
 // Commands that a host recorded itself, through Level Zero.
@@ -98,7 +94,6 @@ struct zepi_graph_commands {
     size_t count;
     size_t capacity;
     size_t native_count; // of these: lists of the host's own
-    size_t event_count;  // of these: with events of their own
     uint32_t most_waits; // of any command
     bool is_in_order;    // each after the one before; else after those that it waits for
     // What captured commands use, one reference each. Buffers move as those of commands do.
@@ -113,14 +108,11 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
                                                      struct zepi_context *context,
                                                      enum zepi_graph_command_kind kind,
                                                      uint32_t wait_count, const uint32_t *waits);
-// The same in another graph: neither native nor with events of its own. It waits for nothing yet,
-// and has the launch, a reference of which is consumed. NULL without memory (noted).
+// The same in another graph, not of a native command. It waits for nothing yet, and has the launch,
+// a reference of which is consumed. NULL without memory (noted).
 struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
                                                    const struct zepi_graph_command *from,
                                                    struct zepi_graph_launch *launch);
-// Events outside the graph that it waits for from now on, in place of the ones before.
-zepi_result_t zepi_graph_command_await(struct zepi_graph_command *command, uint32_t count,
-                                       const zepi_event_t *events);
 // A list for a native command, to be recorded by the host, which closes it.
 zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
                                        struct zepi_graph_native **out_native);

@@ -12,8 +12,8 @@
 
 // ---- Queue, fence and lists ----
 
-// Not a wait for the command queue: runs that wait for the host may have followed. Twice, as lists
-// that are still being executed cannot be changed or destroyed: a failure may be of the moment.
+// Twice, as lists that are still being executed cannot be changed or destroyed: a failure may be of
+// the moment.
 zepi_result_t zepi_list_run_wait(struct zepi_list_run *run)
 {
     if (!run->is_submitted)
@@ -33,7 +33,7 @@ void zepi_list_run_destroy(struct zepi_list_run *run)
     zepi_list_run_wait(run);
     if (run->fence)
         zepi_ze.zeFenceDestroy(run->fence);
-    if (run->queue && !run->is_guest)
+    if (run->queue)
         zepi_ze.zeCommandQueueDestroy(run->queue);
     if (run->before)
         zepi_ze.zeCommandListDestroy(run->before);
@@ -68,19 +68,17 @@ static zepi_result_t list_run_create_fence(const struct zepi_list_run *run,
 }
 
 zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_device *device,
-                                   const struct zepi_list_run *host, struct zepi_list_run **out_run)
+                                   struct zepi_list_run **out_run)
 {
     struct zepi_list_run *run = zepi_allocate(1, sizeof(*run));
     if (!run)
         return zepi_fail_no_memory();
     run->context = context;
     run->device = device;
-    run->is_guest = host != NULL;
-    run->queue = host ? host->queue : NULL;
     zepi_result_t result = zepi_closed_list_create(context, device, NULL, &run->before);
     if (result == ZEPI_SUCCESS)
         result = zepi_closed_list_create(context, device, NULL, &run->after);
-    if (result == ZEPI_SUCCESS && !host)
+    if (result == ZEPI_SUCCESS)
         result = list_run_create_queue(run, &run->queue);
     if (result == ZEPI_SUCCESS)
         result = list_run_create_fence(run, &run->fence);

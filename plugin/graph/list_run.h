@@ -12,15 +12,12 @@ struct zepi_list_run {
     struct zepi_device *device;
     ze_command_list_handle_t before; // owned, as those below
     ze_command_list_handle_t after;
-    ze_command_queue_handle_t queue; // borrowed from another run, if `is_guest`
-    bool is_guest;
+    ze_command_queue_handle_t queue;
     ze_fence_handle_t fence; // of the last run
     bool is_submitted;       // that run may not be over
 };
 
-// `host`: whose command queue it uses, and which outlives it; NULL: it has one of its own.
 zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_device *device,
-                                   const struct zepi_list_run *host,
                                    struct zepi_list_run **out_run);
 // Waits until the last run is over. NULL is fine.
 void zepi_list_run_destroy(struct zepi_list_run *run);

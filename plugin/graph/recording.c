@@ -33,14 +33,9 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_recording_wait_for_runs(struct zepi_recording *recording)
+zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (size_t i = 0; i < recording->run_count; i++) {
-        const zepi_result_t waited = zepi_list_run_wait(recording->runs[i]);
-        result = result == ZEPI_SUCCESS ? waited : result;
-    }
-    return result;
+    return recording->run ? zepi_list_run_wait(recording->run) : ZEPI_SUCCESS;
 }
 
 static void recording_destroy_lists(struct zepi_recording *recording)
@@ -67,12 +62,10 @@ static void recording_destroy_events(struct zepi_recording *recording)
 static void recording_destroy_deferred(struct zepi_deferred *deferred)
 {
     struct zepi_recording *recording = (struct zepi_recording *)deferred;
-    while (recording->run_count > 0)
-        zepi_list_run_destroy(recording->runs[--recording->run_count]); // waits
-    zepi_free(recording->runs);
+    zepi_list_run_destroy(recording->run); // waits
     recording_destroy_lists(recording);
     recording_destroy_events(recording);
-    zepi_free(recording->segments);
+    zepi_free(recording->own);
     zepi_free(recording->commands);
     zepi_free(recording);
 }
@@ -81,7 +74,7 @@ void zepi_recording_destroy(struct zepi_recording *recording)
 {
     if (!recording)
         return;
-    zepi_recording_wait_for_runs(recording);
+    zepi_recording_wait_for_run(recording);
     zepi_release(recording->last);
     zepi_recorded_uses_finish(&recording->uses);
     zepi_free(recording->moves);
@@ -107,7 +100,7 @@ void zepi_recording_clear(struct zepi_recording *recording)
 {
     bool is_reset = true;
     recording->version = 0;
-    is_reset = zepi_recording_wait_for_runs(recording) == ZEPI_SUCCESS;
+    is_reset = zepi_recording_wait_for_run(recording) == ZEPI_SUCCESS;
     for (uint32_t i = 0; i < recording->own_count && is_reset; i++)
         is_reset = zepi_ze.zeCommandListReset(recording->own[i]) == ZE_RESULT_SUCCESS;
     if (!is_reset)
@@ -277,58 +270,22 @@ static void recording_list_waits(const struct zepi_recording *recording,
     }
 }
 
-static struct zepi_recorded_segment *recording_segment(struct zepi_recording *recording)
-{
-    return &recording->segments[recording->segment_count - 1];
-}
-
-// The command's events may need another segment. *begin: the first command of the one at hand.
-static zepi_result_t recording_begin_command(struct zepi_recording *recording,
-                                             const struct zepi_graph_command *command,
-                                             size_t number, size_t *begin, uint32_t *next_list,
-                                             ze_command_list_handle_t *list)
-{
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (recording_segment(recording)->signaling ||
-        (command->awaited_count > 0 && number > *begin)) {
-        result = recording_close_list(recording, *list);
-        if (result == ZEPI_SUCCESS)
-            result = recording_open_list(recording, (*next_list)++, list);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        recording_segment(recording)->end = recording->list_count;
-        recording->segments[recording->segment_count++] = (struct zepi_recorded_segment){0};
-        *begin = number;
-    }
-    if (command->awaited_count > 0)
-        recording_segment(recording)->waiting = command;
-    if (command->signal)
-        recording_segment(recording)->signaling = command;
-    return result;
-}
-
 static zepi_result_t recording_record_all(struct zepi_recording *recording,
                                           const struct zepi_graph_commands *commands)
 {
     struct zepi_recorder recorder = {.uses = &recording->uses, .waits = recording->waits};
     uint32_t next_list = 0;
     size_t since = 0; // the first command behind the last barrier of a native one
-    size_t begin = 0; // the first command of the segment
     recording->list_count = 0;
-    recording->segment_count = 1;
-    recording->has_events = commands->event_count > 0;
-    recording->segments[0] = (struct zepi_recorded_segment){0};
     zepi_result_t result = recording_open_list(recording, next_list++, &recorder.list);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
-        result = recording_begin_command(recording, command, i, &begin, &next_list, &recorder.list);
-        since = begin > since ? begin : since;
-        if (result == ZEPI_SUCCESS && command->kind == ZEPI_GRAPH_NATIVE) {
+        if (command->kind == ZEPI_GRAPH_NATIVE) {
             result = recording_add_native(recording, command, &next_list, &recorder.list);
             since = i + 1;
             continue;
         }
-        if (result == ZEPI_SUCCESS && commands->is_in_order && i > since)
+        if (commands->is_in_order && i > since)
             result = recording_append_barrier(recorder.list);
         recording_list_waits(recording, command, commands->is_in_order, since, &recorder);
         recorder.signal = recording->events ? recording->events[i] : NULL;
@@ -343,7 +300,6 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
         result = recording_reset_events(recording, recorder.list);
     if (result == ZEPI_SUCCESS)
         result = recording_close_list(recording, recorder.list);
-    recording_segment(recording)->end = recording->list_count;
     return result;
 }
 
@@ -356,35 +312,17 @@ static bool recording_is_refused(const struct zepi_recording *recording, zepi_re
            result != ZEPI_ERROR_DEVICE_LOST;
 }
 
-static zepi_result_t recording_create_runs(struct zepi_recording *recording, size_t count)
-{
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (!recording->runs)
-        recording->runs = zepi_allocate(count, sizeof(recording->runs[0]));
-    if (!recording->runs)
-        return zepi_fail_no_memory();
-    while (recording->run_count < count && result == ZEPI_SUCCESS) {
-        const struct zepi_list_run *host = recording->run_count > 0 ? recording->runs[0] : NULL;
-        result = zepi_list_run_create(recording->uses.context, recording->uses.device, host,
-                                      &recording->runs[recording->run_count]);
-        recording->run_count += result == ZEPI_SUCCESS ? 1 : 0;
-    }
-    return result;
-}
-
 static bool recording_allocate_lists(struct zepi_recording *recording,
-                                     const struct zepi_graph_commands *commands, size_t list_count,
-                                     size_t segment_count)
+                                     const struct zepi_graph_commands *commands)
 {
-    struct zepi_recorded_segment *segments = zepi_allocate(
-        1, segment_count * sizeof(segments[0]) + 3 * list_count * sizeof(recording->lists[0]) +
-               commands->most_waits * sizeof(recording->waits[0]));
-    if (!segments)
+    const size_t most = commands->native_count + 1;
+    ze_command_list_handle_t *own = zepi_allocate(
+        1, 3 * most * sizeof(own[0]) + commands->most_waits * sizeof(recording->waits[0]));
+    if (!own)
         return false;
-    recording->segments = segments;
-    recording->own = (ze_command_list_handle_t *)(segments + segment_count);
-    recording->lists = recording->own + list_count;
-    recording->waits = (ze_event_handle_t *)(recording->lists + 2 * list_count);
+    recording->own = own;
+    recording->lists = own + most;
+    recording->waits = (ze_event_handle_t *)(recording->lists + 2 * most);
     return true;
 }
 
@@ -392,10 +330,8 @@ static bool recording_allocate_lists(struct zepi_recording *recording,
 static zepi_result_t recording_make_parts(struct zepi_recording *recording,
                                           const struct zepi_graph_commands *commands)
 {
-    const size_t segments = 2 * commands->event_count + 1;
-    const size_t most = commands->native_count + segments;
     zepi_result_t result = ZEPI_SUCCESS;
-    if (!recording->segments && !recording_allocate_lists(recording, commands, most, segments))
+    if (!recording->own && !recording_allocate_lists(recording, commands))
         return zepi_fail_no_memory();
     if (recording->is_mutable && !recording->commands)
         recording->commands = zepi_allocate(commands->count, sizeof(recording->commands[0]));
@@ -405,8 +341,10 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         result = recording_create_events(recording, commands);
     if (result != ZEPI_SUCCESS)
         recording_destroy_events(recording);
-    if (result == ZEPI_SUCCESS && !zepi_ze_appends_lists(recording_optional(recording)))
-        result = recording_create_runs(recording, segments);
+    if (result == ZEPI_SUCCESS && !recording->run &&
+        !zepi_ze_appends_lists(recording_optional(recording)))
+        result =
+            zepi_list_run_create(recording->uses.context, recording->uses.device, &recording->run);
     return result;
 }
 

@@ -18,37 +18,23 @@ struct zepi_recording_move {
     enum zepi_buffer_access access;
 };
 
-// Lists that an execution appends at once. Events of single commands stand between two of these:
-// they are signaled and awaited by commands of the queue.
-struct zepi_recorded_segment {
-    uint32_t end;                               // of its lists: the number behind the last one
-    const struct zepi_graph_command *waiting;   // borrowed; its first command; NULL: waits for none
-    const struct zepi_graph_command *signaling; // borrowed; its last command; NULL: signals none
-};
-
 struct zepi_recording {
     struct zepi_deferred deferred;   // once the graph is gone
     uint64_t version;                // of the graph's launches that is recorded; 0: none
     zepi_event_t last;               // owned; of the last execution; NULL: it is over
     uint64_t number;                 // of that execution in the graph
-    ze_command_list_handle_t *own;   // owned lists; behind `segments`, in the same memory
-    ze_command_list_handle_t *lists; // those of an execution, native commands' too; as `own`
+    ze_command_list_handle_t *own;   // owned list of owned lists
+    ze_command_list_handle_t *lists; // those of an execution, native commands' too; behind `own`
     uint32_t own_count;
     uint32_t list_count;
-    struct zepi_recorded_segment *segments; // owned list; one, unless commands have events
-    uint32_t segment_count;
-    bool has_events;             // commands have some of their own
     ze_event_pool_handle_t pool; // owned; NULL: no events
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
-    ze_event_handle_t *waits;    // of the command that is recorded; as `own`
+    ze_event_handle_t *waits;    // of the command that is recorded; behind `lists`
     size_t event_count;          // that of commands, once `events` is there
     bool is_updatable;           // launches of the commands may be replaced. Set by the owner
     bool is_mutable;             // the lists are. Set by the owner before anything is recorded
     struct zepi_mutable_command *commands; // owned: by command; NULL: no list was mutable
-    // Owned list, one a segment: the first has the command queue. None: the driver appends closed
-    // lists.
-    struct zepi_list_run **runs;
-    size_t run_count;
+    struct zepi_list_run *run;             // owned; NULL: the driver appends closed lists
     struct zepi_recorded_uses uses;
     struct zepi_recording_move *moves; // owned list
     size_t move_count;
@@ -79,15 +65,14 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands, uint64_t version);
 
 // The last event is signalled, but a command queue may not be done with the lists.
-zepi_result_t zepi_recording_wait_for_runs(struct zepi_recording *recording);
+zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording);
 // Nothing of it runs: puts the launches that updates have changed since into its lists. `changed`
 // is the graph's list. False: it cannot, and the state of its lists is not known: it has to be
 // recorded anew.
 static inline bool zepi_recording_update(struct zepi_recording *recording,
                                          const struct zepi_graph_command *changed, uint64_t version)
 {
-    if (!recording->is_mutable ||
-        (recording->run_count > 0 && zepi_recording_wait_for_runs(recording) != ZEPI_SUCCESS) ||
+    if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS ||
         !zepi_mutable_launches_update(&recording->uses, recording->commands, recording->own,
                                       changed, recording->version))
         return false;

@@ -113,28 +113,6 @@ zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)
                      "the event is of a command that is being captured, and does not complete");
 }
 
-zepi_result_t zepi_event_renew(struct zepi_event *event)
-{
-    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
-    struct zepi_event_slot *old = event->slot;
-    struct zepi_event_slot *slot;
-    if (!old->list && !zepi_event_is_known_complete(event))
-        return ZEPI_SUCCESS;
-    const zepi_result_t result = zepi_event_slot_take(pools, ZEPI_EVENT_PLAIN, &slot);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_mutex_lock(&pools->mutex);
-    event->slot = slot;
-    event->ze = slot->ze;
-    atomic_store_explicit(&event->is_complete, false, memory_order_release);
-    const bool is_in_call = old->call_count > 0;
-    old->is_replaced = is_in_call;
-    zepi_mutex_unlock(&pools->mutex);
-    if (!is_in_call)
-        zepi_event_slot_defer(old);
-    return ZEPI_SUCCESS;
-}
-
 struct zepi_event *zepi_event_take_signal(struct zepi_event *event)
 {
     if (!event->is_reusable)
@@ -144,51 +122,6 @@ struct zepi_event *zepi_event_take_signal(struct zepi_event *event)
     struct zepi_event *signal = event->signal ? zepi_retain(event->signal) : NULL;
     zepi_mutex_unlock(&pools->mutex);
     return signal;
-}
-
-struct zepi_event_slot *zepi_event_take_slot(const struct zepi_event *event)
-{
-    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
-    zepi_mutex_lock(&pools->mutex);
-    struct zepi_event_slot *slot = event->slot;
-    slot->call_count++;
-    zepi_mutex_unlock(&pools->mutex);
-    return slot;
-}
-
-static void event_note_complete_slot(struct zepi_event *event, const struct zepi_event_slot *slot)
-{
-    struct zepi_event_pools *pools = slot->pools;
-    zepi_mutex_lock(&pools->mutex);
-    if (!slot->is_replaced)
-        event_note_complete(event);
-    zepi_mutex_unlock(&pools->mutex);
-}
-
-void zepi_event_give_slot(struct zepi_event_slot *slot)
-{
-    struct zepi_event_pools *pools = slot->pools;
-    zepi_mutex_lock(&pools->mutex);
-    slot->call_count--;
-    const bool is_spare = slot->is_replaced && slot->call_count == 0;
-    if (is_spare)
-        slot->is_replaced = false;
-    zepi_mutex_unlock(&pools->mutex);
-    if (is_spare)
-        zepi_event_slot_defer(slot);
-}
-
-// For an event without a queue, which may be renewed meanwhile: then it is not noted as complete.
-static __attribute__((noinline)) ze_result_t event_wait_renewable(struct zepi_event *event,
-                                                                  uint64_t timeout_ns)
-{
-    struct zepi_event_slot *slot = zepi_event_take_slot(event);
-    const ze_result_t ze = timeout_ns == 0 ? zepi_event_slot_ask(slot)
-                                           : zepi_ze.zeEventHostSynchronize(slot->ze, timeout_ns);
-    if (ze == ZE_RESULT_SUCCESS)
-        event_note_complete_slot(event, slot);
-    zepi_event_give_slot(slot);
-    return ze;
 }
 
 static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns);
@@ -210,13 +143,12 @@ static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_n
         return event_wait_for_signal(event, timeout_ns);
     if (__builtin_expect(event->capture != NULL, 0))
         return zepi_event_fail_captured(event);
-    const ze_result_t ze = event->queue ? zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns)
-                                        : event_wait_renewable(event, timeout_ns);
+    const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns);
     if (ze == ZE_RESULT_NOT_READY)
         return zepi_fail(ZEPI_ERROR_NOT_READY, "an event was not complete after %llu nanoseconds",
                          (unsigned long long)timeout_ns);
     const zepi_result_t result = zepi_check_ze(ze, "zeEventHostSynchronize");
-    if (result == ZEPI_SUCCESS && event->queue)
+    if (result == ZEPI_SUCCESS)
         event_note_complete(event);
     return result;
 }
@@ -247,14 +179,12 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
 zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
 {
     if (!zepi_event_is_known_complete(event) && !event->capture) {
-        const ze_result_t ze =
-            event->queue ? zepi_event_slot_ask(event->slot) : event_wait_renewable(event, 0);
+        const ze_result_t ze = zepi_event_slot_ask(event->slot);
         if (ze != ZE_RESULT_NOT_READY) {
             const zepi_result_t result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)
                 return result;
-            if (event->queue)
-                event_note_complete(event);
+            event_note_complete(event);
         }
     }
     *out_status = zepi_event_is_known_complete(event) ? ZEPI_EVENT_COMPLETE : ZEPI_EVENT_SUBMITTED;
@@ -323,10 +253,6 @@ zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle
         return event_get_native_of_signal(event, out_native_handle);
     if (event->capture)
         return zepi_event_fail_captured(event);
-    // It may be renewed meanwhile.
-    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
-    zepi_mutex_lock(&pools->mutex);
     *out_native_handle = event->ze;
-    zepi_mutex_unlock(&pools->mutex);
     return ZEPI_SUCCESS;
 }

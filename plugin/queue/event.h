@@ -20,7 +20,7 @@ struct zepi_event {
     uint64_t number;                // of the command in its queue, or in the graph of a capture
     union {
         struct {
-            atomic_bool is_complete; // was seen; goes back in zepi_event_renew alone
+            atomic_bool is_complete; // was seen
             atomic_bool is_awaited;  // a command was told to wait for it
             bool has_failed;         // its command may never signal it
         };
@@ -78,13 +78,6 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
                                             zepi_ownership_t ownership, zepi_event_t *out_event);
 zepi_result_t zepi_event_signal(zepi_event_t event);
-// An event without a queue, which commands signal more than once, is incomplete again. If it was
-// signalled, it gets another event of the driver's: Intel's leaves those of in-order lists complete
-// when it resets them. Waits of the host for the earlier one end with that.
-zepi_result_t zepi_event_renew(struct zepi_event *event);
-// The slot of such an event, which is not given back before zepi_event_give_slot.
-struct zepi_event_slot *zepi_event_take_slot(const struct zepi_event *event);
-void zepi_event_give_slot(struct zepi_event_slot *slot);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);
 // The same for an event that is not reusable, unchecked.

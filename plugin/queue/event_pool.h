@@ -36,10 +36,6 @@ struct zepi_event_slot {
     struct zepi_event_slot *next; // free ones
     bool is_adopted;              // the host's event, of no pool: gone once it is given back
     zepi_ownership_t ownership;   // of an adopted event
-    // Of an event without a queue, under the pools' mutex: the calls at this moment that wait for
-    // `ze`, or tell a command to. The last one gives back a slot that the event has no more.
-    uint32_t call_count;
-    bool is_replaced; // the event has another one
 };
 
 struct zepi_event_pools {

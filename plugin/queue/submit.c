@@ -10,11 +10,8 @@
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
-    for (uint32_t i = 0; i < submit->slot_count; i++)
-        zepi_event_give_slot(submit->slots[i]);
-    zepi_free(submit->slots);
     for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
-        zepi_queue_hold(submit->queue, submit->foreign_waits[i].event);
+        zepi_queue_hold(submit->queue, submit->foreign_waits[i]);
     zepi_free(submit->foreign_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
@@ -28,8 +25,6 @@ static void need_lists(struct zepi_submit *submit)
         return;
     submit->has_lists = true;
     submit->owned_waits = NULL;
-    submit->slots = NULL;
-    submit->slot_count = 0;
     submit->signals = NULL;
     submit->signal_count = 0;
     submit->foreign_waits = NULL;
@@ -47,29 +42,15 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
 }
 
 static zepi_result_t add_foreign_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
-                                      struct zepi_event *event, const struct zepi_event_slot *slot)
+                                      struct zepi_event *event)
 {
+    need_lists(submit);
     if (!submit->foreign_waits)
         submit->foreign_waits = zepi_allocate(wait.count, sizeof(submit->foreign_waits[0]));
     if (!submit->foreign_waits)
         return zepi_fail_no_memory();
-    submit->foreign_waits[submit->foreign_wait_count++] = (struct zepi_foreign_wait){event, slot};
+    submit->foreign_waits[submit->foreign_wait_count++] = event;
     return ZEPI_SUCCESS;
-}
-
-// An event without a queue may be renewed meanwhile: its slot stays until the command is appended.
-// NULL without memory (noted).
-static const struct zepi_event_slot *take_slot(struct zepi_submit *submit, zepi_wait_list_t wait,
-                                               const struct zepi_event *event)
-{
-    if (event->queue)
-        return event->slot;
-    if (!submit->slots)
-        submit->slots = zepi_allocate(wait.count, sizeof(submit->slots[0]));
-    if (submit->slots)
-        return submit->slots[submit->slot_count++] = zepi_event_take_slot(event);
-    zepi_fail_no_memory();
-    return NULL;
 }
 
 static bool is_of_platform(const struct zepi_event *event, const struct zepi_queue *queue)
@@ -96,14 +77,10 @@ static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_s
         return fail_other_platform();
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
-    need_lists(submit);
-    const struct zepi_event_slot *slot = take_slot(submit, wait, event);
-    if (!slot)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
     if (!is_within_reach(event, queue))
-        return add_foreign_wait(submit, wait, event, slot);
-    *out_ze = slot->ze;
+        return add_foreign_wait(submit, wait, event);
+    *out_ze = event->ze;
     return ZEPI_SUCCESS;
 }
 
@@ -199,13 +176,11 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
 }
 
 // Whether the driver has the memory of an event of another context on the queue's device.
-static bool is_known_on_device_of(const struct zepi_foreign_wait *wait,
-                                  const struct zepi_queue *queue)
+static bool is_known_on_device_of(const struct zepi_event *event, const struct zepi_queue *queue)
 {
-    const struct zepi_event *event = wait->event;
     const struct zepi_device *device =
         event->queue ? event->queue->device : event->context->devices[0];
-    return wait->slot->kind == ZEPI_EVENT_COUNTER ||
+    return event->slot->kind == ZEPI_EVENT_COUNTER ||
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
@@ -218,17 +193,16 @@ await_foreign_events_locked(struct zepi_submit *submit)
     struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < submit->foreign_wait_count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_foreign_wait wait = submit->foreign_waits[i];
-        if (is_known_on_device_of(&wait, queue)) {
-            ze_event_handle_t waited = wait.slot->ze;
+        struct zepi_event *event = submit->foreign_waits[i];
+        if (is_known_on_device_of(event, queue)) {
             const ze_result_t ze =
-                zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &waited);
+                zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
             result = zepi_check_ze_severe(ze, "zeCommandListAppendBarrier");
             if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS)
                 continue;
         }
         zepi_mutex_unlock(&queue->mutex);
-        result = zepi_event_wait(1, &wait.event, UINT64_MAX);
+        result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);
     }
     return result;

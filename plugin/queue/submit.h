@@ -24,13 +24,6 @@ enum zepi_engine {
     ZEPI_ENGINE_COPY, // a copy engine where the queue has one
 };
 
-// An event of a wait list that a command list of the queue cannot wait for as it is: of another
-// context, or with times in memory of another device.
-struct zepi_foreign_wait {
-    struct zepi_event *event;           // borrowed
-    const struct zepi_event_slot *slot; // of it
-};
-
 struct zepi_submit {
     struct zepi_queue *queue;             // borrowed
     struct zepi_command_list *queue_list; // borrowed: whose `list` is
@@ -41,14 +34,12 @@ struct zepi_submit {
     struct zepi_event *event; // that `signal` belongs to
     bool has_lists;           // the lists below are set
     ze_event_handle_t *owned_waits;
-    // Owned list of events' slots, taken from events without a queue; NULL: none.
-    struct zepi_event_slot **slots;
-    uint32_t slot_count;
     // Owned list of reusable events' signals, a reference to each; NULL: none.
     struct zepi_event **signals;
     uint32_t signal_count;
-    // Owned list of events out of reach that are waited for; NULL: none.
-    struct zepi_foreign_wait *foreign_waits;
+    // Owned list, of borrowed events of the wait list that a command list of the queue cannot wait
+    // for as they are: of another context, or with times in memory of another device. NULL: none.
+    struct zepi_event **foreign_waits;
     uint32_t foreign_wait_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };

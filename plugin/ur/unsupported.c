@@ -223,3 +223,20 @@ ur_result_t zepi_urIPCOpenEventHandleExp(ur_context_handle_t hContext,
 {
     return refuse(__func__, unshared_events);
 }
+
+static const char no_command_events[] =
+    "a single command of a command buffer neither waits for events nor has one; executions do";
+
+ur_result_t
+zepi_urCommandBufferUpdateSignalEventExp(ur_exp_command_buffer_command_handle_t hCommand,
+                                         ur_event_handle_t *phSignalEvent)
+{
+    return refuse(__func__, no_command_events);
+}
+
+ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_command_handle_t hCommand,
+                                                    uint32_t numEventsInWaitList,
+                                                    const ur_event_handle_t *phEventWaitList)
+{
+    return refuse(__func__, no_command_events);
+}

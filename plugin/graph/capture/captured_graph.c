@@ -22,11 +22,10 @@ static zepi_result_t nested_graph_check(struct zepi_graph *graph)
 {
     if (!zepi_graph_is_finalized(graph))
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
-    return graph->commands.native_count == 0 && graph->commands.event_count == 0
+    return graph->commands.native_count == 0
                ? ZEPI_SUCCESS
                : zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
-                           "an execution of a graph with native commands, or with events of single "
-                           "commands, cannot be captured");
+                           "an execution of a graph with native commands cannot be captured");
 }
 
 // With the turn of the nested graph.

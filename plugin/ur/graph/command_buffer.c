@@ -11,27 +11,13 @@ static ur_result_t check_lists(const struct zepi_ur_append *append)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_WAIT_LIST_EXP,
                               "the list of sync points %s",
                               append->wait_count == 0 ? "is empty, and is not NULL" : "is NULL");
-    if ((append->event_count == 0) != (append->events == NULL))
+    if (append->event_count > 0 && !append->events)
         return zepi_ur_refuse_wait_list(append->event_count);
+    if (append->events || append->out_event)
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                              "a single command of a command buffer neither waits for events nor "
+                              "has one; executions do");
     return UR_RESULT_SUCCESS;
-}
-
-ur_result_t zepi_ur_check_command_events(const struct zepi_graph *graph, uint32_t count,
-                                         const ur_event_handle_t *events)
-{
-    ur_result_t result = UR_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++) {
-        const struct zepi_event *event = zepi_ur_event(events[i]);
-        if (!events[i] || zepi_ur_check_event(events[i]) != UR_RESULT_SUCCESS)
-            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
-                                    "event %u of the wait list is none", i);
-        else if (event->context->platform != graph->context->platform)
-            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
-                                    "event %u of the wait list is of another platform", i);
-        else if (event->capture)
-            result = zepi_ur_fail(zepi_event_fail_captured(event));
-    }
-    return result;
 }
 
 // What the graph refused.
@@ -54,9 +40,7 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
 {
     const ur_result_t result = zepi_ur_check_command_buffer(append->handle);
     append->graph = zepi_ur_command_buffer(append->handle);
-    ur_result_t lists = result == UR_RESULT_SUCCESS ? check_lists(append) : result;
-    if (lists == UR_RESULT_SUCCESS && (append->event_count > 0 || append->out_event))
-        lists = zepi_ur_check_command_events(append->graph, append->event_count, append->events);
+    const ur_result_t lists = result == UR_RESULT_SUCCESS ? check_lists(append) : result;
     if (lists != UR_RESULT_SUCCESS)
         return lists;
     const zepi_result_t checked =
@@ -64,31 +48,10 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
     return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_graph(checked);
 }
 
-zepi_result_t zepi_ur_make_command_event(const struct zepi_graph *graph, zepi_event_t *out_event)
-{
-    const zepi_result_t result = zepi_event_create(graph->context, out_event);
-    if (result == ZEPI_SUCCESS)
-        (*out_event)->command = UR_COMMAND_ENQUEUE_COMMAND_BUFFER_EXP;
-    return result;
-}
-
 struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *append,
                                                enum zepi_graph_command_kind kind)
 {
-    struct zepi_graph_command *command =
-        zepi_graph_make_command(append->graph, kind, append->wait_count, append->waits);
-    if (!command)
-        return NULL;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (append->event_count > 0)
-        result = zepi_graph_command_await(command, append->event_count,
-                                          (const zepi_event_t *)append->events);
-    if (result == ZEPI_SUCCESS && append->out_event)
-        result = zepi_ur_make_command_event(append->graph, &command->signal);
-    if (result == ZEPI_SUCCESS)
-        return command;
-    zepi_release(command);
-    return NULL;
+    return zepi_graph_make_command(append->graph, kind, append->wait_count, append->waits);
 }
 
 ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
@@ -101,16 +64,9 @@ ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
         return zepi_ur_fail(noted);
     }
     command->is_updatable = append->out_command != NULL;
-    if (command->signal)
-        zepi_retain(command->signal);
-    zepi_event_t event = command->signal;
     const zepi_result_t result = zepi_graph_add(command, &number);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(event);
+    if (result != ZEPI_SUCCESS)
         return fail_graph(result);
-    }
-    if (append->out_event)
-        *append->out_event = (ur_event_handle_t)event;
     if (append->out_sync_point)
         *append->out_sync_point = number;
     if (append->out_command)

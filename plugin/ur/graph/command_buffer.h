@@ -52,19 +52,13 @@ struct zepi_ur_append {
     ur_exp_command_buffer_handle_t handle;
     uint32_t wait_count;
     const ur_exp_command_buffer_sync_point_t *waits;
-    uint32_t event_count;
+    uint32_t event_count; // refused, as the two below
     const ur_event_handle_t *events;
     ur_event_handle_t *out_event;
     ur_exp_command_buffer_sync_point_t *out_sync_point;  // NULL: none is wanted
     ur_exp_command_buffer_command_handle_t *out_command; // NULL: none is wanted
     struct zepi_graph *graph;                            // once it has begun
 };
-
-// Events of a command's own: whether it can have some, and wait for these.
-ur_result_t zepi_ur_check_command_events(const struct zepi_graph *graph, uint32_t count,
-                                         const ur_event_handle_t *events);
-// An event that a command signals.
-zepi_result_t zepi_ur_make_command_event(const struct zepi_graph *graph, zepi_event_t *out_event);
 
 ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append);
 // NULL without memory (noted).

@@ -272,9 +272,10 @@ static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handl
     return (struct zepi_graph_command *)handle;
 }
 
-static ur_result_t check_updatable(const struct zepi_graph *graph, bool is_finalized)
+// With the turn: whether it is finalized is written with it.
+static ur_result_t check_updatable(const struct zepi_graph *graph)
 {
-    if (!graph->is_updatable || !is_finalized)
+    if (!graph->is_updatable || !graph->is_finalized)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the command buffer %s",
                               graph->is_updatable ? "was not finalized yet"
                                                   : "was not made to be updatable");
@@ -286,9 +287,8 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
 {
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP;
     ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
-    // Whether it is finalized is written with the turn.
     if (result == UR_RESULT_SUCCESS)
-        result = check_updatable(buffer, buffer->is_finalized);
+        result = check_updatable(buffer);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (command_of(handle)->graph != buffer)
@@ -337,53 +337,4 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     result = add_updates(graph, numKernelUpdates, pUpdateKernelLaunch);
     zepi_launch_update_end(graph, result == UR_RESULT_SUCCESS);
     return result;
-}
-
-// ---- Events of commands ----
-
-ur_result_t
-zepi_urCommandBufferUpdateSignalEventExp(ur_exp_command_buffer_command_handle_t hCommand,
-                                         ur_event_handle_t *phSignalEvent)
-{
-    struct zepi_graph_command *command = command_of(hCommand);
-    zepi_event_t event;
-    ur_result_t result = zepi_ur_check(hCommand, &zepi_graph_command_type,
-                                       UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_updatable(command->graph, zepi_graph_is_finalized(command->graph));
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phSignalEvent, "phSignalEvent");
-    if (result == UR_RESULT_SUCCESS && !command->signal)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
-                                "the command was appended without an event");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_ur_make_command_event(command->graph, &event));
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    zepi_graph_update_signal(command, zepi_retain(event));
-    *phSignalEvent = (ur_event_handle_t)event;
-    return UR_RESULT_SUCCESS;
-}
-
-ur_result_t zepi_urCommandBufferUpdateWaitEventsExp(ur_exp_command_buffer_command_handle_t hCommand,
-                                                    uint32_t numEventsInWaitList,
-                                                    const ur_event_handle_t *phEventWaitList)
-{
-    struct zepi_graph_command *command = command_of(hCommand);
-    ur_result_t result = zepi_ur_check(hCommand, &zepi_graph_command_type,
-                                       UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_updatable(command->graph, zepi_graph_is_finalized(command->graph));
-    if (result == UR_RESULT_SUCCESS && (numEventsInWaitList == 0) != (phEventWaitList == NULL))
-        result = zepi_ur_refuse_wait_list(numEventsInWaitList);
-    if (result == UR_RESULT_SUCCESS && numEventsInWaitList != command->awaited_count)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
-                                "%u events, and the command was appended with %u",
-                                numEventsInWaitList, command->awaited_count);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_command_events(command->graph, numEventsInWaitList, phEventWaitList);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_graph_update_awaited(command, numEventsInWaitList,
-                                                          (const zepi_event_t *)phEventWaitList))
-               : result;
 }

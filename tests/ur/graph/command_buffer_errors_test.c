@@ -38,20 +38,20 @@ Test(command_buffer_errors, knows_what_it_is)
 
 Test(command_buffer_errors, is_as_the_device_says)
 {
-    static const ur_device_info_t yes[] = {UR_DEVICE_INFO_COMMAND_BUFFER_SUPPORT_EXP,
-                                           UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP};
-    const ur_device_info_t no = UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP;
+    static const ur_device_info_t no[] = {UR_DEVICE_INFO_COMMAND_BUFFER_EVENT_SUPPORT_EXP,
+                                          UR_DEVICE_INFO_COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP};
     ur_bool_t answer;
     uint32_t updates;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_COMMAND_BUFFER_SUPPORT_EXP, sizeof(answer),
+                          &answer, NULL));
+    cr_assert(answer);
     for (int i = 0; i < 2; i++) {
-        UR_OK(urDeviceGetInfo(gear.device, yes[i], sizeof(answer), &answer, NULL));
-        cr_assert(answer);
+        UR_OK(urDeviceGetInfo(gear.device, no[i], sizeof(answer), &answer, NULL));
+        cr_assert_not(answer);
     }
-    UR_OK(urDeviceGetInfo(gear.device, no, sizeof(answer), &answer, NULL));
-    cr_assert_not(answer);
     UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP,
                           sizeof(updates), &updates, NULL));
-    cr_assert_eq(updates, 0x3f); // all there are
+    cr_assert_eq(updates, 0x1f); // all but events
 }
 
 static void refuse_wait_lists(buffer_t buffer, float *a)
@@ -162,6 +162,83 @@ Test(command_buffer_errors, refuses_what_it_cannot_record)
     refuse_launches(buffer, a);
     refuse_out_of_turn(buffer, a);
     UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(a);
+}
+
+// `waits`: a list of one event; `out`: an output for one.
+#define REFUSES_EVENTS(function, ...)                                                              \
+    do {                                                                                           \
+        UR_FAILS_SAYING(function(buffer, __VA_ARGS__, 0, NULL, 1, waits, NULL, NULL, NULL),        \
+                        UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "a single command");                  \
+        UR_FAILS_SAYING(function(buffer, __VA_ARGS__, 0, NULL, 0, NULL, NULL, out, NULL),          \
+                        UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "a single command");                  \
+    } while (0)
+
+static void refuse_events_of_usm(buffer_t buffer, float *a, const ur_event_handle_t *waits,
+                                 ur_event_handle_t *out)
+{
+    const size_t items = ITEMS, bytes = ITEMS * sizeof(float);
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                        UR_POINTER(2, a)};
+    REFUSES_EVENTS(urCommandBufferAppendUSMMemcpyExp, a, a, bytes);
+    REFUSES_EVENTS(urCommandBufferAppendUSMFillExp, a, a, sizeof(float), bytes);
+    REFUSES_EVENTS(urCommandBufferAppendUSMPrefetchExp, a, bytes, 0);
+    REFUSES_EVENTS(urCommandBufferAppendUSMAdviseExp, a, bytes, UR_USM_ADVICE_FLAG_DEFAULT);
+    REFUSES_EVENTS(urCommandBufferAppendKernelLaunchExp, cb_add, 1, NULL, &items, NULL, 0, NULL);
+    REFUSES_EVENTS(urCommandBufferAppendKernelLaunchWithArgsExp, cb_add, 1, NULL, &items, NULL, 3,
+                   arguments, 0, NULL);
+}
+
+static void refuse_events_of_buffers(buffer_t buffer, float *a, const ur_event_handle_t *waits,
+                                     ur_event_handle_t *out)
+{
+    const size_t bytes = ITEMS * sizeof(float);
+    const ur_rect_offset_t origin = {0, 0, 0};
+    const ur_rect_region_t region = {bytes, 1, 1};
+    ur_mem_handle_t mem = cb_make_mem(bytes);
+    REFUSES_EVENTS(urCommandBufferAppendMemBufferCopyExp, mem, mem, 0, 0, bytes);
+    REFUSES_EVENTS(urCommandBufferAppendMemBufferWriteExp, mem, 0, bytes, a);
+    REFUSES_EVENTS(urCommandBufferAppendMemBufferReadExp, mem, 0, bytes, a);
+    REFUSES_EVENTS(urCommandBufferAppendMemBufferCopyRectExp, mem, mem, origin, origin, region, 0,
+                   0, 0, 0);
+    REFUSES_EVENTS(urCommandBufferAppendMemBufferWriteRectExp, mem, origin, origin, region, 0, 0, 0,
+                   0, a);
+    REFUSES_EVENTS(urCommandBufferAppendMemBufferReadRectExp, mem, origin, origin, region, 0, 0, 0,
+                   0, a);
+    REFUSES_EVENTS(urCommandBufferAppendMemBufferFillExp, mem, a, sizeof(float), 0, bytes);
+    UR_OK(urMemRelease(mem));
+}
+
+Test(command_buffer_errors, refuses_events_of_single_commands_and_goes_on)
+{
+    const struct host_event host = host_event_make();
+    const ur_event_handle_t untouched = (ur_event_handle_t)&host;
+    ur_event_handle_t out = untouched;
+    ur_event_handle_t over;
+    float *a = cb_floats(ITEMS);
+    buffer_t buffer = cb_make(UPDATABLE);
+    const float one = 1;
+    command_t fill;
+    refuse_events_of_usm(buffer, a, &host.event, &out);
+    refuse_events_of_buffers(buffer, a, &host.event, &out);
+    cr_assert_eq(out, untouched);
+    UR_OK(urCommandBufferAppendUSMFillExp(buffer, a, &one, sizeof(one), ITEMS * sizeof(float), 0,
+                                          NULL, 0, NULL, NULL, NULL, &fill));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_FAILS_SAYING(urCommandBufferUpdateSignalEventExp(fill, &out),
+                    UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "a single command");
+    UR_FAILS_SAYING(urCommandBufferUpdateWaitEventsExp(fill, 1, &host.event),
+                    UR_RESULT_ERROR_UNSUPPORTED_FEATURE, "a single command");
+    cr_assert_eq(out, untouched);
+    // An execution has both.
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 1, &host.event, &over));
+    cb_expect(a, 0);
+    host_event_signal(&host);
+    UR_OK(urEventWait(1, &over));
+    cb_expect(a, 1);
+    UR_OK(urEventRelease(over));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    host_event_release(&host);
     ur_free(a);
 }
 
