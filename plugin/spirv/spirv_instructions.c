@@ -253,6 +253,38 @@ static enum zepi_spirv_status check_all_defined(struct zepi_spirv_walk *walk)
         zepi_spirv_opcode_text(zepi_spirv_instruction_at(walk, word).opcode).text, first);
 }
 
+// The check of an instruction's operands depends on its result's type, and that of OpExtInst on the
+// instruction set. Where an instruction that the operand table does not know may have declared one,
+// the check passed over a missing one: here it must not be declared later.
+static enum zepi_spirv_status check_declared_before(struct zepi_spirv_walk *walk,
+                                                    struct zepi_spirv_instruction instruction,
+                                                    uint32_t index, const char *use)
+{
+    uint32_t id = zepi_spirv_operand(walk, instruction, index);
+    uint32_t defined_at = walk->ids[id].defined_at;
+    if (defined_at < instruction.word)
+        return ZEPI_SPIRV_OK;
+    return zepi_spirv_fail(walk, instruction.word,
+                           "%s has id %u as %s, expected one that is declared before it, not at "
+                           "word %u",
+                           zepi_spirv_opcode_text(instruction.opcode).text, id, use, defined_at);
+}
+
+static enum zepi_spirv_status check_declarations(struct zepi_spirv_walk *walk)
+{
+    struct zepi_spirv_instruction instruction;
+    enum zepi_spirv_status status = ZEPI_SPIRV_OK;
+    for (uint32_t word = ZEPI_SPIRV_HEADER_WORDS;
+         status == ZEPI_SPIRV_OK && word < walk->word_count; word += instruction.length) {
+        instruction = zepi_spirv_instruction_at(walk, word);
+        if (zepi_spirv_has_result_type(instruction.opcode))
+            status = check_declared_before(walk, instruction, 1, "result type");
+        if (status == ZEPI_SPIRV_OK && instruction.opcode == OpExtInst)
+            status = check_declared_before(walk, instruction, 3, "instruction set");
+    }
+    return status;
+}
+
 enum zepi_spirv_status zepi_spirv_walk_run(struct zepi_spirv_walk *walk)
 {
     enum zepi_spirv_status status = read_header(walk);
@@ -272,5 +304,8 @@ enum zepi_spirv_status zepi_spirv_walk_run(struct zepi_spirv_walk *walk)
     if (walk->memory_model_at == 0)
         return zepi_spirv_fail(walk, walk->word_count,
                                "the module ends here, expected an OpMemoryModel in it");
-    return check_all_defined(walk);
+    status = check_all_defined(walk);
+    if (status == ZEPI_SPIRV_OK && walk->unknown_count > 0)
+        status = check_declarations(walk);
+    return status;
 }

@@ -276,6 +276,12 @@ bool zepi_spirv_is_type(uint32_t opcode)
     return format && format[0] == 'T';
 }
 
+bool zepi_spirv_has_result_type(uint32_t opcode)
+{
+    const char *format = find_format(opcode);
+    return format && format[0] == 't';
+}
+
 // The operands of one instruction from `next` on.
 struct cursor {
     struct zepi_spirv_walk *walk;
@@ -432,9 +438,8 @@ static enum zepi_spirv_status take_switch_pairs(struct cursor *cursor)
 {
     uint32_t selector_id = zepi_spirv_operand(cursor->walk, cursor->instruction, 1);
     struct zepi_spirv_instruction selector = zepi_spirv_definition(cursor->walk, selector_id);
-    const char *format = find_format(selector.opcode);
     uint32_t words = 0;
-    if (selector.opcode != 0 && format && format[0] == 't')
+    if (zepi_spirv_has_result_type(selector.opcode))
         words = literal_words(cursor->walk, zepi_spirv_operand(cursor->walk, selector, 1));
     if (words == 0) // the width cannot be known
         return ZEPI_SPIRV_OK;

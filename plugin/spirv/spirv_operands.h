@@ -10,6 +10,8 @@ enum zepi_spirv_status zepi_spirv_check_operands(struct zepi_spirv_walk *walk,
                                                  struct zepi_spirv_instruction instruction);
 bool zepi_spirv_is_known(uint32_t opcode);
 bool zepi_spirv_is_type(uint32_t opcode);
+// Whether its first operand is the type of its result.
+bool zepi_spirv_has_result_type(uint32_t opcode);
 
 // Bytes of the string that begins at operand `index`, without the terminator, and the operand after
 // it. False if the instruction ends before the string does.

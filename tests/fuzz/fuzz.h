@@ -13,6 +13,13 @@
 // Shared by all fuzz targets. libFuzzer, or replay_main.c, calls this.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes);
 
+// A target whose inputs have a structure may define this: it changes an input of `size_bytes` to
+// one of up to `max_size_bytes`, and returns its size. LLVMFuzzerMutate changes bytes without
+// regard to structure. The names are libFuzzer's, and replay_main.c does the same.
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size_bytes, size_t max_size_bytes,
+                               unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size_bytes, size_t max_size_bytes);
+
 static inline void fuzz_require(bool holds)
 {
     if (!holds)

@@ -34,9 +34,10 @@ static void run(const uint8_t *bytes, size_t size_bytes)
     free(copy);
 }
 
-// `bytes` has room for twice the size. Returns the new one.
-static size_t change(uint8_t *bytes, size_t size_bytes)
+// `bytes` has room for twice the size.
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size_bytes, size_t max_size_bytes)
 {
+    (void)max_size_bytes;
     for (size_t left = random_below(4) + 1; left > 0; left--) {
         uint8_t *byte = &bytes[random_below(size_bytes)];
         *byte = random_below(2) ? (uint8_t)random_below(256) : bytes[random_below(size_bytes)];
@@ -57,6 +58,14 @@ static size_t change(uint8_t *bytes, size_t size_bytes)
     }
 }
 
+// Of targets that have none of their own.
+__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size_bytes,
+                                                     size_t max_size_bytes, unsigned seed)
+{
+    (void)seed;
+    return LLVMFuzzerMutate(bytes, size_bytes, max_size_bytes);
+}
+
 static void replay(const char *path)
 {
     struct test_bytes file = test_env_read_file(path);
@@ -64,7 +73,8 @@ static void replay(const char *path)
     run(file.data, file.size_bytes);
     for (unsigned i = 0; i < CHANGES && file.size_bytes > 0; i++) {
         memcpy(changed, file.data, file.size_bytes);
-        run(changed, change(changed, file.size_bytes));
+        const unsigned seed = (unsigned)random_below(UINT32_MAX);
+        run(changed, LLVMFuzzerCustomMutator(changed, file.size_bytes, 2 * file.size_bytes, seed));
     }
     free(changed);
     free(file.data);

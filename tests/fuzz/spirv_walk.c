@@ -2,6 +2,36 @@
 #include "fuzz.h"
 #include "spirv/spirv.h"
 
+static uint32_t word_at(const uint8_t *bytes, size_t at)
+{
+    uint32_t word;
+    memcpy(&word, bytes + at * sizeof(word), sizeof(word));
+    return word;
+}
+
+// Each number of a module that was taken has the words that its type demands, wherever the type is
+// declared.
+static void require_whole_numbers(const uint8_t *bytes, size_t size_bytes)
+{
+    enum { TypeInt = 21, TypeFloat = 22, Constant = 43, SpecConstant = 50 };
+    const size_t end = size_bytes / sizeof(uint32_t);
+    uint32_t *words_of_type = calloc(word_at(bytes, 3), sizeof(*words_of_type)); // by id
+    fuzz_require(words_of_type != NULL);
+    for (size_t at = 5; at < end; at += word_at(bytes, at) >> 16) {
+        const uint32_t opcode = word_at(bytes, at) & 0xffff;
+        if (opcode == TypeInt || opcode == TypeFloat)
+            words_of_type[word_at(bytes, at + 1)] = (word_at(bytes, at + 2) + UINT64_C(31)) / 32;
+    }
+    for (size_t at = 5; at < end; at += word_at(bytes, at) >> 16) {
+        const uint32_t opcode = word_at(bytes, at) & 0xffff;
+        if (opcode != Constant && opcode != SpecConstant)
+            continue;
+        const uint32_t words = words_of_type[word_at(bytes, at + 1)];
+        fuzz_require(words == 0 || word_at(bytes, at) >> 16 == 3 + words);
+    }
+    free(words_of_type);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
     struct zepi_spirv spirv;
@@ -10,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
         fuzz_require(message[0] != '\0' && !spirv.storage && !spirv.kernels);
         return 0;
     }
+    require_whole_numbers(bytes, size_bytes);
     for (uint32_t i = 0; i < spirv.constant_count; i++) {
         const struct zepi_spirv_constant *constant = &spirv.constants[i];
         fuzz_require(zepi_spirv_find_constant(&spirv, constant->id) == constant);
