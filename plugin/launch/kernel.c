@@ -267,9 +267,7 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
         result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
-    // The handle's group size is not the one of its last launch any more.
-    memset(instance->group_size, 0, sizeof(instance->group_size));
-    result = ZEPI_ZE(zeKernelSetGroupSize, instance->ze, group[0], group[1], group[2]);
+    result = zepi_kernel_instance_set_group_size(instance, group);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeKernelSuggestMaxCooperativeGroupCount, instance->ze, out_count);
     zepi_kernel_instance_give(device_kernel, instance);

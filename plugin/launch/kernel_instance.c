@@ -245,9 +245,10 @@ static zepi_result_t instance_set_offset(struct zepi_kernel_instance *instance,
     return result;
 }
 
-static zepi_result_t instance_set_group_size(struct zepi_kernel_instance *instance,
-                                             const uint32_t group[3])
+zepi_result_t zepi_kernel_instance_set_group_size(struct zepi_kernel_instance *instance,
+                                                  const uint32_t group[3])
 {
+    instance->work_dim = 0;
     if (memcmp(group, instance->group_size, sizeof(instance->group_size)) == 0)
         return ZEPI_SUCCESS;
     memset(instance->group_size, 0, sizeof(instance->group_size));
@@ -276,7 +277,7 @@ check_and_set_sizes(struct zepi_kernel_instance *instance,
         return ZEPI_NOTHING_TO_LAUNCH;
     result = instance_set_offset(instance, device, launch);
     if (result == ZEPI_SUCCESS)
-        result = instance_set_group_size(instance, size.group);
+        result = zepi_kernel_instance_set_group_size(instance, size.group);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < launch->work_dim; i++) {

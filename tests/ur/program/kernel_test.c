@@ -278,6 +278,45 @@ Test(kernel, is_launched_cooperatively_as_far_as_the_device_says)
     UR_OK(urKernelRelease(kernel));
 }
 
+// A recording of a launch in groups of four: recordings share free instances of the kernel with
+// queries.
+static void expect_groups_of_four(ur_kernel_handle_t kernel, int32_t *ends)
+{
+    const size_t offset = 0, global = 64, local = 4;
+    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, ends);
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC};
+    ur_exp_command_buffer_handle_t buffer;
+    UR_OK(urCommandBufferCreateExp(gear.context, gear.device, &desc, &buffer));
+    UR_OK(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, kernel, 1, &offset, &global, &local,
+                                                       1, &argument, 0, NULL, 0, NULL, 0, NULL,
+                                                       NULL, NULL, NULL));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    cr_assert_eq(ends[6], 4, "groups of %d", ends[6]);
+    cr_assert_eq(ends[3], 63, "the last item is %d", ends[3]);
+    memset(ends, 0, 9 * sizeof(*ends));
+}
+
+Test(kernel, has_the_group_size_of_each_launch_whatever_is_asked_between)
+{
+    ur_kernel_handle_t kernel = ur_kernel("launches", "note_ends");
+    int32_t *ends = ur_shared(9 * sizeof(*ends));
+    expect_groups_of_four(kernel, ends);
+    for (size_t size = 1; size <= 64; size *= 2) {
+        const size_t offset = 0;
+        size_t suggested;
+        uint32_t groups;
+        UR_OK(urKernelSuggestMaxCooperativeGroupCount(kernel, gear.device, 1, &size, 0, &groups));
+        expect_groups_of_four(kernel, ends);
+        UR_OK(urKernelGetSuggestedLocalWorkSize(kernel, gear.queue, 1, &offset, &size, &suggested));
+        expect_groups_of_four(kernel, ends);
+    }
+    ur_free(ends);
+    UR_OK(urKernelRelease(kernel));
+}
+
 // The header calls it an error, but programs do it: a kernel over an empty array.
 Test(kernel, of_no_work_items_launches_nothing)
 {
