@@ -574,9 +574,11 @@ typedef struct zepi_launch_desc {
     const char *kernel_name; // if kernel is NULL
     const zepi_argument_t *arguments;
     uint32_t argument_count;
-    uint32_t work_dim;     // 1 to 3; sizes of further dimensions are not read
-    size_t global_size[3]; // in work-items; a multiple of the group size; zeros launch nothing
-    size_t group_size[3];  // in work-items; all zero: suggested by the driver
+    uint32_t work_dim; // 1 to 3; sizes of further dimensions are not read
+    // In work-items; a multiple of the group size, with up to 2^32 - 1 groups; zeros launch
+    // nothing.
+    size_t global_size[3];
+    size_t group_size[3]; // in work-items; all zero: suggested by the driver
     size_t global_offset[3];
     zepi_launch_flags_t flags;
     // Dispatch.

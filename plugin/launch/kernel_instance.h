@@ -47,8 +47,8 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
 // Destroys the ze_kernel at once: no command uses it any more.
 void zepi_kernel_instance_free(struct zepi_kernel_instance *instance);
 
-// Alone sets the group size of the ze_kernel. The sizes of the last launch are forgotten, so that the
-// next launch checks and sets its own.
+// Alone sets the group size of the ze_kernel. The sizes of the last launch are forgotten, so that
+// the next launch checks and sets its own.
 zepi_result_t zepi_kernel_instance_set_group_size(struct zepi_kernel_instance *instance,
                                                   const uint32_t group[3]);
 

@@ -37,9 +37,23 @@ static zepi_result_t check_group_size(const struct zepi_device_kernel *device_ke
     return ZEPI_SUCCESS;
 }
 
+// A global size as the driver takes it for a suggestion, in 32 bits. A larger one stands for its
+// largest divisor in the range of group sizes: what divides that divides the size, too.
+static uint32_t suggestion_size(size_t global, const struct zepi_device *device)
+{
+    const uint32_t most = device->compute.maxTotalGroupSize;
+    uint32_t divisor = most > 0 ? most : 1;
+    if (global <= UINT32_MAX)
+        return (uint32_t)global;
+    while (global % divisor != 0)
+        divisor--;
+    return divisor;
+}
+
 static zepi_result_t suggest_group_size(struct zepi_work_size *size,
                                         const struct zepi_device_kernel *device_kernel,
-                                        ze_kernel_handle_t ze, const uint32_t global[3])
+                                        const struct zepi_device *device, ze_kernel_handle_t ze,
+                                        const size_t global[3])
 {
     const ze_kernel_properties_t *properties = &device_kernel->properties;
     uint32_t *group = size->group;
@@ -49,8 +63,10 @@ static zepi_result_t suggest_group_size(struct zepi_work_size *size,
         group[2] = properties->requiredGroupSizeZ;
         return ZEPI_SUCCESS;
     }
-    const zepi_result_t result = ZEPI_ZE(zeKernelSuggestGroupSize, ze, global[0], global[1],
-                                         global[2], &group[0], &group[1], &group[2]);
+    const zepi_result_t result =
+        ZEPI_ZE(zeKernelSuggestGroupSize, ze, suggestion_size(global[0], device),
+                suggestion_size(global[1], device), suggestion_size(global[2], device), &group[0],
+                &group[1], &group[2]);
     for (int i = 0; i < 3; i++) {
         // A suggestion that does not divide is of no use; the null driver suggests nothing.
         if (group[i] == 0 || global[i] % group[i] != 0)
@@ -59,13 +75,34 @@ static zepi_result_t suggest_group_size(struct zepi_work_size *size,
     return result;
 }
 
+static zepi_result_t count_groups(struct zepi_work_size *size, const size_t global[3])
+{
+    uint32_t *counts = &size->count.groupCountX;
+    static_assert(sizeof(size->count) == 3 * sizeof(*counts), "one count a dimension");
+    for (int i = 0; i < 3; i++) {
+        const size_t count = global[i] / size->group[i];
+        if (global[i] % size->group[i] != 0)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "the global size %zu in dimension %d is no multiple of the group size "
+                             "%u",
+                             global[i], i, size->group[i]);
+        if (count > UINT32_MAX)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "the global size %zu in dimension %d makes %zu groups of %u, beyond "
+                             "32 bits",
+                             global[i], i, count, size->group[i]);
+        counts[i] = (uint32_t)count;
+    }
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                                   const struct zepi_device_kernel *device_kernel,
                                   const struct zepi_device *device, ze_kernel_handle_t ze,
                                   uint32_t work_dim, const size_t *global_size,
                                   const size_t *group_size)
 {
-    uint32_t global[3] = {1, 1, 1};
+    size_t global[3] = {1, 1, 1};
     uint32_t zeros = 0;
     if (work_dim < 1 || work_dim > 3)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
@@ -73,11 +110,10 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
     *size = (struct zepi_work_size){.group = {1, 1, 1}};
     for (uint32_t i = 0; i < work_dim; i++) {
         const size_t group = group_size ? group_size[i] : 0;
-        if (global_size[i] > UINT32_MAX || group > UINT32_MAX)
+        if (group > UINT32_MAX)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "the sizes in dimension %u are %zu and %zu, beyond 32 bits", i,
-                             global_size[i], group);
-        global[i] = (uint32_t)global_size[i];
+                             "the group size in dimension %u is %zu, beyond 32 bits", i, group);
+        global[i] = global_size[i];
         size->group[i] = (uint32_t)group;
         size->is_empty = size->is_empty || global[i] == 0;
         zeros += group == 0;
@@ -91,22 +127,10 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
         return ZEPI_SUCCESS;
     zepi_result_t result = ZEPI_SUCCESS;
     if (zeros > 0)
-        result = suggest_group_size(size, device_kernel, ze, global);
+        result = suggest_group_size(size, device_kernel, device, ze, global);
     if (result == ZEPI_SUCCESS)
         result = check_group_size(device_kernel, device, size->group);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    uint32_t *counts = &size->count.groupCountX;
-    static_assert(sizeof(size->count) == 3 * sizeof(*counts), "one count a dimension");
-    for (int i = 0; i < 3; i++) {
-        counts[i] = global[i] / size->group[i];
-        if (global[i] % size->group[i] != 0)
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "the global size %u in dimension %d is no multiple of the group size "
-                             "%u",
-                             global[i], i, size->group[i]);
-    }
-    return ZEPI_SUCCESS;
+    return result == ZEPI_SUCCESS ? count_groups(size, global) : result;
 }
 
 zepi_result_t zepi_work_offset_init(uint32_t offset[3], const struct zepi_device *device,

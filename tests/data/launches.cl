@@ -29,6 +29,15 @@ __kernel void note_ends(__global int *out)
     }
 }
 
+// The last work-item of a row notes its global id and the group size.
+__kernel void note_last(__global ulong *out)
+{
+    if (get_global_id(0) == get_global_size(0) - 1) {
+        out[0] = get_global_id(0);
+        out[1] = get_local_size(0);
+    }
+}
+
 __kernel __attribute__((reqd_work_group_size(8, 4, 1))) void needs_8_by_4(__global int *counts)
 {
     counts[get_global_id(0) + get_global_size(0) * get_global_id(1)] += 1;

@@ -132,6 +132,33 @@ BOTH(with_offsets_begin_there)
     TEST_OK(zepi.release(kernel));
 }
 
+// Level Zero limits the number of groups in a dimension, and offsets.
+BOTH(may_exceed_32_bits_as_long_as_the_numbers_of_groups_do_not)
+{
+    zepi_kernel_t kernel = kernel_of("note_last");
+    uint64_t *out = gear_allocate(2 * sizeof(*out));
+    const zepi_argument_t argument = TEST_POINTER(out);
+    zepi_device_info_t device = {.size = sizeof(device)};
+    TEST_OK(zepi.device_get_info(gear.device, &device));
+    const size_t most = device.max_group_size;
+    const size_t sizes[] = {(size_t)1 << 32, 64, ((size_t)1 << 32) + most};
+    for (int round = 0; round < 3; round++) {
+        zepi_launch_desc_t launch = launch_of(kernel, &argument, 1);
+        launch.global_size[0] = sizes[round];
+        launch.group_size[0] = round == 1 ? 64 : most;
+        launch_and_finish(&launch);
+        cr_assert_eq(out[0], sizes[round] - 1, "the last item is %llu", (unsigned long long)out[0]);
+        cr_assert_eq(out[1], launch.group_size[0]);
+    }
+    zepi_launch_desc_t launch = launch_of(kernel, &argument, 1);
+    launch.global_size[0] = (size_t)1 << 33;
+    launch.group_size[0] = 1;
+    TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+                      ZEPI_ERROR_INVALID_SIZE, "8589934592 groups of 1, beyond 32 bits");
+    TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
+}
+
 BOTH(of_zero_in_any_dimension_run_nothing_and_complete)
 {
     zepi_kernel_t kernel = kernel_of("count_items");
@@ -210,6 +237,29 @@ Test(sizes, that_are_suggested_divide_and_are_those_of_the_launch)
         cr_assert_leq(group[0] * group[1] * group[2], device.max_group_size);
     }
     TEST_OK(zepi.usm_free(gear.context, out));
+    TEST_OK(zepi.release(kernel));
+}
+
+Test(sizes, beyond_32_bits_have_suggestions_that_divide_them)
+{
+    zepi_kernel_t kernel = kernel_of("note_last");
+    static const size_t sizes[][2] = {{(size_t)1 << 33, 5},
+                                      {10460353203u, 2},
+                                      {12, (size_t)1 << 34},
+                                      {(size_t)1 << 36, 4}};
+    for (size_t round = 0; round < sizeof(sizes) / sizeof(sizes[0]); round++) {
+        size_t group[2];
+        TEST_OK(zepi.kernel_suggest_group_size(kernel, gear.device, 2, sizes[round], group));
+        for (int i = 0; i < 2; i++) {
+            cr_assert(group[i] > 0 && sizes[round][i] % group[i] == 0);
+            cr_assert(sizes[round][i] / group[i] <= UINT32_MAX);
+        }
+    }
+    // A prime, and so as many groups.
+    const size_t prime = 4294967311u;
+    size_t group;
+    TEST_FAILS_SAYING(zepi.kernel_suggest_group_size(kernel, gear.device, 1, &prime, &group),
+                      ZEPI_ERROR_INVALID_SIZE, "beyond 32 bits");
     TEST_OK(zepi.release(kernel));
 }
 

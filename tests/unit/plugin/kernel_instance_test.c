@@ -236,6 +236,9 @@ Test(kernel_instance, checks_each_global_size_against_the_group_size)
     gear.global_size[0] = 73;
     cr_assert_eq(prepare(), ZEPI_ERROR_INVALID_SIZE);
     gear.global_size[0] = (size_t)UINT32_MAX + 1;
+    cr_assert_eq(prepare(), ZEPI_SUCCESS);
+    cr_assert_eq(gear.instance->group_count.groupCountX, 1u << 29);
+    gear.global_size[0] *= 8;
     cr_assert_eq(prepare(), ZEPI_ERROR_INVALID_SIZE);
     gear.global_size[0] = 32;
     cr_assert_eq(prepare(), ZEPI_SUCCESS);
