@@ -21,6 +21,12 @@
 #define ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)          // 1.7
 #define ZEPI_ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2) // 1.14
 
+// Layouts of images with three channels, ze_image_format_layout_t. Drivers of older specifications
+// refuse them.
+#define ZEPI_ZE_IMAGE_FORMAT_LAYOUT_8_8_8 43
+#define ZEPI_ZE_IMAGE_FORMAT_LAYOUT_16_16_16 44
+#define ZEPI_ZE_IMAGE_FORMAT_LAYOUT_32_32_32 45
+
 struct zepi_ze_counter_based_desc { // 1.8, in the chain of ze_event_pool_desc_t
     ze_structure_type_t stype;
     const void *next;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ur/memory/image_format.h"
 
+#include "ze/ze_optional.h"
+
 // The number of channels in memory, and the channels that a kernel gets as x, y, z and w. Level
 // Zero calls the channels of memory R, G, B and A, in this order.
 struct order {
@@ -20,6 +22,7 @@ static const struct order orders[] = {
     [UR_IMAGE_CHANNEL_ORDER_R] = {1, FIRST, ZERO, ZERO, ONE},
     [UR_IMAGE_CHANNEL_ORDER_RG] = {2, FIRST, SECOND, ZERO, ONE},
     [UR_IMAGE_CHANNEL_ORDER_RA] = {2, FIRST, ZERO, ZERO, SECOND},
+    [UR_IMAGE_CHANNEL_ORDER_RGB] = {3, FIRST, SECOND, THIRD, ONE},
     [UR_IMAGE_CHANNEL_ORDER_RGBA] = {4, FIRST, SECOND, THIRD, FOURTH},
     [UR_IMAGE_CHANNEL_ORDER_BGRA] = {4, THIRD, SECOND, FIRST, FOURTH},
     [UR_IMAGE_CHANNEL_ORDER_ARGB] = {4, SECOND, THIRD, FOURTH, FIRST},
@@ -81,7 +84,7 @@ static ur_result_t find_image_format(const ur_image_format_t *format,
     return UR_RESULT_SUCCESS;
 }
 
-static ze_image_format_layout_t channel_layout_of(uint32_t channel_count, uint32_t channel_bytes)
+static int channel_layout_of(uint32_t channel_count, uint32_t channel_bytes)
 {
     switch (channel_count * 8 + channel_bytes) {
     case 8 + 1:
@@ -96,6 +99,12 @@ static ze_image_format_layout_t channel_layout_of(uint32_t channel_count, uint32
         return ZE_IMAGE_FORMAT_LAYOUT_16_16;
     case 16 + 4:
         return ZE_IMAGE_FORMAT_LAYOUT_32_32;
+    case 24 + 1:
+        return ZEPI_ZE_IMAGE_FORMAT_LAYOUT_8_8_8;
+    case 24 + 2:
+        return ZEPI_ZE_IMAGE_FORMAT_LAYOUT_16_16_16;
+    case 24 + 4:
+        return ZEPI_ZE_IMAGE_FORMAT_LAYOUT_32_32_32;
     case 32 + 1:
         return ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8;
     case 32 + 2:
@@ -113,13 +122,13 @@ ur_result_t zepi_ur_image_format_to_ze(const ur_image_format_t *format,
     const ur_result_t result = find_image_format(format, &order, &channel);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    *out_format =
-        (ze_image_format_t){.layout = channel_layout_of(order->channel_count, channel->bytes),
-                            .type = channel->type,
-                            .x = order->x,
-                            .y = order->y,
-                            .z = order->z,
-                            .w = order->w};
+    *out_format = (ze_image_format_t){
+        .layout = (ze_image_format_layout_t)channel_layout_of(order->channel_count, channel->bytes),
+        .type = channel->type,
+        .x = order->x,
+        .y = order->y,
+        .z = order->z,
+        .w = order->w};
     return UR_RESULT_SUCCESS;
 }
 

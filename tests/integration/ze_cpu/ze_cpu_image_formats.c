@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fixture.h"
+#include "tools/ze_cpu/ze_newer.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -25,7 +26,8 @@ static const struct layout {
     {ZE_IMAGE_FORMAT_LAYOUT_32, 1, 4},          {ZE_IMAGE_FORMAT_LAYOUT_8_8, 2, 1},
     {ZE_IMAGE_FORMAT_LAYOUT_16_16, 2, 2},       {ZE_IMAGE_FORMAT_LAYOUT_32_32, 2, 4},
     {ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8, 4, 1},     {ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16, 4, 2},
-    {ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32, 4, 4},
+    {ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32, 4, 4}, {CPU_IMAGE_FORMAT_LAYOUT_8_8_8, 3, 1},
+    {CPU_IMAGE_FORMAT_LAYOUT_16_16_16, 3, 2},   {CPU_IMAGE_FORMAT_LAYOUT_32_32_32, 3, 4},
 };
 
 // The components that kernels see: for each the channel in memory, or a constant.
@@ -46,6 +48,9 @@ static const struct order {
     {{S_R, S_0, S_0, S_G}, 2, {0, ZERO, ZERO, 1}}, // RA
     {{S_R, S_0, S_0, S_A}, 2, {0, ZERO, ZERO, ONE}},
     {{S_G, S_R, S_1, S_0}, 2, {1, 0, ONE, ZERO}},
+    {{S_R, S_G, S_B, S_1}, 3, {0, 1, 2, ONE}},
+    {{S_R, S_G, S_B, S_A}, 3, {0, 1, 2, ONE}},
+    {{S_B, S_G, S_R, S_1}, 3, {2, 1, 0, ONE}},
     {{S_R, S_G, S_B, S_A}, 4, {0, 1, 2, 3}},
     {{S_B, S_G, S_R, S_A}, 4, {2, 1, 0, 3}},
     {{S_G, S_B, S_A, S_R}, 4, {1, 2, 3, 0}}, // ARGB

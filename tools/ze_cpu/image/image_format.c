@@ -2,6 +2,7 @@
 #include "image_format.h"
 
 #include "chain.h"
+#include "ze_newer.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #define FORMATS_MAXIMUM 256
 
 struct layout {
-    uint32_t channels;
+    uint32_t channels; // 0: not offered
     size_t channel_bytes;
 };
 
@@ -18,7 +19,8 @@ static const struct layout layouts[] = {
     [ZE_IMAGE_FORMAT_LAYOUT_32] = {1, 4},          [ZE_IMAGE_FORMAT_LAYOUT_8_8] = {2, 1},
     [ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8] = {4, 1},     [ZE_IMAGE_FORMAT_LAYOUT_16_16] = {2, 2},
     [ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16] = {4, 2}, [ZE_IMAGE_FORMAT_LAYOUT_32_32] = {2, 4},
-    [ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32] = {4, 4},
+    [ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32] = {4, 4}, [CPU_IMAGE_FORMAT_LAYOUT_8_8_8] = {3, 1},
+    [CPU_IMAGE_FORMAT_LAYOUT_16_16_16] = {3, 2},   [CPU_IMAGE_FORMAT_LAYOUT_32_32_32] = {3, 4},
 };
 
 // By ze_image_format_type_t; 0: there is none.
@@ -141,7 +143,7 @@ bool cpu_image_format_find(const ze_image_desc_t *desc, cl_mem_object_type type,
 {
     const ze_image_format_t *from = &desc->format;
     if ((uint32_t)from->layout >= sizeof(layouts) / sizeof(layouts[0]) ||
-        (uint32_t)from->type >= TYPES)
+        layouts[from->layout].channels == 0 || (uint32_t)from->type >= TYPES)
         return false;
     const struct layout *layout = &layouts[from->layout];
     const cl_channel_type *types = layout->channel_bytes == 1   ? types_8
