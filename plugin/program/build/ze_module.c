@@ -8,6 +8,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "program/build/compile_watch.h"
 #include "program/compiler/compiler.h"
 #include "ze/ze.h"
 
@@ -301,14 +302,26 @@ static void describe_kernels(uint32_t count, const struct zepi_ze_module_input *
         snprintf(text, size, "no kernels");
 }
 
-static void note_compile(const struct zepi_device *device, const char *kernels, uint64_t begin_ns,
-                         zepi_result_t result)
+// Compiles, and says it of a compile that takes long.
+static zepi_result_t compile(struct zepi_context *context, const struct zepi_device *device,
+                             const ze_module_desc_t *desc, size_t spirv_bytes, const char *kernels,
+                             struct zepi_text *log, ze_module_handle_t *out_module)
 {
+    struct zepi_compile_watch watch;
+    const uint64_t begin_ns = zepi_clock_ns();
+    zepi_compile_watch_begin(&watch, kernels, spirv_bytes);
+    const zepi_result_t result =
+        ze_module_create_from_spirv(context, device, desc, kernels, log, out_module);
+    const bool is_told = zepi_compile_watch_end(&watch);
     const uint64_t duration_ns = zepi_clock_ns() - begin_ns;
     zepi_stats_note_compile(kernels, duration_ns, result == ZEPI_SUCCESS);
-    if (duration_ns > LONG_COMPILE_NS)
+    if (is_told)
+        zepi_compile_watch_tell("the build for '%s' took %.1f s: %s", device->properties.name,
+                                (double)duration_ns / 1e9, kernels);
+    else if (duration_ns > LONG_COMPILE_NS)
         zepi_log(ZEPI_LOG_INFO, "the build for '%s' took %.1f s: %s", device->properties.name,
                  (double)duration_ns / 1e9, kernels);
+    return result;
 }
 
 zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct zepi_device *device,
@@ -333,11 +346,9 @@ zepi_result_t zepi_ze_module_compile(struct zepi_context *context, const struct 
         .pConstants = constants.ze.numConstants > 0 ? &constants.ze : NULL,
     };
     describe_kernels(1, &input, kernels, sizeof(kernels));
-    const uint64_t begin_ns = zepi_clock_ns();
     zepi_result_t result =
-        flags ? ze_module_create_from_spirv(context, device, &desc, kernels, log, &module)
+        flags ? compile(context, device, &desc, image->blob->size_bytes, kernels, log, &module)
               : zepi_fail_no_memory();
-    note_compile(device, kernels, begin_ns, result);
     constants_finish(&constants);
     zepi_free(flags);
     if (result != ZEPI_SUCCESS)
@@ -428,10 +439,10 @@ zepi_result_t zepi_ze_module_compile_program(struct zepi_context *context,
         .format = ZE_MODULE_FORMAT_IL_SPIRV,
     };
     describe_kernels(count, inputs, kernels, sizeof(kernels));
-    const uint64_t begin_ns = zepi_clock_ns();
-    zepi_result_t result =
-        ze_module_create_from_spirv(context, device, &desc, kernels, log, &module);
-    note_compile(device, kernels, begin_ns, result);
+    size_t spirv_bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        spirv_bytes += inputs[i].image->blob->size_bytes;
+    zepi_result_t result = compile(context, device, &desc, spirv_bytes, kernels, log, &module);
     program_finish(&program);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -34,6 +34,12 @@ expect 0 '"modules":' "$zepi" cache warm "$scratch/program" --cpu --json
 expect 1 'No such file' "$zepi" cache warm "$scratch/none" --cpu
 expect 2 'expected a FILE' "$zepi" cache warm
 expect 2 'expected a number' "$zepi" cache warm "$scratch/program" --processes none
+# The compiler's record is a file, too.
+expect 0 'stored: 3 files' "$zepi" cache warm "$scratch/program" --cpu --folder "$scratch/once"
+expect 0 'found: 2' "$zepi" cache warm "$scratch/program" --cpu --folder "$scratch/once"
+expect 0 'stored: 0 files' "$zepi" cache warm "$scratch/program" --cpu --folder "$scratch/once"
+expect 1 '2 modules were compiled, and' env ZEPI_CACHE_DISK_BYTES=0 "$zepi" cache warm "$scratch/program" --cpu \
+    --folder "$scratch/unkept"
 # One module that is not built leaves the others.
 # A terminal gets a progress bar.
 expect 0 'of 2 modules' script -qec "'$zepi' cache warm '$scratch/program' --cpu --folder '$scratch/drawn'" /dev/null

@@ -59,4 +59,15 @@ if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
 fi
 
 expect 0 ' s: scaled_copy_int, ' run 1 ZEPI_LOG=info ZEPI_CACHE_DISK=off ZE_CPU_BUILD_MS=1200
+# A compile that takes long is told of while it goes on, with ZEPI_LOG=info or on a terminal, and nowhere else.
+long() { run 1 ZEPI_CACHE_DISK=off ZE_CPU_BUILD_MS=5300 "$@" >"$scratch/said.$1" 2>&1; }
+long ZEPI_LOG=info &
+long ZEPI_LOG=off &
+wait
+expect 0 'has compiled for 5 s and goes on' cat "$scratch/said.ZEPI_LOG=info"
+expect 0 ' s: scaled_copy_int, ' cat "$scratch/said.ZEPI_LOG=info"
+expect 1 '' grep -F compiled "$scratch/said.ZEPI_LOG=off"
+export -f run long
+export zepi data scratch
+expect 0 'has compiled for 5 s and goes on' script -qec "bash -c 'run 1 ZEPI_CACHE_DISK=off ZE_CPU_BUILD_MS=5300'" /dev/null
 [ "$failures" -eq 0 ]

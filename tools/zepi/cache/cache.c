@@ -253,13 +253,35 @@ static int clear(const struct care *care)
     return remove_down_to(care, 0);
 }
 
+static double number_of(const cJSON *document, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItem(document, name);
+    return item ? item->valuedouble : 0;
+}
+
 static int warm(const struct care *care)
 {
     if (care->warm.file_count == 0) {
         fputs("zepi cache warm: expected a FILE\n", stderr);
         return EXIT_USAGE;
     }
-    return cache_warm(&care->warm, care->document);
+    struct summary before = {0};
+    struct summary after = {0};
+    zepi_disk_for_each(care->disk, sum_up, &before);
+    const int code = cache_warm(&care->warm, care->document);
+    if (!can_go_on(care, zepi_disk_for_each(care->disk, sum_up, &after)))
+        return EXIT_FAILED;
+    const struct zepi_disk_tally stored = {after.results.files - before.results.files,
+                                           after.results.bytes - before.results.bytes};
+    const double compiled = number_of(care->document, "built") - number_of(care->document, "found");
+    add_tally(care->document, "stored", &stored);
+    if (compiled > (double)stored.files) {
+        fprintf(stderr,
+                "zepi cache warm: %.0f modules were compiled, and %s got %" PRIu64 " files\n",
+                compiled, zepi_disk_path(care->disk), stored.files);
+        return EXIT_FAILED;
+    }
+    return code;
 }
 
 static int export(const struct care *care)

@@ -40,6 +40,7 @@ struct progress {
     _Atomic size_t next;
     _Atomic size_t built;
     _Atomic size_t failed;
+    _Atomic size_t found; // of those built: their code was in the folder, or in the shared store
 };
 
 // Whether the module has kernels that are wanted; *out_imports: it needs another module, too.
@@ -95,6 +96,14 @@ static int compare(const void *a, const void *b)
                                      : 0;
 }
 
+// The largest first: one that comes last would keep one processor busy after the others.
+static int compare_sizes(const void *a, const void *b)
+{
+    const size_t left = ((const struct entry *)a)->module.size_bytes;
+    const size_t right = ((const struct entry *)b)->module.size_bytes;
+    return left < right ? 1 : left > right ? -1 : compare(a, b);
+}
+
 // Device images of templates are in many libraries: each is built once.
 static void list_remove_copies(struct list *list)
 {
@@ -106,6 +115,8 @@ static void list_remove_copies(struct list *list)
             list->entries[kept++] = list->entries[i];
     }
     list->count = kept;
+    if (kept > 0)
+        qsort(list->entries, kept, sizeof(*list->entries), compare_sizes);
 }
 
 static bool list_fill(struct list *list, const struct cache_warm *warm)
@@ -168,17 +179,21 @@ static int work(const struct cache_warm *warm, const struct list *list, struct p
         else if (atomic_fetch_add(&progress->failed, 1) < MAX_REASONS)
             host_fail("a module is not built");
     }
+    zepi_cache_counters_t counters = {.size = sizeof(counters)};
+    if (zepi.cache_get_counters(NULL, ZEPI_CACHE_BINARIES, &counters) == ZEPI_SUCCESS)
+        atomic_fetch_add(&progress->found, (size_t)counters.store_hits);
     host_close(&host);
     return EXIT_OK;
 }
 
-static void draw(const struct progress *progress, size_t count)
+static void draw(const struct progress *progress, size_t count, uint64_t start_ns)
 {
     const size_t done = atomic_load(&progress->built) + atomic_load(&progress->failed);
     const int filled = count > 0 ? (int)(done * BAR_CHARACTERS / count) : BAR_CHARACTERS;
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r[%.*s%*s] %zu of %zu modules ", filled, "##############################",
-                BAR_CHARACTERS - filled, "", done, count);
+        fprintf(stderr, "\r[%.*s%*s] %zu of %zu modules, %.0f s ", filled,
+                "##############################", BAR_CHARACTERS - filled, "", done, count,
+                (double)(host_now_ns() - start_ns) / 1e9);
 }
 
 static bool start_one(const struct cache_warm *warm, const struct list *list,
@@ -209,7 +224,7 @@ static size_t start(const struct cache_warm *warm, const struct list *list,
 
 // Waits for the processes. One that dies takes one module with it; another one takes its place.
 static int wait_for(size_t processes, const struct cache_warm *warm, const struct list *list,
-                    struct progress *progress)
+                    struct progress *progress, uint64_t start_ns)
 {
     int code = EXIT_OK;
     size_t places = list->count; // so that it ends if they die before they take a module
@@ -217,7 +232,7 @@ static int wait_for(size_t processes, const struct cache_warm *warm, const struc
         int status;
         const pid_t child = waitpid(-1, &status, WNOHANG);
         if (child == 0) {
-            draw(progress, list->count);
+            draw(progress, list->count, start_ns);
             usleep(BAR_INTERVAL_US);
             continue;
         }
@@ -254,11 +269,13 @@ int cache_warm(const struct cache_warm *warm, cJSON *document)
     if (list_fill(&list, warm)) {
         const uint64_t start_ns = host_now_ns();
         const size_t processes = start(warm, &list, progress);
-        code = processes == 0 && list.count > 0 ? EXIT_FAILED
-                                                : wait_for(processes, warm, &list, progress);
+        code = processes == 0 && list.count > 0
+                   ? EXIT_FAILED
+                   : wait_for(processes, warm, &list, progress, start_ns);
         const size_t built = atomic_load(&progress->built);
         cJSON_AddNumberToObject(document, "modules", (double)list.count);
         cJSON_AddNumberToObject(document, "built", (double)built);
+        cJSON_AddNumberToObject(document, "found", (double)atomic_load(&progress->found));
         cJSON_AddNumberToObject(document, "not_built", (double)(list.count - built));
         cJSON_AddNumberToObject(document, "linked_with_others", (double)list.importing);
         cJSON_AddNumberToObject(document, "processes", (double)processes);
