@@ -1059,15 +1059,17 @@ typedef struct zepi_plugin {
     // tried again.
     zepi_result_t (*graph_finalize)(zepi_graph_t graph);
     // Of a finalized graph with ZEPI_GRAPH_UPDATABLE, else ZEPI_ERROR_WRONG_STATE: all updates or
-    // none, for executions that are enqueued later; the last one of a command counts. The launches
-    // are checked and copied as by graph_add_launch, and may be of other kernels than before.
+    // none, for executions that are enqueued later; the last one of a command counts. No execution
+    // is waited for. The launches are checked and copied as by graph_add_launch, and may be of
+    // other kernels than before.
     // ZEPI_ERROR_INVALID_VALUE: there is no update, or none of a launch by this number.
     zepi_result_t (*graph_update)(zepi_graph_t graph, uint32_t count,
                                   const zepi_graph_update_t *updates);
     // Enqueues an execution to a queue of the graph's context and device, else
     // ZEPI_ERROR_INVALID_OBJECT: one call of the driver, if it has one for that. The execution also
     // waits for the one before, in whatever queue. If eight are under way, the call waits for the
-    // first of them. ZEPI_ERROR_WRONG_STATE: the graph is not finalized.
+    // first of them, and is no hindrance to other threads: an update that ends meanwhile counts.
+    // ZEPI_ERROR_WRONG_STATE: the graph is not finalized.
     zepi_result_t (*queue_execute)(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
                                    zepi_event_t *out_event);
     // Writes the graph, in whatever state, to a file for Graphviz: commands with their sizes,

@@ -338,39 +338,50 @@ static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
     return ZEPI_SUCCESS;
 }
 
-// *recording: one that does not run, or NULL; becomes one with the launches as they are. `oldest`:
-// the one to wait for.
-static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph *graph,
-                                                              struct zepi_recording *oldest,
-                                                              uint64_t version,
-                                                              struct zepi_recording **recording)
+// All recordings run. Waits for the execution that began first without the turn, so that updates
+// and other readers of the graph go on: the thread that this execution waits for may be one of
+// them.
+static __attribute__((noinline)) zepi_result_t
+graph_await_oldest(struct zepi_graph *graph, const struct zepi_recording *oldest)
 {
-    // A host's own list cannot be recorded once more.
-    const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
-    if (!*recording && graph->recording_count < most)
-        return add_recording(graph, recording);
-    if (!*recording) {
-        const zepi_result_t result = zepi_event_wait(1, &oldest->last, UINT64_MAX);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        *recording = oldest;
-    }
+    zepi_event_t last = zepi_retain(oldest->last);
+    zepi_mutex_unlock(&graph->turn);
+    const zepi_result_t result = zepi_event_wait(1, &last, UINT64_MAX);
+    zepi_release(last);
+    zepi_mutex_lock(&graph->turn);
+    return result;
+}
+
+// *recording: one that does not run, or NULL; becomes one with the launches as they are.
+static __attribute__((noinline)) zepi_result_t
+make_recording(struct zepi_graph *graph, uint64_t version, struct zepi_recording **recording)
+{
     struct zepi_recording *idle = *recording;
+    if (!idle)
+        return add_recording(graph, recording);
     return idle->version == version ||
                    (idle->version != 0 && zepi_recording_update(idle, graph->changed, version))
                ? ZEPI_SUCCESS
                : zepi_recording_record(idle, &graph->commands, version);
 }
 
-// One that does not run, with the launches as they are.
-static zepi_result_t choose_recording(struct zepi_graph *graph, uint64_t version,
+// One that does not run, with the launches as they are. Updates and executions of other threads may
+// come before it returns.
+static zepi_result_t choose_recording(struct zepi_graph *graph,
                                       struct zepi_recording **out_recording)
 {
+    // A host's own list cannot be recorded once more.
+    const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
     struct zepi_recording *recording;
     struct zepi_recording *oldest;
-    zepi_result_t result = find_recording(graph, version, &recording, &oldest);
-    if (result == ZEPI_SUCCESS && (!recording || recording->version != version))
-        result = make_recording(graph, oldest, version, &recording);
+    zepi_result_t result = find_recording(graph, graph->version, &recording, &oldest);
+    while (result == ZEPI_SUCCESS && !recording && graph->recording_count == most) {
+        result = graph_await_oldest(graph, oldest);
+        if (result == ZEPI_SUCCESS)
+            result = find_recording(graph, graph->version, &recording, &oldest);
+    }
+    if (result == ZEPI_SUCCESS && (!recording || recording->version != graph->version))
+        result = make_recording(graph, graph->version, &recording);
     *out_recording = recording;
     return result;
 }
@@ -405,11 +416,10 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
                                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_recording *recording;
-    // Both are written with the turn.
-    const uint64_t version = graph->version;
+    // Written with the turn.
     if (!graph->is_finalized)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
-    zepi_result_t result = choose_recording(graph, version, &recording);
+    zepi_result_t result = choose_recording(graph, &recording);
     if (result != ZEPI_SUCCESS)
         return result;
     const zepi_event_t before = graph->last ? graph->last->last : NULL;
@@ -420,7 +430,7 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;
-    if (graph->oldest_version != version)
+    if (graph->oldest_version != graph->version)
         zepi_graph_update_recordings_locked(graph);
     return result;
 }

@@ -4,8 +4,12 @@
 #include "test_env.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static zepi_module_t module;
 static zepi_kernel_t add; // sum[i] = a[i] + b[i]
@@ -190,6 +194,74 @@ Test(graph, launches_are_updated)
 {
     check_updates(false);
     check_updates(true);
+}
+
+// ---- An execution that waits for an earlier one, and other threads ----
+
+static void *execute_often(void *graph)
+{
+    for (int i = 0; i < 20; i++)
+        TEST_OK(zepi.queue_execute(gear.queue, graph, TEST_NO_WAIT, NULL));
+    return NULL;
+}
+
+struct writer {
+    zepi_graph_t graph;
+    struct sum sum; // of the update
+    const char *path;
+    atomic_bool is_done;
+};
+
+static void *update_and_dump(void *user)
+{
+    struct writer *writer = user;
+    const zepi_graph_update_t update = {.number = 0, .launch = &writer->sum.desc};
+    TEST_OK(zepi.graph_update(writer->graph, 1, &update));
+    TEST_OK(zepi.graph_dump(writer->graph, writer->path));
+    atomic_store(&writer->is_done, true);
+    return NULL;
+}
+
+// Fails after some seconds, rather than to wait for what this thread is to signal.
+static bool comes_to_its_end(const struct writer *writer)
+{
+    for (int i = 0; i < 5000 && !atomic_load(&writer->is_done); i++)
+        usleep(2000);
+    return atomic_load(&writer->is_done);
+}
+
+Test(graph, is_updated_while_an_execution_waits_for_one_that_waits_for_the_host)
+{
+    test_ze_cpu_require();
+    struct sum sum;
+    zepi_event_t begun;
+    pthread_t executing, writing;
+    zepi_graph_t graph = make(ZEPI_GRAPH_UPDATABLE);
+    struct writer writer = {.graph = graph, .path = test_env_scratch_path("running.dot")};
+    make_sum(&sum, 0, 0, 3);
+    make_sum(&writer.sum, 0, 0, 2);
+    TEST_OK(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL));
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_OK(zepi.event_create(gear.context, &begun));
+    TEST_OK(zepi.queue_execute(gear.queue, graph, WAIT_FOR(begun), NULL));
+    const uint64_t waits = ze_cpu.get_count("zeEventHostSynchronize");
+    pthread_create(&executing, NULL, execute_often, graph);
+    while (ze_cpu.get_count("zeEventHostSynchronize") == waits)
+        sched_yield();
+    pthread_create(&writing, NULL, update_and_dump, &writer);
+    const bool is_done = comes_to_its_end(&writer);
+    expect(3, 0);
+    for (int i = 0; i < ITEMS; i++)
+        vector(0)[i] = 1;
+    TEST_OK(zepi.event_signal(begun));
+    pthread_join(writing, NULL);
+    pthread_join(executing, NULL);
+    cr_assert(is_done, "the update waited for an execution");
+    TEST_OK(zepi.queue_finish(gear.queue));
+    expect(3, 2);
+    expect(2, 2);
+    TEST_OK(zepi.release(begun));
+    TEST_OK(zepi.release(graph));
 }
 
 Test(graph, an_execution_has_a_wait_list_and_an_event)
