@@ -159,7 +159,9 @@ void *zepi_object_create(const struct zepi_type *type)
     }
     memset(object + 1, 0, type->size_bytes - sizeof(*object));
     object->front_door = front_door;
-    // Release: zepi_object_visit_all sees zeros, not the object that the memory was before.
+    atomic_store_explicit(&object->is_published, false, memory_order_relaxed);
+    // Release: zepi_object_visit_all sees that it is not published, as the object that the memory
+    // was before may have been.
     atomic_store_explicit(&object->references, 1, memory_order_release);
     // Release: a wrong handle that becomes right at this moment is seen whole.
     atomic_store_explicit(&object->type, type, memory_order_release);
@@ -206,8 +208,13 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
         for (size_t i = 0; i < SLAB_OBJECTS; i++) {
             struct zepi_object *object = (struct zepi_object *)(slab->objects + i * stride);
             // Memory of a type stays with it: any object with a reference is of this type.
-            if (zepi_try_retain(object))
+            if (!zepi_try_retain(object))
+                continue;
+            // Acquire: the object is whole.
+            if (atomic_load_explicit(&object->is_published, memory_order_acquire))
                 visit(user, object);
+            else
+                zepi_release(object);
         }
     }
 }

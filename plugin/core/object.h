@@ -18,6 +18,7 @@ struct zepi_object {
     void *front_door; // the UR adapter's dispatch table, NULL without it; never written again
     _Atomic(const struct zepi_type *) type; // NULL once released: tells handles apart
     atomic_uint references;
+    atomic_bool is_published; // zepi_object_visit_all visits it
 };
 static_assert(offsetof(struct zepi_object, front_door) == 0,
               "UR's loader reads the dispatch table at offset 0 of every handle");
@@ -95,8 +96,7 @@ static inline void zepi_object_set_free(void *object)
 static inline void zepi_object_reuse(void *object, const struct zepi_type *type)
 {
     struct zepi_object *head = object;
-    // Release: zepi_object_visit_all sees it whole.
-    atomic_store_explicit(&head->references, 1, memory_order_release);
+    atomic_store_explicit(&head->references, 1, memory_order_relaxed);
     // Release: a wrong handle that becomes right at this moment is seen whole.
     atomic_store_explicit(&head->type, type, memory_order_release);
 }
@@ -113,8 +113,16 @@ static inline void *zepi_retain(void *object)
 // at, as in zepi_object_visit_all.
 bool zepi_try_retain(void *object);
 
-// Calls `visit` with a new reference to each object of a type that is alive, in no order. An object
-// that its maker has not finished yet may be among them, and one that is made meanwhile may not.
+// The object is whole: from now on zepi_object_visit_all visits it. Ends the creation of objects of
+// types that are visited.
+static inline void zepi_object_publish(void *object)
+{
+    // Release: a thread that visits the object sees all of it.
+    atomic_store_explicit(&((struct zepi_object *)object)->is_published, true,
+                          memory_order_release);
+}
+// Calls `visit` with a new reference to each object of a type that is published and alive, in no
+// order. One that is made meanwhile may be among them or not.
 void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *user, void *object),
                            void *user);
 

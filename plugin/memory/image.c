@@ -162,8 +162,7 @@ zepi_result_t zepi_sampler_create(struct zepi_context *context, struct zepi_devi
     }
     if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER)
         sampler->place->sampler = sampler->ze;
-    // Release: the sampler is written.
-    atomic_store_explicit(&sampler->is_filled, true, memory_order_release);
+    zepi_object_publish(sampler);
     *out_sampler = sampler;
     return ZEPI_SUCCESS;
 }

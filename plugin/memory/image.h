@@ -26,7 +26,6 @@ struct zepi_sampler {
     ze_sampler_handle_t ze;       // owned, unless the host keeps it
     ze_sampler_desc_t desc;       // zeros: the host's sampler, of which nothing is known
     struct zepi_image_place *place;
-    atomic_bool is_filled; // for those that find it by zepi_object_visit_all
 };
 
 extern const struct zepi_type zepi_image_type;

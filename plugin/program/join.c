@@ -399,7 +399,7 @@ zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modul
         result = join_modules(module_count, modules, &joined);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_module_publish(joined);
+    zepi_object_publish(joined);
     *out_module = joined;
     return ZEPI_SUCCESS;
 }

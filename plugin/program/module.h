@@ -44,8 +44,7 @@ struct zepi_module {
     uint32_t declaration_count;
     zepi_module_state_t state;
     uint32_t part_count;
-    uint64_t number;          // no other module has it, or will have it
-    atomic_bool is_published; // it is one of the context's modules
+    uint64_t number; // no other module has it, or will have it
     // Inputs.
     struct zepi_mutex values_mutex; // guards changes of the next; nothing is called under it
     // Reference; NULL: none set. Without the lock it only tells whether there are any.
@@ -63,17 +62,15 @@ struct zepi_module {
 extern const struct zepi_type zepi_module_type;
 
 // A module with these images and room for parts, whose lists the caller fills before
-// zepi_module_publish. One reference; on failure nothing is left.
+// zepi_object_publish makes it one of the context's modules. One reference; on failure nothing is
+// left.
 zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
                                uint32_t image_count, struct zepi_device_image *const *images,
                                uint32_t part_count, struct zepi_module **out_module);
 // The same with the images of another module.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module);
-// A finished module becomes one of the context's modules, which zepi_module_visit_all visits.
-void zepi_module_publish(struct zepi_module *module);
-
-// Calls `visit` with a new reference to each module of the context that is held, in no
+// Calls `visit` with a new reference to each published module of the context that is held, in no
 // order.
 void zepi_module_visit_all(const struct zepi_context *context,
                            void (*visit)(void *user, struct zepi_module *module), void *user);

@@ -330,7 +330,7 @@ static zepi_result_t build_input(zepi_module_t input, const zepi_build_desc_t *d
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_module_publish(output);
+    zepi_object_publish(output);
     *out_executable = output;
     return ZEPI_SUCCESS;
 }
@@ -360,7 +360,7 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_module_publish(output);
+    zepi_object_publish(output);
     *out_object = output;
     return ZEPI_SUCCESS;
 }

@@ -131,24 +131,17 @@ zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module
     return module_make(zepi_retain(input->shared), state, part_count, out_module);
 }
 
-void zepi_module_publish(struct zepi_module *module)
-{
-    // Release: a thread that finds the module sees all of it.
-    atomic_store_explicit(&module->is_published, true, memory_order_release);
-}
-
 struct visiting {
     const struct zepi_context *context;
     void (*visit)(void *user, struct zepi_module *module);
     void *user;
 };
 
-static void visit_published(void *user, void *object)
+static void visit_module(void *user, void *object)
 {
     const struct visiting *visiting = user;
     struct zepi_module *module = object;
-    if (atomic_load_explicit(&module->is_published, memory_order_acquire) &&
-        module->context == visiting->context)
+    if (module->context == visiting->context)
         visiting->visit(visiting->user, module);
     else
         zepi_release(module);
@@ -158,7 +151,7 @@ void zepi_module_visit_all(const struct zepi_context *context,
                            void (*visit)(void *user, struct zepi_module *module), void *user)
 {
     struct visiting visiting = {context, visit, user};
-    zepi_object_visit_all(&zepi_module_type, visit_published, &visiting);
+    zepi_object_visit_all(&zepi_module_type, visit_module, &visiting);
 }
 
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
@@ -347,7 +340,7 @@ zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void 
     zepi_release(image);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_module_publish(module);
+    zepi_object_publish(module);
     *out_module = module;
     return ZEPI_SUCCESS;
 }
@@ -374,7 +367,7 @@ static zepi_result_t module_create_from_images(struct zepi_context *context,
         zepi_free(images);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_module_publish(module);
+    zepi_object_publish(module);
     *out_module = module;
     return ZEPI_SUCCESS;
 }

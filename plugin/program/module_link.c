@@ -268,7 +268,7 @@ static zepi_result_t link_and_publish(uint32_t object_count, const zepi_module_t
         result = zepi_module_link_objects(object_count, objects, desc, variables, &module);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_module_publish(module);
+    zepi_object_publish(module);
     *out_executable = module;
     return ZEPI_SUCCESS;
 }

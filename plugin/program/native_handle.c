@@ -129,7 +129,7 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
     }
     // Only now: after a failure the handle is still the caller's.
     zepi_device_module_of(device_module)->ownership = ownership;
-    zepi_module_publish(module);
+    zepi_object_publish(module);
     *out_module = module;
     return ZEPI_SUCCESS;
 }

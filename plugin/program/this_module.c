@@ -336,7 +336,7 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
     if (module)
         zepi_release(made);
     else
-        zepi_module_publish(made);
+        zepi_object_publish(made);
     *out_module = module ? module : made;
     return ZEPI_SUCCESS;
 }

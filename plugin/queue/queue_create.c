@@ -204,6 +204,7 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
         return result;
     }
     queue->lists[0]->ownership = ownership;
+    zepi_object_publish(queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;
 }
@@ -250,6 +251,7 @@ zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t 
         zepi_error_restore(&error);
         return result;
     }
+    zepi_object_publish(queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;
 }

@@ -121,9 +121,7 @@ static void find_sampler_description(void *user, void *object)
 {
     struct description *description = user;
     const struct zepi_sampler *sampler = object;
-    // Acquire: another thread may be making it.
-    if (atomic_load_explicit(&sampler->is_filled, memory_order_acquire) &&
-        sampler->ze == description->ze && sampler_is_described(sampler))
+    if (sampler->ze == description->ze && sampler_is_described(sampler))
         description->desc = sampler->desc;
     zepi_release(object);
 }

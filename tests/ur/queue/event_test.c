@@ -254,6 +254,37 @@ Test(event, empties_its_queue_when_all_is_over)
     UR_OK(urKernelRelease(kernel));
 }
 
+static unsigned device_waits;
+
+static void wait_for_the_device(const char *function, int is_over)
+{
+    if (is_over || strcmp(function, "zeCommandListCreateImmediate") != 0)
+        return;
+    UR_OK(urDeviceWaitExp(gear.device));
+    device_waits++;
+}
+
+// The wait comes between two steps of the queue's creation, as one of another thread may.
+Test(event, a_wait_for_the_device_passes_over_a_queue_that_is_being_made)
+{
+    test_ze_cpu_require();
+    device_waits = 0;
+    ze_cpu.set_hook(wait_for_the_device);
+    ur_queue_handle_t in_order = ur_queue(gear.device, UR_QUEUE_FLAG_PROFILING_ENABLE);
+    ur_queue_handle_t out_of_order = ur_queue(gear.device, OUT_OF_ORDER);
+    ze_cpu.set_hook(NULL);
+    cr_assert_gt(device_waits, 2, "an out-of-order queue has several lists");
+    int32_t *memory = ur_shared(8);
+    const int32_t five = 5;
+    UR_OK(urEnqueueUSMFill(in_order, memory, 4, &five, 4, 0, NULL, NULL));
+    UR_OK(urEnqueueUSMFill(out_of_order, memory + 1, 4, &five, 4, 0, NULL, NULL));
+    UR_OK(urDeviceWaitExp(gear.device));
+    cr_assert(memory[0] == 5 && memory[1] == 5);
+    UR_OK(urQueueRelease(in_order));
+    UR_OK(urQueueRelease(out_of_order));
+    ur_free(memory);
+}
+
 // An event of the host's own holds a queue back until the host signals it.
 Test(event, around_a_native_one_is_waited_for)
 {
