@@ -113,6 +113,36 @@ Test(ze_cpu_queues, executes_a_recorded_list_as_often_as_asked)
     scale_finish(&scale);
 }
 
+Test(ze_cpu_queues, close_lists_twice_and_immediate_lists_without_effect)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_queue_handle_t queue = queue_of(&scale);
+    ze_command_list_handle_t list = regular(&scale);
+    ze_command_list_handle_t immediate = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+    scale_by(&scale, list, 2, NULL, 0, NULL);
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    MUST(zeCommandQueueSynchronize(queue, FOREVER));
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandListReset(list));
+    scale_by(&scale, immediate, 3, NULL, 0, NULL);
+    MUST(zeCommandListClose(immediate));
+    scale_by(&scale, immediate, 5, NULL, 0, NULL);
+    fixture_synchronize(&scale.fixture, immediate);
+    MUST(zeCommandListReset(immediate));
+    MUST(zeCommandListClose(immediate));
+    MUST(zeCommandListClose(immediate));
+    scale_by(&scale, immediate, 7, NULL, 0, NULL);
+    fixture_synchronize(&scale.fixture, immediate);
+    assert_scaled(&scale, 2 * 3 * 5 * 7);
+    MUST(zeCommandListDestroy(immediate));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    scale_finish(&scale);
+}
+
 Test(ze_cpu_queues, delays_only_the_list_that_waits_for_the_host)
 {
     struct scale scale;

@@ -23,8 +23,8 @@ Test(ze_cpu_switches, reports_misuse_of_handles)
     cr_assert_eq(zeEventDestroy(destroyed), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     cr_assert_eq(zeCommandListAppendBarrier(list, NULL, 1, &destroyed),
                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    cr_assert_eq(zeCommandListClose(list), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     MUST(zeCommandListDestroy(list));
+    cr_assert_eq(zeCommandListClose(list), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     int local;
     cr_assert_eq(zeMemFree(fixture.context, &local), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     fixture_finish(&fixture);

@@ -272,11 +272,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListDestroy(ze_command_list_handle_t hComman
 ze_result_t ZE_APICALL cpu_zeCommandListClose(ze_command_list_handle_t hCommandList)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (list->is_immediate || (list->is_closed && !list->is_changed)) {
-        cpu_report(__func__, "list %p is %s", (void *)list,
-                   list->is_immediate ? "immediate" : "closed already");
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
+    // As with Intel's driver: immediate lists are never closed, and a second time is fine.
+    if (list->is_immediate || (list->is_closed && !list->is_changed))
+        return ZE_RESULT_SUCCESS;
     ze_result_t result = cpu_mutable_check(list, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -288,10 +286,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListClose(ze_command_list_handle_t hCommandL
 ze_result_t ZE_APICALL cpu_zeCommandListReset(ze_command_list_handle_t hCommandList)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (list->is_immediate) {
-        cpu_report(__func__, "list %p is immediate", (void *)list);
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
+    // An immediate one has recorded nothing.
     ze_result_t result = cpu_list_check_unused(list, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
