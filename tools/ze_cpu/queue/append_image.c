@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-// Fills origin and region from the application's region; NULL is all of the image. SIZE if it does
-// not fit.
+// Fills origin and region from the application's region; NULL is all of the image. Only the width
+// may be 0. SIZE if it does not fit.
 static ze_result_t place(const struct cpu_image *image, const ze_image_region_t *from,
                          size_t origin[3], size_t region[3])
 {
@@ -19,7 +19,7 @@ static ze_result_t place(const struct cpu_image *image, const ze_image_region_t 
     const size_t sizes[3] = {from->width, from->height != 0 ? from->height : 1,
                              from->depth != 0 ? from->depth : 1};
     for (int i = 0; i < 3; i++) {
-        if (sizes[i] == 0 || origins[i] + sizes[i] > image->extent[i])
+        if (origins[i] + sizes[i] > image->extent[i])
             return ZE_RESULT_ERROR_INVALID_SIZE;
         origin[i] = origins[i];
         region[i] = sizes[i];
@@ -48,8 +48,11 @@ static ze_result_t append(ze_command_list_handle_t hCommandList, const struct cp
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
     struct cpu_command *command;
-    ze_result_t result = cpu_list_command(list, CPU_COMMAND_IMAGE_COPY, 0, signal, wait_count,
-                                          waits, function, &command);
+    // OpenCL takes no empty region.
+    const enum cpu_command_kind kind =
+        copy->region[0] == 0 ? CPU_COMMAND_BARRIER : CPU_COMMAND_IMAGE_COPY;
+    ze_result_t result =
+        cpu_list_command(list, kind, 0, signal, wait_count, waits, function, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     command->u.image = *copy;
