@@ -231,6 +231,33 @@ Test(ze_cpu_virtual_memory, answers_pointer_queries)
     fixture_finish(&fixture);
 }
 
+Test(ze_cpu_virtual_memory, maps_memory_of_the_host_that_is_of_no_device)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    struct place place = reserve(&fixture);
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
+                                   .flags = CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE,
+                                   .size = place.page_bytes};
+    ze_physical_mem_handle_t memory;
+    ze_memory_allocation_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
+    ze_device_handle_t device = fixture.device;
+    cr_assert_eq(zePhysicalMemCreate(fixture.context, NULL, &desc, &memory),
+                 ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    desc.flags = CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST;
+    MUST(zePhysicalMemCreate(fixture.context, NULL, &desc, &memory));
+    MUST(zeVirtualMemMap(fixture.context, place.address, place.page_bytes, memory, 0,
+                         ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    place.address[place.page_bytes - 1] = 7;
+    MUST(zeMemGetAllocProperties(fixture.context, place.address, &properties, &device));
+    cr_assert(properties.type == ZE_MEMORY_TYPE_HOST && device == NULL);
+    MUST(zeVirtualMemUnmap(fixture.context, place.address, place.page_bytes));
+    MUST(zePhysicalMemDestroy(fixture.context, memory));
+    free_place(&fixture, &place);
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_virtual_memory, tries_to_reserve_where_it_is_asked_to)
 {
     struct fixture fixture;

@@ -33,7 +33,8 @@ static bool may_be_null(const char *argument, const char *function)
         return strcmp(function, "zeCommandQueueExecuteCommandLists") == 0;
     if (strcmp(argument, "hContextSrc") == 0)
         return false;
-    return strcmp(argument, "hDevice") == 0 && strcmp(function, "zeMemAllocShared") == 0;
+    return strcmp(argument, "hDevice") == 0 && (strcmp(function, "zeMemAllocShared") == 0 ||
+                                                strcmp(function, "zePhysicalMemCreate") == 0);
 }
 
 // `argument` is the address of the argument.

@@ -84,6 +84,9 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
         cpu_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC);
     if (export != NULL && export->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)
         return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    const bool is_on_host = (desc->flags & CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
+    if (hDevice == NULL && !is_on_host)
+        return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     ze_result_t result = check_description(desc);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -95,7 +98,6 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
         cpu_object_destroy(memory);
         return result;
     }
-    bool is_on_host = (desc->flags & CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
     memory->context = hContext;
     memory->device = is_on_host ? NULL : hDevice;
     memory->type = is_on_host ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
