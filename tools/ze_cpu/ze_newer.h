@@ -255,6 +255,18 @@ typedef struct _ze_device_usablemem_size_ext_properties_t {
 } ze_device_usablemem_size_ext_properties_t;
 #endif
 
+// Of ZE_extension_virtual_mem_readonly_properties: 1.17.
+#define CPU_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES 0x00010015u
+#define CPU_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED 2
+
+#ifndef HAVE_ZE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES_T
+typedef struct _ze_device_readonly_memory_ext_properties_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    uint32_t readonlyCapability;
+} ze_device_readonly_memory_ext_properties_t;
+#endif
+
 // Of zesDriverGetDeviceByUuidExp: 1.7.
 #ifndef HAVE_ZES_UUID_T
 typedef struct _zes_uuid_t {

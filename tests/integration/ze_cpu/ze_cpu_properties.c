@@ -232,12 +232,16 @@ Test(ze_cpu_properties, tells_of_vectors_cache_lines_and_memory_that_is_left)
     cr_assert_eq(line.cacheLineSize, 64);
     ze_device_usablemem_size_ext_properties_t usable = {
         .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES};
+    ze_device_readonly_memory_ext_properties_t read_only = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES};
+    usable.pNext = &read_only;
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
                                          .pNext = &usable};
     MUST(zeDeviceGetProperties(fixture.device, &properties));
     cr_assert(usable.currUsableMemSize > 1 << 24 &&
               usable.currUsableMemSize <=
                   (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+    cr_assert_eq(read_only.readonlyCapability, CPU_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED);
     fixture_finish(&fixture);
 }
 
@@ -342,7 +346,9 @@ Test(ze_cpu_properties, refuses_ipc_by_name)
     cr_assert_eq(zeEventPoolOpenIpcHandle(fixture.context, pool_handle, &pool), refused);
     const ze_event_pool_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, .flags = ZE_EVENT_POOL_FLAG_IPC, .count = 1};
-    cr_assert_eq(zeEventPoolCreate(fixture.context, &desc, 0, NULL, &pool), refused);
+    MUST(zeEventPoolCreate(fixture.context, &desc, 0, NULL, &pool));
+    cr_assert_eq(zeEventPoolGetIpcHandle(pool, &pool_handle), refused);
+    MUST(zeEventPoolDestroy(pool));
     ze_driver_ipc_properties_t ipc = {.stype = ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES, .flags = 3};
     MUST(zeDriverGetIpcProperties(fixture.driver, &ipc));
     cr_assert_eq(ipc.flags, 0);

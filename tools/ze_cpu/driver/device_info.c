@@ -78,6 +78,10 @@ static void describe_extensions(void *chain)
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
     if (usable != NULL)
         usable->currUsableMemSize = cpu_device_usable_bytes();
+    ze_device_readonly_memory_ext_properties_t *read_only =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES);
+    if (read_only != NULL)
+        read_only->readonlyCapability = CPU_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
     ze_mutable_command_list_exp_properties_t *mutability =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES);
     if (mutability != NULL) {

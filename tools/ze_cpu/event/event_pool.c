@@ -18,7 +18,9 @@ ze_result_t ZE_APICALL cpu_zeEventPoolCreate(ze_context_handle_t hContext,
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->count == 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
-    if (desc->flags & ZE_EVENT_POOL_FLAG_IPC)
+    const bool is_counter_based =
+        cpu_chain_find(desc->pNext, CPU_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC) != NULL;
+    if (is_counter_based && desc->flags & ZE_EVENT_POOL_FLAG_IPC)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     struct cpu_event_pool *pool = cpu_object_create(CPU_EVENT_POOL, sizeof(*pool));
     if (pool == NULL)
@@ -28,8 +30,7 @@ ze_result_t ZE_APICALL cpu_zeEventPoolCreate(ze_context_handle_t hContext,
     pool->count = desc->count;
     pool->has_timestamps = (desc->flags & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP |
                                            CPU_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) != 0;
-    pool->is_counter_based =
-        cpu_chain_find(desc->pNext, CPU_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC) != NULL;
+    pool->is_counter_based = is_counter_based;
     *phEventPool = (ze_event_pool_handle_t)pool;
     return ZE_RESULT_SUCCESS;
 }
