@@ -51,6 +51,7 @@ static void read_environment(void)
     options.has_sensors = is_on("ZE_CPU_SENSORS");
     options.has_pci = is_on("ZE_CPU_PCI");
     options.reorders = is_on("ZE_CPU_REORDER");
+    options.is_strict = is_on("ZE_CPU_STRICT");
     options.executes = !is_off("ZE_CPU_EXECUTE");
     options.counts = is_on("ZE_CPU_COUNT");
     options.traces = is_on("ZE_CPU_TRACE");

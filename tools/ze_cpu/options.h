@@ -25,6 +25,7 @@ struct cpu_options {
     bool has_sensors;   // a fan, limits of power, and a clock that is throttled
     bool has_pci;       // devices have addresses there
     bool reorders;      // commands of closed lists that nothing orders
+    bool is_strict;     // refuses what is wrong, though Intel's driver takes it
     bool executes;
     bool counts;
     bool traces;

@@ -15,6 +15,7 @@ void fixture_must(ze_result_t result, const char *call, const char *file, int li
 void fixture_init(struct fixture *fixture)
 {
     setenv("ZE_ENABLE_ALT_DRIVERS", ZE_CPU_LIBRARY, 1);
+    setenv("ZE_CPU_STRICT", "1", 0);
     memset(fixture, 0, sizeof(*fixture));
     uint32_t count = 1;
     MUST(zeInit(0));

@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "device/timeout.h"
 #include "entry.h"
+#include "options.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -109,7 +110,7 @@ __attribute__((noinline)) ze_result_t cpu_event_let_go_of_list(struct cpu_event 
     const uint64_t key = atomic_exchange_explicit(&event->list, 0, memory_order_relaxed);
     const struct cpu_signaller *list =
         (const struct cpu_signaller *)(uintptr_t)(key & ((UINT64_C(1) << 48) - 1));
-    if (key == 0 ||
+    if (key == 0 || !cpu_options()->is_strict ||
         (list_key(list) == key &&
          atomic_load_explicit(&list->object.magic, memory_order_relaxed) == CPU_MAGIC(CPU_LIST)))
         return ZE_RESULT_SUCCESS;

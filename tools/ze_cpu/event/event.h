@@ -66,7 +66,8 @@ void cpu_event_note_list(struct cpu_event *event, const struct cpu_signaller *li
 ze_result_t cpu_event_let_go_of_list(struct cpu_event *event, const char *function);
 
 // Intel's driver writes to the immediate list that signals an event when the event is reset, or
-// first seen to be complete. An error, with a line, if that list has been destroyed by then.
+// first seen to be complete, and does not notice if that list has been destroyed by then. With
+// ZE_CPU_STRICT this is an error, with a line.
 static inline ze_result_t cpu_event_let_go(struct cpu_event *event, const char *function)
 {
     atomic_store_explicit(&event->query_waits, false, memory_order_relaxed);
