@@ -39,6 +39,28 @@ __kernel void number_groups(__global int *out)
     out[get_global_id(0)] = (int)(get_group_id(0) + 100 * get_num_groups(0));
 }
 
+// Asks for the global size alone.
+__kernel void compare_sizes(uint x, uint y, uint z, __global int *out)
+{
+    const uint expected[3] = {x, y, z};
+    for (int i = 0; i < 3; i++) {
+        if (get_global_size(i) != expected[i])
+            out[i] = (int)get_global_size(i);
+    }
+}
+
+// Asks for local ids alone.
+__kernel void note_local_ids(__global int *out)
+{
+    const int x = (int)get_local_id(0), y = (int)get_local_id(1), z = (int)get_local_id(2);
+    out[x + 8 * y + 32 * z] = 1;
+}
+
+__kernel void note_first_local_ids(__global int *out)
+{
+    out[get_local_id(0)] = 1;
+}
+
 __kernel void place_two(__local int *first, int scale, __local long *second, __global long *out)
 {
     const int item = (int)get_local_id(0), last = (int)get_local_size(0) - 1;

@@ -18,10 +18,22 @@ __attribute__((noinline)) int negative(int number)
     return -number;
 }
 
+__attribute__((noinline)) int width(int dimension)
+{
+    return (int)get_global_size(dimension);
+}
+
 __kernel void store_table(__global ulong *table)
 {
     table[0] = (ulong)twice;
     table[1] = (ulong)negative;
+    table[2] = (ulong)width;
+}
+
+__kernel void call_for_sizes(__global const ulong *table, __global int *out)
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = ((int (*)(int))table[2])(i);
 }
 
 // Neighbours call different functions.

@@ -29,6 +29,83 @@ static void sub_groups_have_the_size_that_the_compiler_chose(void)
     kernels_tear_down();
 }
 
+// Groups of these sizes, three of them in each dimension.
+static const size_t shapes[][3] = {{2, 2, 1}, {3, 4, 1}, {4, 2, 2},
+                                   {1, 1, 2}, {5, 1, 2}, {1, 3, 1}};
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+static void run_in_shape(const char *name, uint32_t count, const zepi_argument_t *arguments,
+                         const size_t shape[3])
+{
+    const zepi_kernel_t kernel = kernels_get(name);
+    zepi_launch_desc_t launch = test_launch(kernel, count, arguments, 3 * shape[0]);
+    launch.work_dim = 3;
+    for (int i = 0; i < 3; i++) {
+        launch.global_size[i] = 3 * shape[i];
+        launch.group_size[i] = shape[i];
+    }
+    memset(out, 0, sizeof(*out));
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    zepi.release(kernel);
+}
+
+// Nothing in its payload or walker says how large a group is.
+static void a_kernel_that_asks_for_the_global_size_alone_gets_it(void)
+{
+    kernels_set_up("execution");
+    for (size_t i = 0; i < SHAPES; i++) {
+        const uint32_t size[] = {(uint32_t)shapes[i][0] * 3, (uint32_t)shapes[i][1] * 3,
+                                 (uint32_t)shapes[i][2] * 3};
+        run_in_shape("compare_sizes", 4,
+                     (zepi_argument_t[]){TEST_VALUE(size[0]), TEST_VALUE(size[1]),
+                                         TEST_VALUE(size[2]), TEST_POINTER(out)},
+                     shapes[i]);
+        for (int k = 0; k < 3; k++)
+            INTEL_EXPECT(out->numbers[k] == 0, "shape %zu, dimension %d: %d, expected %u", i, k,
+                         out->numbers[k], size[k]);
+    }
+    kernels_tear_down();
+}
+
+// The GPU makes them, or, for some sizes, the driver does.
+static void a_kernel_that_asks_for_local_ids_alone_gets_them(void)
+{
+    kernels_set_up("execution");
+    for (size_t i = 0; i < SHAPES; i++) {
+        const size_t *shape = shapes[i];
+        run_in_shape("note_local_ids", 1, (zepi_argument_t[]){TEST_POINTER(out)}, shape);
+        for (size_t k = 0; k < ITEMS; k++) {
+            const bool is_in = k % 8 < shape[0] && k / 8 % 4 < shape[1] && k / 32 < shape[2];
+            INTEL_EXPECT(out->numbers[k] == is_in, "shape %zu, item %zu: %d", i, k,
+                         out->numbers[k]);
+        }
+        run_in_shape("note_first_local_ids", 1, (zepi_argument_t[]){TEST_POINTER(out)}, shape);
+        for (size_t k = 0; k < ITEMS; k++)
+            INTEL_EXPECT(out->numbers[k] == (k < shape[0]), "shape %zu, column %zu: %d", i, k,
+                         out->numbers[k]);
+    }
+    kernels_tear_down();
+}
+
+static void a_function_called_by_a_pointer_gets_the_global_size(void)
+{
+    uint64_t *table;
+    kernels_set_up("function_pointers");
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 3 * sizeof(*table), 0,
+                              (void **)&table));
+    kernels_run("store_table", 1, (zepi_argument_t[]){TEST_POINTER(table)}, 1, 1);
+    for (size_t i = 0; i < SHAPES; i++) {
+        run_in_shape("call_for_sizes", 2,
+                     (zepi_argument_t[]){TEST_POINTER(table), TEST_POINTER(out)}, shapes[i]);
+        for (int k = 0; k < 3; k++)
+            INTEL_EXPECT((size_t)out->numbers[k] == 3 * shapes[i][k], "shape %zu, dimension %d: %d",
+                         i, k, out->numbers[k]);
+    }
+    TEST_OK(zepi.usm_free(gear.context, table));
+    kernels_tear_down();
+}
+
 static void structures_by_value_arrive_whole(void)
 {
     const struct {
@@ -116,7 +193,7 @@ static void functions_are_called_by_pointers(void)
 {
     const int which = 0x35, items = 16;
     kernels_set_up("function_pointers");
-    uint64_t *table = (void *)&out->numbers[ITEMS - 4];
+    uint64_t *table = (void *)&out->numbers[ITEMS - 6];
     kernels_run("call_either", 2, (zepi_argument_t[]){TEST_VALUE(which), TEST_POINTER(out)}, items,
                 items);
     for (int i = 0; i < items; i++)
@@ -368,6 +445,9 @@ static void pixels_of_images_are_read_and_written(void)
 static const struct intel_story stories[] = {
     STORY(sub_groups_have_the_size_that_a_kernel_requires, EXECUTED),
     STORY(sub_groups_have_the_size_that_the_compiler_chose, EXECUTED),
+    STORY(a_kernel_that_asks_for_the_global_size_alone_gets_it, EXECUTED),
+    STORY(a_kernel_that_asks_for_local_ids_alone_gets_them, EXECUTED),
+    STORY(a_function_called_by_a_pointer_gets_the_global_size, EXECUTED),
     STORY(structures_by_value_arrive_whole, EXECUTED),
     STORY(two_arguments_of_local_memory_lie_apart, EXECUTED),
     STORY(a_new_module_where_another_was_begins_anew, EXECUTED),

@@ -65,7 +65,14 @@ Test(ze_info, tells_where_each_argument_lies)
                              "        addrmode: slm\n"
                              "      - arg_type: enqueued_local_size\n"
                              "        offset: 0\n"
-                             "        size: 12\n"));
+                             "        size: 12\n"
+                             "      - arg_type: global_size\n"
+                             "        offset: 12\n"
+                             "        size: 12\n"
+                             "    per_thread_payload_arguments:\n"
+                             "      - arg_type: local_id\n"
+                             "        offset: 0\n"
+                             "        size: 192\n"));
     const struct shim_kernel_info *kernel = shim_ze_info_find(&info, "scale");
     cr_assert(kernel);
     cr_assert_eq(kernel->inline_bytes, 32);
@@ -73,7 +80,8 @@ Test(ze_info, tells_where_each_argument_lies)
     cr_assert_eq(kernel->required_group_size[1], 4);
     cr_assert_eq(kernel->simd_size, 16);
     cr_assert_eq(kernel->local_memory_bytes, 256);
-    cr_assert_eq(kernel->payload_count, 4);
+    cr_assert_eq(kernel->local_id_bytes, 192);
+    cr_assert_eq(kernel->payload_count, 5);
     cr_assert_eq(kernel->payloads[0].kind, SHIM_PAYLOAD_POINTER);
     cr_assert_eq(kernel->payloads[0].mode, SHIM_ADDRESS_STATELESS);
     cr_assert_eq(kernel->payloads[0].offset, 24);
@@ -83,6 +91,8 @@ Test(ze_info, tells_where_each_argument_lies)
     cr_assert_eq(kernel->payloads[2].mode, SHIM_ADDRESS_LOCAL);
     cr_assert_eq(kernel->payloads[3].kind, SHIM_PAYLOAD_LOCAL_SIZE);
     cr_assert_eq(kernel->payloads[3].argument, UINT32_MAX);
+    cr_assert_eq(kernel->payloads[4].kind, SHIM_PAYLOAD_GLOBAL_SIZE);
+    cr_assert_eq(kernel->payloads[4].offset, 12);
 }
 
 Test(ze_info, passes_over_what_newer_compilers_add)

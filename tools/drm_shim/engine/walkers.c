@@ -62,11 +62,10 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
         .sampler_states = started->bases.sampler_states,
     };
     memcpy(out_walker->groups, started->groups, sizeof(started->groups));
-    if (length == 0)
-        return true;
-    out_walker->indirect = shim_gpu_memory_at(walkers->space, indirect, length);
-    shim_address_space_find(walkers->space, indirect, &out_walker->indirect_left);
-    return out_walker->indirect != NULL;
+    out_walker->indirect =
+        shim_address_space_find(walkers->space, indirect, &out_walker->indirect_left);
+    // The length leaves out implicit arguments, which may be there alone.
+    return length == 0 || shim_gpu_memory_at(walkers->space, indirect, length) != NULL;
 }
 
 static void trace_start(const struct shim_walkers *walkers,

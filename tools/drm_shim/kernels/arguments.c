@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define WORDS_BYTES 12 // of three dimensions
+#define REGISTER_BYTES 64
+#define IMPLICIT_LOCAL_SIZE_AT 4 // in the structure of implicit arguments
 
 // The structure of implicit arguments in front of the indirect data begins with its size and
 // version; behind it the payload is aligned to 64 bytes. The walker's length leaves it out. False:
@@ -68,22 +70,79 @@ void shim_payload_global_offset(const struct shim_kernel_info *info,
     copy_first(info, walker, SHIM_PAYLOAD_GLOBAL_OFFSET, out_offset, WORDS_BYTES);
 }
 
+static bool find_implicit_size(const struct shim_kernel_info *info,
+                               const struct shim_walker *walker, uint32_t size[3])
+{
+    uint32_t bytes;
+    if (!info->has_implicit_arguments || !skip_implicit_arguments(walker, &bytes))
+        return false;
+    memcpy(size, walker->indirect + IMPLICIT_LOCAL_SIZE_AT, WORDS_BYTES);
+    return true;
+}
+
+static bool find_size_by_global(const struct shim_kernel_info *info,
+                                const struct shim_walker *walker, uint32_t size[3])
+{
+    if (!copy_first(info, walker, SHIM_PAYLOAD_GLOBAL_SIZE, size, WORDS_BYTES))
+        return false;
+    for (int i = 0; i < 3; i++)
+        size[i] = walker->groups[i] > 0 ? size[i] / walker->groups[i] : 0;
+    return true;
+}
+
+static uint32_t items_of_thread(const struct shim_walker *walker, uint32_t thread)
+{
+    return thread + 1 < walker->threads ? walker->simd : (uint32_t)__builtin_popcount(walker->mask);
+}
+
+// Local ids that the driver made lie at the end of the payload: for each thread a register of
+// 16-bit numbers a dimension. The highest of each dimension tells the size.
+static void find_size_by_ids(const struct shim_kernel_info *info, const struct shim_walker *walker,
+                             uint32_t size[3])
+{
+    const uint32_t dimensions = info->local_id_bytes / REGISTER_BYTES;
+    const uint64_t bytes = (uint64_t)walker->threads * info->local_id_bytes;
+    uint32_t implicit_bytes = 0;
+    if (dimensions == 0 || dimensions > 3 || bytes > walker->indirect_size ||
+        walker->simd > REGISTER_BYTES / sizeof(uint16_t) ||
+        (info->has_implicit_arguments && !skip_implicit_arguments(walker, &implicit_bytes)))
+        return;
+    const uint8_t *ids = walker->indirect + implicit_bytes + walker->indirect_size - bytes;
+    for (uint32_t thread = 0; thread < walker->threads; thread++) {
+        for (uint32_t i = 0; i < dimensions; i++, ids += REGISTER_BYTES) {
+            uint16_t of_items[REGISTER_BYTES / sizeof(uint16_t)];
+            memcpy(of_items, ids, sizeof(of_items));
+            for (uint32_t item = 0; item < items_of_thread(walker, thread); item++)
+                if (of_items[item] >= size[i])
+                    size[i] = of_items[item] + UINT32_C(1);
+        }
+    }
+}
+
+// The dimensions that a kernel asks for are in its payload or walker. Of the others nothing in the
+// kernel depends: the first one gets what is left of the items.
 void shim_payload_group_size(const struct shim_kernel_info *info, const struct shim_walker *walker,
                              uint32_t out_size[3])
 {
-    const uint32_t full = walker->threads > 0 ? walker->threads - 1 : 0;
-    const uint32_t items = full * walker->simd + (uint32_t)__builtin_popcount(walker->mask);
-    uint32_t size[3] = {0};
-    if (info->required_group_size[0] != 0) {
+    uint32_t left = 0, size[3] = {0};
+    for (uint32_t thread = 0; thread < walker->threads; thread++)
+        left += items_of_thread(walker, thread);
+    if (info->required_group_size[0] != 0)
         memcpy(size, info->required_group_size, sizeof(size));
-    } else if (!copy_first(info, walker, SHIM_PAYLOAD_LOCAL_SIZE, size, WORDS_BYTES)) {
+    else if (!find_implicit_size(info, walker, size) &&
+             !copy_first(info, walker, SHIM_PAYLOAD_LOCAL_SIZE, size, WORDS_BYTES) &&
+             !find_size_by_global(info, walker, size)) {
         if (walker->has_local)
             memcpy(size, walker->local, sizeof(size));
         else
-            size[0] = items;
+            find_size_by_ids(info, walker, size);
     }
     for (int i = 0; i < 3; i++)
-        out_size[i] = size[i] != 0 ? size[i] : 1;
+        left /= size[i] > 0 ? size[i] : 1;
+    for (int i = 0; i < 3; i++) {
+        out_size[i] = size[i] > 0 ? size[i] : left > 0 ? left : 1;
+        left = size[i] > 0 ? left : 1;
+    }
 }
 
 static uint64_t local_offset(const struct shim_kernel_info *info, const struct shim_walker *walker,

@@ -16,7 +16,8 @@ bool shim_payload_copy(const struct shim_kernel_info *info, const struct shim_wa
 void shim_payload_global_offset(const struct shim_kernel_info *info,
                                 const struct shim_walker *walker, uint32_t out_offset[3]);
 
-// The group size: the one that the kernel requires, else the payload's, else the walker's.
+// The group size: the one that the kernel requires, else what the payload or the walker tells, as
+// far as the kernel can see it.
 void shim_payload_group_size(const struct shim_kernel_info *info, const struct shim_walker *walker,
                              uint32_t out_size[3]);
 

@@ -113,6 +113,7 @@ static enum shim_payload_kind kind_of(const char *type)
         {"global_id_offset", SHIM_PAYLOAD_GLOBAL_OFFSET},
         {"local_size", SHIM_PAYLOAD_LOCAL_SIZE},
         {"enqueued_local_size", SHIM_PAYLOAD_LOCAL_SIZE},
+        {"global_size", SHIM_PAYLOAD_GLOBAL_SIZE},
         {"implicit_arg_buffer", SHIM_PAYLOAD_IMPLICIT},
     };
     for (size_t i = 0; type && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -183,6 +184,21 @@ static bool read_payload(struct reading *reading, const yaml_node_t *map, const 
     return true;
 }
 
+static bool read_local_ids(struct reading *reading, const yaml_node_t *map,
+                           struct shim_kernel_info *kernel)
+{
+    const yaml_node_item_t *items;
+    const size_t count = items_of(value_of(reading, map, "per_thread_payload_arguments"), &items);
+    for (size_t i = 0; i < count; i++) {
+        const yaml_node_t *node = yaml_document_get_node(&reading->document, items[i]);
+        const char *type = text_of(value_of(reading, node, "arg_type"));
+        if (type && strcmp(type, "local_id") == 0 &&
+            !read_number(reading, node, "size", &kernel->local_id_bytes))
+            return false;
+    }
+    return true;
+}
+
 static bool read_kernel(struct reading *reading, const yaml_node_t *map,
                         struct shim_kernel_info *kernel)
 {
@@ -195,7 +211,8 @@ static bool read_kernel(struct reading *reading, const yaml_node_t *map,
     kernel->payloads = calloc(count + 1, sizeof(*kernel->payloads));
     if (!kernel->name || !kernel->payloads)
         return shim_refuse(&reading->refusal, ".ze_info: out of memory");
-    if (!read_environment(reading, value_of(reading, map, "execution_env"), kernel))
+    if (!read_environment(reading, value_of(reading, map, "execution_env"), kernel) ||
+        !read_local_ids(reading, map, kernel))
         return false;
     for (; kernel->payload_count < count; kernel->payload_count++) {
         if (!read_payload(reading,

@@ -18,6 +18,7 @@ enum shim_payload_kind {
     SHIM_PAYLOAD_POINTER,
     SHIM_PAYLOAD_GLOBAL_OFFSET, // three words
     SHIM_PAYLOAD_LOCAL_SIZE,    // three words: the group size
+    SHIM_PAYLOAD_GLOBAL_SIZE,   // three words
     SHIM_PAYLOAD_IMPLICIT,      // the address of the implicit arguments
 };
 
@@ -46,6 +47,7 @@ struct shim_kernel_info {
     uint32_t skip_bytes;         // the code begins so far before the address that a walker may name
     uint32_t local_memory_bytes; // of variables in local memory
     uint32_t required_group_size[3];
+    uint32_t local_id_bytes; // of a thread, where the driver makes local ids; 0: none are read
     bool has_stack_calls;
     // The driver puts a structure in front of the indirect data: the kernel says that it needs it,
     // or it has stack calls and native_code.h finds where it would be used.
