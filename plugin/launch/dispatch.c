@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/dispatch.h"
 
+#include "core/list.h"
 #include "device/context.h"
 #include "launch/dispatch_module.h"
 #include "launch/dispatch_unit.h"
@@ -130,21 +131,18 @@ zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_l
 {
     struct zepi_request request;
     struct zepi_module *module = NULL;
+    zepi_launch_desc_t own;
     uint8_t value[8] = {0};
     size_t size = 0;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!desc || !out_value)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL",
-                         desc ? "output for the value" : "launch description");
-    if (desc->size < sizeof(*desc))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "the size of the launch description is %zu, expected sizeof it (%zu)",
-                         desc->size, sizeof(*desc));
-    result = check_dispatch_handles(queue, desc, &module);
     if (result == ZEPI_SUCCESS)
-        result = zepi_request_init(&request, queue, desc, module);
+        result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
+    if (result == ZEPI_SUCCESS && !out_value)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
+    if (result == ZEPI_SUCCESS)
+        result = check_dispatch_handles(queue, &own, &module);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_request_init(&request, queue, &own, module);
     if (result != ZEPI_SUCCESS)
         return result;
     result = read_given_value(&request, id, value, &size);

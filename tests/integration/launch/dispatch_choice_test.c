@@ -506,6 +506,30 @@ Test(dispatch_choice, tells_the_value_that_a_launch_would_see)
     TEST_OK(zepi.unit_unregister(UNIT));
 }
 
+Test(dispatch_choice, tells_a_newer_host_the_value_if_it_asks_for_nothing_new)
+{
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
+    struct launch launch;
+    int32_t seen = 77;
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    struct {
+        zepi_launch_desc_t known;
+        uint64_t newer[2];
+    } newer = {.known = launch.desc};
+    newer.known.size = sizeof(newer);
+    TEST_OK(zepi.spec_constant_get_for_launch(gear.queue, &newer.known, 7, 4, &seen));
+    cr_assert_eq(seen, 1);
+    newer.newer[1] = 1;
+    TEST_FAILS_SAYING(zepi.spec_constant_get_for_launch(gear.queue, &newer.known, 7, 4, &seen),
+                      ZEPI_ERROR_UNSUPPORTED, "newer than this version of zepi");
+    newer.known.size = sizeof(newer.known) - 1;
+    TEST_FAILS_SAYING(zepi.spec_constant_get_for_launch(gear.queue, &newer.known, 7, 4, &seen),
+                      ZEPI_ERROR_INVALID_SIZE, "launch description");
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}
+
 // ---- The selector ----
 
 struct selection {
