@@ -25,6 +25,7 @@ zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     memcpy(texts->error, text, strlen(text) + 1);
+    texts->ze = ZE_RESULT_SUCCESS;
     return result;
 }
 
@@ -70,8 +71,14 @@ const char *zepi_last_error(zepi_result_t *out_result)
     return zepi_thread.error == ZEPI_SUCCESS ? "" : "the host has no memory left for the message";
 }
 
+ze_result_t zepi_last_ze_result(void)
+{
+    return zepi_thread.texts ? (ze_result_t)zepi_thread.texts->ze : ZE_RESULT_SUCCESS;
+}
+
 void zepi_error_save(struct zepi_error *out_error)
 {
+    out_error->ze = zepi_last_ze_result();
     const char *text = zepi_last_error(&out_error->result);
     memcpy(out_error->text, text, strlen(text) + 1);
 }
@@ -80,8 +87,10 @@ void zepi_error_restore(const struct zepi_error *error)
 {
     struct zepi_thread_texts *texts = zepi_thread_texts();
     zepi_thread.error = error->result;
-    if (texts)
-        memcpy(texts->error, error->text, strlen(error->text) + 1);
+    if (!texts)
+        return;
+    texts->ze = (int32_t)error->ze;
+    memcpy(texts->error, error->text, strlen(error->text) + 1);
 }
 
 void zepi_build_log_set(const char *log, size_t size_bytes)

@@ -22,11 +22,14 @@ void zepi_error_prepend(const char *format, ...) __attribute__((format(printf, 1
 
 // Borrowed until the thread's next failure. *out_result may be NULL.
 const char *zepi_last_error(zepi_result_t *out_result);
+// The driver's result behind it, or ZE_RESULT_SUCCESS: zepi found the mistake itself.
+ze_result_t zepi_last_ze_result(void);
 
-// Sets code and text again: for work on the way out that may fail itself, or an error that another
+// Sets codes and text again: for work on the way out that may fail itself, or an error that another
 // thread had.
 struct zepi_error {
     zepi_result_t result;
+    ze_result_t ze;
     char text[2048];
 };
 void zepi_error_save(struct zepi_error *out_error);

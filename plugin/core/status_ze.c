@@ -2,6 +2,7 @@
 // How Level Zero's results become ours, in one table.
 #include "core/stats.h"
 #include "core/status.h"
+#include "core/thread.h"
 
 static const struct {
     ze_result_t ze;
@@ -75,8 +76,11 @@ const char *zepi_ze_result_name(ze_result_t ze)
 zepi_result_t zepi_fail_ze(ze_result_t ze, const char *function)
 {
     zepi_stats_note_failure(function, zepi_ze_result_name(ze));
-    return zepi_fail(zepi_result_of_ze(ze), "%s returned %s (0x%x)", function,
-                     zepi_ze_result_name(ze), (unsigned)ze);
+    const zepi_result_t result = zepi_fail(zepi_result_of_ze(ze), "%s returned %s (0x%x)", function,
+                                           zepi_ze_result_name(ze), (unsigned)ze);
+    if (zepi_thread.texts)
+        zepi_thread.texts->ze = (int32_t)ze;
+    return result;
 }
 
 zepi_result_t zepi_check_ze_severe(ze_result_t ze, const char *function)

@@ -18,7 +18,8 @@
 struct zepi_thread_texts {
     struct zepi_thread_texts *next, *previous; // of all threads
     char error[2048];
-    char *log; // owned; NULL: none
+    int32_t ze; // the driver's result behind the error; 0: zepi found the mistake itself
+    char *log;  // owned; NULL: none
     size_t log_capacity;
 };
 

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "launch/arguments.h"
 #include "launch/launch.h"
+#include "launch/work_size.h"
 #include "queue/capture_command.h"
 #include "queue/hold.h"
 #include "ur/command.h"
@@ -166,13 +167,42 @@ ur_result_t zepi_ur_check_sizes(const struct zepi_launch *launch)
                           "a local size of 0 in one of %u dimensions", launch->work_dim);
 }
 
+// Whether the group size is wrong, or does not divide the global size: DPC++ tells its user one or
+// the other where it gets INVALID_WORK_GROUP_SIZE for a launch with a group size.
+static bool is_group_size_wrong(const struct zepi_device_kernel *device_kernel,
+                                const struct zepi_device *device, const struct zepi_launch *launch)
+{
+    struct zepi_work_size size;
+    for (uint32_t i = 0; launch->group_size && i < launch->work_dim; i++) {
+        if (launch->group_size[i] == 0 || launch->global_size[i] % launch->group_size[i] != 0)
+            return true;
+    }
+    return !launch->group_size ||
+           zepi_work_size_init(&size, device_kernel, device, NULL, launch->work_dim,
+                               launch->group_size, launch->group_size) != ZEPI_SUCCESS;
+}
+
+// The code for a size that the launch was refused for. What the driver alone found wrong has a code
+// of its own, or none that blames something else.
+static ur_result_t wrong_size(ze_result_t ze, const struct zepi_device_kernel *device_kernel,
+                              const struct zepi_device *device, const struct zepi_launch *launch)
+{
+    if (ze != ZE_RESULT_SUCCESS)
+        return ze == ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
+                   ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
+                   : UR_RESULT_ERROR_INVALID_SIZE;
+    return is_group_size_wrong(device_kernel, device, launch)
+               ? UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE
+               : UR_RESULT_ERROR_INVALID_VALUE;
+}
+
 ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *kernel,
                                 const struct zepi_context *context,
                                 const struct zepi_device *device, const struct zepi_launch *launch)
 {
     struct zepi_error error;
-    struct zepi_device_kernel *device_kernel;
-    const ur_result_t ur = zepi_ur_fail(result);
+    struct zepi_device_kernel *device_kernel = NULL;
+    ur_result_t ur = zepi_ur_fail(result);
     const uint32_t index = zepi_context_device_index(kernel->context, device);
     if (result == ZEPI_ERROR_INVALID_OBJECT)
         return kernel->context != context || index == ZEPI_NO_DEVICE
@@ -187,10 +217,12 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result, const struct zepi_kernel *
         return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX;
     if (arguments == ZEPI_SUCCESS)
         arguments = zepi_arguments_check(device_kernel, device, &launch->arguments, NULL);
-    zepi_error_restore(&error);
     if (arguments == ZEPI_ERROR_INVALID_SIZE)
-        return UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-    return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE : ur;
+        ur = UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+    else if (result == ZEPI_ERROR_INVALID_SIZE && device_kernel)
+        ur = wrong_size(error.ze, device_kernel, device, launch);
+    zepi_error_restore(&error);
+    return ur;
 }
 
 // A graph keeps samplers and memory objects.

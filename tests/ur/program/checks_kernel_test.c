@@ -189,6 +189,10 @@ Test(checks_kernel, of_launches)
     REFUSES(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
             launch(own.queue, own.kernel, 1, (const size_t[]){1 << 20}, (const size_t[]){1 << 20},
                    NULL));
+    // The number of groups is too high, and the group size is right: DPC++ would blame it.
+    REFUSES(UR_RESULT_ERROR_INVALID_VALUE,
+            launch(own.queue, own.kernel, 1, (const size_t[]){(size_t)1 << 33}, (const size_t[]){1},
+                   NULL));
     // A kernel that says its group size itself.
     ur_kernel_handle_t fixed = ur_kernel("launches", "needs_8_by_4");
     const size_t global[] = {16, 16};

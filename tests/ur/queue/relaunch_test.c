@@ -206,6 +206,33 @@ Test(relaunch, sees_wrong_sizes)
     refuses(UR_RESULT_ERROR_INVALID_OPERATION, "an unknown property");
 }
 
+// DPC++ tells its user of the group size where the code names it, so it must not, and the text must
+// have the driver's reason.
+Test(relaunch, does_not_blame_the_group_size_for_what_the_driver_alone_refuses)
+{
+    static const struct {
+        const char *failure, *function;
+        ur_result_t expected;
+    } cases[] = {
+        {"zeKernelSetArgumentValue:1:0x78000016",
+         "zeKernelSetArgumentValue returned ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE",
+         UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE},
+        {"zeKernelSetGroupSize:1:0x78000013",
+         "zeKernelSetGroupSize returned ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION",
+         UR_RESULT_ERROR_INVALID_SIZE},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        launch_well();
+        change_numbers();
+        next.sizes[1][0] = next.sizes[2][0] = 2 + i;
+        next.local = next.sizes[2];
+        cr_assert_eq(ze_cpu.set_fail(cases[i].failure), 0);
+        UR_FAILS_SAYING(launch(0, NULL, NULL), cases[i].expected, cases[i].function);
+        ze_cpu.set_fail("");
+    }
+    launch_well();
+}
+
 Test(relaunch, sees_wrong_wait_lists)
 {
     ur_event_handle_t event = NULL;
