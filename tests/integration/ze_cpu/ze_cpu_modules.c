@@ -218,6 +218,46 @@ Test(ze_cpu_modules, checks_arguments_against_the_kernel)
     fixture_finish(&fixture);
 }
 
+Test(ze_cpu_modules, have_atomic_loads_and_stores_through_generic_pointers)
+{
+    enum { COUNT = 64 };
+    const char *const flags[] = {NULL, "-cl-std=CL1.2 -cl-mad-enable"};
+    struct fixture fixture;
+    fixture_init(&fixture);
+    size_t size_bytes;
+    uint8_t *bytes = fixture_read("generic_atomics", &size_bytes);
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_SYNCHRONOUS);
+    int *places = fixture_shared(&fixture, COUNT * sizeof(int));
+    int *numbers = fixture_shared(&fixture, COUNT * sizeof(int));
+    for (int round = 0; round < 2; round++) {
+        ze_module_handle_t module;
+        char log[4096] = "";
+        MUST(create(&fixture, ZE_MODULE_FORMAT_IL_SPIRV, bytes, size_bytes, NULL, flags[round],
+                    &module, log, sizeof(log)));
+        ze_kernel_handle_t kernel = fixture_kernel(module, "exchange_numbers");
+        for (int i = 0; i < COUNT; i++) {
+            places[i] = 100 + i;
+            numbers[i] = i;
+        }
+        MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(places), &places));
+        MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(numbers), &numbers));
+        MUST(zeKernelSetArgumentValue(kernel, 2, 16 * sizeof(int), NULL));
+        MUST(zeKernelSetGroupSize(kernel, 16, 1, 1));
+        MUST(zeCommandListAppendLaunchKernel(list, kernel, &(ze_group_count_t){COUNT / 16, 1, 1},
+                                             NULL, 0, NULL));
+        for (int i = 0; i < COUNT; i++)
+            cr_assert(numbers[i] == (i & 1 ? -1 : 100 + i) && places[i] == (i & 1 ? 100 + i : i),
+                      "%d: %d and %d", i, numbers[i], places[i]);
+        MUST(zeKernelDestroy(kernel));
+        MUST(zeModuleDestroy(module));
+    }
+    MUST(zeMemFree(fixture.context, places));
+    MUST(zeMemFree(fixture.context, numbers));
+    MUST(zeCommandListDestroy(list));
+    free(bytes);
+    fixture_finish(&fixture);
+}
+
 // Importer and exporter, from SPIR-V or by way of their native binaries.
 static void link_and_run(const struct fixture *fixture, ze_module_handle_t importer,
                          ze_module_handle_t exporter)

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Below OpenCL 2.0 the runtime lacks atomic loads and stores through generic pointers. From then on
+// it expects groups of different sizes, which Level Zero does not have.
+static const char always[] = "-cl-std=CL3.0 -cl-uniform-work-group-size ";
+
 struct flag {
     const char *name;   // whole, or a beginning that ends in '*'
     const char *option; // NULL: has no meaning here and is dropped; "=": passed on
@@ -30,6 +34,8 @@ static const struct flag flags_known[] = {
     {"-cl-fp32-correctly-rounded-divide-sqrt", "=", false},
     {"-cl-intel-greater-than-4GB-buffer-required", NULL, false},
     {"-cl-intel-*", NULL, false},
+    {"-cl-std=*", NULL, false},
+    {"-cl-uniform-work-group-size", NULL, false},
     {"-cl-*", "=", false},
     {"-ze-*", NULL, false},
 };
@@ -80,10 +86,11 @@ char *cpu_build_options(const char *flags, struct cpu_log *log)
     if (flags == NULL)
         flags = "";
     // No translation is longer than eight times its flag.
-    char *options = malloc(strlen(flags) * 8 + 2);
+    char *options = malloc(strlen(always) + strlen(flags) * 8 + 2);
     if (options == NULL)
         return NULL;
-    char *end = options;
+    memcpy(options, always, strlen(always));
+    char *end = options + strlen(always);
     for (size_t length; (length = next_word(&flags)) > 0; flags += length) {
         const struct flag *flag = find_flag(flags, length);
         if (flag == NULL) {
