@@ -54,48 +54,112 @@ static zepi_result_t uses_add_event(struct zepi_buffer_uses *uses, zepi_event_t 
     return ZEPI_SUCCESS;
 }
 
-// The command waits for the last copy to the place, unless that is over.
+static bool is_in(zepi_wait_list_t list, zepi_event_t event)
+{
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (list.events[i] == event)
+            return true;
+    }
+    return false;
+}
+
+// Takes the copies with these events out of the place's list.
+static struct zepi_buffer_copy *take_copies_locked(struct zepi_buffer_place *place,
+                                                   zepi_wait_list_t events)
+{
+    struct zepi_buffer_copy *taken = NULL;
+    struct zepi_buffer_copy **at = &place->copies;
+    while (*at) {
+        struct zepi_buffer_copy *copy = *at;
+        if (!is_in(events, copy->event)) {
+            at = &copy->next;
+            continue;
+        }
+        *at = copy->next;
+        copy->next = taken;
+        taken = copy;
+    }
+    return taken;
+}
+
+// The copy with this event is over.
+static void forget_buffer_copy(struct zepi_buffer *buffer, uint32_t place, zepi_event_t event)
+{
+    zepi_mutex_lock(&buffer->mutex);
+    struct zepi_buffer_copy *copies =
+        take_copies_locked(&buffer->places[place], (zepi_wait_list_t){&event, 1});
+    zepi_mutex_unlock(&buffer->mutex);
+    zepi_buffer_copies_release(copies);
+}
+
+static zepi_result_t uses_add_copies(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                     uint32_t place)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_mutex_lock(&buffer->mutex);
+    for (const struct zepi_buffer_copy *copy = buffer->places[place].copies;
+         copy && result == ZEPI_SUCCESS; copy = copy->next) {
+        if (!is_in(uses->wait, copy->event))
+            result = uses_add_event(uses, zepi_retain(copy->event));
+    }
+    zepi_mutex_unlock(&buffer->mutex);
+    return result;
+}
+
+// The command waits for the copies to the place, but for those that are over.
 static zepi_result_t await_buffer_place(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
                                         uint32_t place)
 {
-    zepi_event_status_t status;
-    zepi_mutex_lock(&buffer->mutex);
-    zepi_event_t ready = buffer->places[place].ready;
-    if (ready)
-        zepi_retain(ready);
-    zepi_mutex_unlock(&buffer->mutex);
-    if (!ready)
-        return ZEPI_SUCCESS;
-    const zepi_result_t result = zepi_event_get_status(ready, &status);
-    if (result != ZEPI_SUCCESS || status != ZEPI_EVENT_COMPLETE) {
-        if (result == ZEPI_SUCCESS)
-            return uses_add_event(uses, ready);
-        zepi_release(ready);
+    const uint32_t first = uses->wait.count;
+    zepi_result_t result = uses_add_copies(uses, buffer, place);
+    for (uint32_t i = uses->wait.count; i-- > first && result == ZEPI_SUCCESS;) {
+        zepi_event_status_t status;
+        zepi_event_t event = uses->events[i];
+        result = zepi_event_get_status(event, &status);
+        if (result != ZEPI_SUCCESS || status != ZEPI_EVENT_COMPLETE)
+            continue;
+        uses->events[i] = uses->events[--uses->wait.count];
+        forget_buffer_copy(buffer, place, event);
+        zepi_release(event);
+    }
+    return result;
+}
+
+// Before a copy is enqueued: the command waits for those that it must not overlap.
+static zepi_result_t begin_buffer_copy(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                       uint32_t to, uint32_t from,
+                                       struct zepi_buffer_copy **out_copy)
+{
+    zepi_result_t result = await_buffer_place(uses, buffer, from);
+    if (result == ZEPI_SUCCESS)
+        result = await_buffer_place(uses, buffer, to);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_copy = zepi_allocate(1, sizeof(**out_copy));
+    return *out_copy ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
+// `result`: of enqueuing it. `copy`, with its event, is consumed. It stands for the copies that it
+// waits for; others stay in the list, since several threads may enqueue copies at once.
+static zepi_result_t end_buffer_copy(const struct zepi_buffer_uses *uses,
+                                     struct zepi_buffer *buffer, uint32_t to,
+                                     const struct zepi_buffer_gap *gap,
+                                     struct zepi_buffer_copy *copy, zepi_result_t result)
+{
+    struct zepi_buffer_place *place = &buffer->places[to];
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(copy);
         return result;
     }
     zepi_mutex_lock(&buffer->mutex);
-    const bool is_last = buffer->places[place].ready == ready;
-    if (is_last)
-        buffer->places[place].ready = NULL;
-    zepi_mutex_unlock(&buffer->mutex);
-    if (is_last)
-        zepi_release(ready);
-    zepi_release(ready);
-    return ZEPI_SUCCESS;
-}
-
-// `event`, of a copy to the place, is consumed.
-static zepi_result_t note_buffer_copy(struct zepi_buffer *buffer, uint32_t place,
-                                      const struct zepi_buffer_gap *gap, zepi_event_t event)
-{
-    zepi_mutex_lock(&buffer->mutex);
-    zepi_event_t before = buffer->places[place].ready;
-    buffer->places[place].ready = event;
+    struct zepi_buffer_copy *before = take_copies_locked(place, uses->wait);
+    copy->next = place->copies;
+    place->copies = copy;
     const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
     if (has_room)
-        zepi_buffer_contents_add(&buffer->contents, place, gap->begin_bytes, gap->end_bytes);
+        zepi_buffer_contents_add(&buffer->contents, to, gap->begin_bytes, gap->end_bytes);
     zepi_mutex_unlock(&buffer->mutex);
-    zepi_release(before);
+    zepi_buffer_copies_release(before);
     return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
@@ -135,9 +199,9 @@ static zepi_result_t copy_buffer_to_shared(struct zepi_buffer_uses *uses,
                                            const struct zepi_buffer_gap *gap)
 {
     struct zepi_buffer_uses after;
+    struct zepi_buffer_copy *copy;
     zepi_queue_t queue;
     zepi_event_t before;
-    zepi_event_t done;
     struct zepi_context *context = buffer->context;
     zepi_result_t result = zepi_queue_marker(uses->queue, uses->wait, &before);
     if (result != ZEPI_SUCCESS)
@@ -149,17 +213,15 @@ static zepi_result_t copy_buffer_to_shared(struct zepi_buffer_uses *uses,
         return result;
     }
     zepi_buffer_uses_init(&after, queue, (zepi_wait_list_t){&before, 1});
-    result = await_buffer_place(&after, buffer, from);
-    if (result == ZEPI_SUCCESS)
-        result = await_buffer_place(&after, buffer, ZEPI_PLACE_SHARED);
-    // The event holds the queue, which goes when the copy is over and the event replaced.
-    if (result == ZEPI_SUCCESS)
+    result = begin_buffer_copy(&after, buffer, ZEPI_PLACE_SHARED, from, &copy);
+    // The event holds the queue, which goes when the copy is over and forgotten.
+    if (result == ZEPI_SUCCESS) {
         result = zepi_queue_copy(
             queue, (char *)buffer->places[ZEPI_PLACE_SHARED].memory + gap->begin_bytes,
             (char *)buffer->places[from].memory + gap->begin_bytes,
-            gap->end_bytes - gap->begin_bytes, after.wait, &done);
-    if (result == ZEPI_SUCCESS)
-        result = note_buffer_copy(buffer, ZEPI_PLACE_SHARED, gap, done);
+            gap->end_bytes - gap->begin_bytes, after.wait, &copy->event);
+        result = end_buffer_copy(&after, buffer, ZEPI_PLACE_SHARED, gap, copy, result);
+    }
     zepi_buffer_uses_finish(&after);
     zepi_release(queue);
     zepi_release(before);
@@ -202,7 +264,7 @@ static zepi_result_t fill_buffer_gap(struct zepi_buffer_uses *uses, struct zepi_
 {
     uint32_t from = 0;
     bool is_reachable;
-    zepi_event_t event;
+    struct zepi_buffer_copy *copy;
     zepi_result_t result =
         find_reachable_place(uses->queue, buffer, gap->places, &from, &is_reachable);
     if (result == ZEPI_SUCCESS && !is_reachable) {
@@ -214,12 +276,11 @@ static zepi_result_t fill_buffer_gap(struct zepi_buffer_uses *uses, struct zepi_
             return result;
     }
     if (result == ZEPI_SUCCESS)
-        result = await_buffer_place(uses, buffer, from);
-    if (result == ZEPI_SUCCESS)
-        result = await_buffer_place(uses, buffer, place);
-    if (result == ZEPI_SUCCESS)
-        result = append_buffer_copy(uses->queue, buffer, place, from, gap, uses->wait, &event);
-    return result == ZEPI_SUCCESS ? note_buffer_copy(buffer, place, gap, event) : result;
+        result = begin_buffer_copy(uses, buffer, place, from, &copy);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = append_buffer_copy(uses->queue, buffer, place, from, gap, uses->wait, &copy->event);
+    return end_buffer_copy(uses, buffer, place, gap, copy, result);
 }
 
 static bool find_buffer_gap(struct zepi_buffer *buffer, uint32_t place,
@@ -351,23 +412,32 @@ static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
     return result == ZEPI_SUCCESS ? waited : result;
 }
 
-// Waits for the last copy to the place; true if that has all of the part then.
+// A reference to the event of a copy to the place that may be under way, or NULL.
+static zepi_event_t find_buffer_copy(struct zepi_buffer *buffer, uint32_t place)
+{
+    zepi_mutex_lock(&buffer->mutex);
+    const struct zepi_buffer_copy *copy = buffer->places[place].copies;
+    zepi_event_t event = copy ? zepi_retain(copy->event) : NULL;
+    zepi_mutex_unlock(&buffer->mutex);
+    return event;
+}
+
+// Waits for the copies to the place; true if that has all of the part then.
 static bool place_has_all(const struct zepi_buffer_part *part, uint32_t place,
                           zepi_result_t *out_result)
 {
     struct zepi_buffer_gap gap;
+    zepi_event_t event;
     struct zepi_buffer *buffer = part->buffer;
     *out_result = ZEPI_SUCCESS;
     if (find_buffer_gap(buffer, place, part, &gap))
         return false;
-    zepi_mutex_lock(&buffer->mutex);
-    zepi_event_t ready = buffer->places[place].ready;
-    if (ready)
-        zepi_retain(ready);
-    zepi_mutex_unlock(&buffer->mutex);
-    if (ready)
-        *out_result = zepi_event_wait(1, &ready, UINT64_MAX);
-    zepi_release(ready);
+    while (*out_result == ZEPI_SUCCESS && (event = find_buffer_copy(buffer, place))) {
+        *out_result = zepi_event_wait(1, &event, UINT64_MAX);
+        if (*out_result == ZEPI_SUCCESS)
+            forget_buffer_copy(buffer, place, event);
+        zepi_release(event);
+    }
     return true;
 }
 

@@ -10,13 +10,23 @@
 
 #include <string.h>
 
+void zepi_buffer_copies_release(struct zepi_buffer_copy *copies)
+{
+    while (copies) {
+        struct zepi_buffer_copy *next = copies->next;
+        zepi_release(copies->event);
+        zepi_free(copies);
+        copies = next;
+    }
+}
+
 static void buffer_destroy(void *object)
 {
     struct zepi_buffer *buffer = object;
     if (buffer->is_owned)
         zepi_usm_give(buffer->context, buffer->fixed);
     for (uint32_t i = 0; i < buffer->place_count; i++) {
-        zepi_release(buffer->places[i].ready);
+        zepi_buffer_copies_release(buffer->places[i].copies);
         if (buffer->places[i].memory && i != ZEPI_PLACE_HOST)
             zepi_usm_give(buffer->context, buffer->places[i].memory);
     }

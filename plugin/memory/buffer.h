@@ -24,9 +24,16 @@ struct zepi_device;
 #define ZEPI_PLACE_DEVICES 2u
 #define ZEPI_PLACE_MAXIMUM 64u
 
+// A copy to a place.
+struct zepi_buffer_copy {
+    struct zepi_buffer_copy *next; // owned
+    zepi_event_t event;            // owned
+};
+
 struct zepi_buffer_place {
-    void *memory;       // owned, but for the host's own; NULL: not needed yet
-    zepi_event_t ready; // owned; of the last copy to here, which may be under way; NULL: none
+    void *memory; // owned, but for the host's own; NULL: not needed yet
+    // Owned: the copies to here that may be under way, but for those that a later one waits for.
+    struct zepi_buffer_copy *copies;
 };
 
 struct zepi_buffer {
@@ -59,6 +66,9 @@ zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void 
 
 // Where commands of the device find it.
 uint32_t zepi_buffer_place_of(const struct zepi_buffer *buffer, const struct zepi_device *device);
+
+// Releases the copies of a list. They may go on.
+void zepi_buffer_copies_release(struct zepi_buffer_copy *copies);
 
 // Makes the place's memory, if there is none.
 zepi_result_t zepi_buffer_need_place(struct zepi_buffer *buffer, uint32_t place);

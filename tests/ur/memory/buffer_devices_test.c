@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Buffers of a context with two devices: integrated ones, which share the host's memory, discrete
 // ones, between which buffers move, and discrete ones that do not reach each other's memory.
+#include "test_threads.h"
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define COUNT 1024
 #define SIZE (COUNT * sizeof(int))
@@ -239,6 +242,75 @@ static void hand_on_in_any_order(void)
 
 TEST_OF_TWO(hand_a_buffer_on_by_events, hand_on_in_order)
 TEST_OF_TWO(hand_a_buffer_on_by_events_in_queues_of_any_order, hand_on_in_any_order)
+
+// A launch by another thread, which a command on another device holds up.
+struct held_launch {
+    const struct machine *machine;
+    ur_mem_handle_t part;
+    ur_event_handle_t after;
+};
+
+static void *launch_held(void *user)
+{
+    const struct held_launch *launch = user;
+    negate(launch->machine, 1, launch->part, COUNT / 2, &launch->after, NULL);
+    return NULL;
+}
+
+// Two threads bring two halves of a buffer to a device at the same time. The first copy to be
+// enqueued ends last: a later command that reads its half waits for it. An event with times of
+// another device is waited for by the thread that submits, which is where the first thread stays
+// while the second one's copy is enqueued.
+static void bring_parts(void)
+{
+    struct machine machine = open_machine(0);
+    ur_queue_handle_t reader = ur_queue(gear.devices[1], 0);
+    ur_queue_handle_t writer = ur_queue(gear.devices[1], 0);
+    ur_mem_handle_t buffer = create_of_numbers(1), sums = create(UR_MEM_FLAG_READ_WRITE, NULL);
+    ur_mem_handle_t parts[] = {part(buffer, 0, COUNT / 2), part(buffer, COUNT / 2, COUNT / 2)};
+    ur_kernel_handle_t add = ur_kernel("vector_add", "vector_add");
+    const struct host_event holds[] = {host_event_make(), host_event_make()};
+    struct held_launch held = {.machine = &machine, .part = parts[0]};
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    void *memory = ur_device_memory(SIZE);
+    int back[COUNT / 2];
+    negate(&machine, 1, sums, COUNT, NULL, NULL); // a first launch waits before it looks at buffers
+    wait_for(&machine);
+    UR_OK(urEnqueueUSMFill(gear.queue, memory, 1, "", SIZE, 1, &holds[0].event, &held.after));
+    ze_cpu.reset_counts();
+    const pthread_t thread = test_thread_start(launch_held, &held);
+    while (ze_cpu.get_count("zeEventHostSynchronize") == 0)
+        sched_yield();
+    ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, parts[1]), UR_MEM(1, parts[1]),
+                                                  UR_MEM(2, sums)};
+    arguments[0].value.memObjTuple.flags = UR_MEM_FLAG_READ_ONLY;
+    arguments[1].value.memObjTuple.flags = UR_MEM_FLAG_READ_ONLY;
+    UR_OK(ur_launch(writer, add, COUNT / 2, 3, arguments, 1, &holds[1].event, NULL));
+    host_event_signal(&holds[0]);
+    pthread_join(thread, NULL);
+    UR_OK(urEnqueueMemBufferRead(reader, parts[1], false, 0, SIZE / 2, back, 0, NULL, NULL));
+    nanosleep(&a_while, NULL); // for a read that waits for nothing
+    host_event_signal(&holds[1]);
+    UR_OK(urQueueFinish(reader));
+    for (int i = 0; i < COUNT / 2; i++)
+        cr_assert_eq(back[i], COUNT / 2 + i + 1, "number %d is %d", i, back[i]);
+    wait_for(&machine);
+    UR_OK(urQueueFinish(writer));
+    UR_OK(urEventRelease(held.after));
+    ur_free(memory);
+    for (int i = 0; i < 2; i++) {
+        host_event_release(&holds[i]);
+        UR_OK(urMemRelease(parts[i]));
+    }
+    UR_OK(urMemRelease(sums));
+    UR_OK(urMemRelease(buffer));
+    UR_OK(urKernelRelease(add));
+    UR_OK(urQueueRelease(writer));
+    UR_OK(urQueueRelease(reader));
+    close_machine(&machine);
+}
+
+TEST_OF_TWO(wait_for_the_copies_of_several_threads, bring_parts)
 
 // Each device writes a part of its own, while the other one does.
 static void write_parts(void)
