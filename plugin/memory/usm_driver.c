@@ -28,18 +28,17 @@ static ze_result_t allocate_from_driver(const struct zepi_context *context,
 zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi_device *device,
                                        zepi_usm_kind_t kind, enum zepi_usm_contents contents,
                                        size_t size_bytes, size_t alignment_bytes, const void *next,
-                                       void **out_memory)
+                                       unsigned *attempt, void **out_memory)
 {
     static const char *const functions[] = {[ZEPI_USM_HOST] = "zeMemAllocHost",
                                             [ZEPI_USM_DEVICE] = "zeMemAllocDevice",
                                             [ZEPI_USM_SHARED] = "zeMemAllocShared"};
     void *memory;
     ze_result_t ze;
-    unsigned attempt = 0;
     do
         ze =
             allocate_from_driver(context, device, kind, size_bytes, alignment_bytes, next, &memory);
-    while (zepi_context_reclaim(context, ze, &attempt));
+    while (zepi_context_reclaim(context, ze, attempt));
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
     if (result == ZEPI_SUCCESS && contents == ZEPI_USM_ZEROS) {
         if (kind == ZEPI_USM_DEVICE)

@@ -25,10 +25,12 @@ static inline struct zepi_usm_driver *zepi_usm_driver_of(const struct zepi_conte
 
 enum zepi_usm_contents { ZEPI_USM_ANY_BYTES, ZEPI_USM_ZEROS };
 
-// Any thread. Asks the driver, and again after zepi_context_reclaim. `next`: extensions, or NULL.
+// Any thread. Asks the driver, and again after zepi_context_reclaim, whose `attempt` begins with 0;
+// calls for the same allocation of the host have one, so that it waits for memory once. `next`:
+// extensions, or NULL.
 zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi_device *device,
                                        zepi_usm_kind_t kind, enum zepi_usm_contents contents,
                                        size_t size_bytes, size_t alignment_bytes, const void *next,
-                                       void **out_memory);
+                                       unsigned *attempt, void **out_memory);
 
 #endif

@@ -91,7 +91,7 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
 }
 
 static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_bytes,
-                      struct zepi_usm_region *slab)
+                      unsigned *attempt, struct zepi_usm_region *slab)
 {
     struct zepi_usm_heap *heap = shard->heap;
     struct zepi_usm_pool *pool = heap->pool;
@@ -101,7 +101,7 @@ static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_
     void *memory;
     const zepi_result_t result =
         zepi_usm_driver_allocate(pool->context, heap->device, heap->kind, pool->contents,
-                                 size_bytes, alignment_bytes, NULL, &memory);
+                                 size_bytes, alignment_bytes, NULL, attempt, &memory);
     // A driver that does not align, or whose addresses look like another's, will do so again.
     if (result == ZEPI_ERROR_INVALID_VALUE)
         atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
@@ -127,7 +127,7 @@ static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_
     return false;
 }
 
-bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class)
+bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class, unsigned *attempt)
 {
     const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
     struct zepi_usm_pool *pool = shard->heap->pool;
@@ -138,7 +138,7 @@ bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class)
     if (!slab)
         return false;
     const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes);
-    if (is_reserved && fill_slab(shard, shift, size_bytes, slab)) {
+    if (is_reserved && fill_slab(shard, shift, size_bytes, attempt, slab)) {
         zepi_mutex_lock(&shard->mutex);
         shard_link_slab_locked(shard, slab);
         zepi_mutex_unlock(&shard->mutex);

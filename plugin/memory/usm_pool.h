@@ -107,7 +107,8 @@ void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *hea
 // From here on a slab is freed with its last block: it is not linked for another.
 void zepi_usm_shard_close(struct zepi_usm_shard *shard);
 // One more slab. False: there is no memory for one; a single allocation may still succeed.
-bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class);
+// `attempt`: of zepi_usm_driver_allocate.
+bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class, unsigned *attempt);
 // Puts a slab that was given a block where it belongs now, gives back idle slabs beyond the limit,
 // and unlocks the shard.
 void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)

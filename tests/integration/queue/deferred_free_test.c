@@ -208,6 +208,26 @@ Test(device_of_1_gib, is_full_while_a_kernel_that_waits_for_the_host_may_use_it)
     queue_free(memory[2]);
 }
 
+// The pool asks for a slab, then for one block: both together wait for memory once.
+Test(deferred_free, a_small_allocation_waits_once_for_memory_that_commands_use)
+{
+    void *memory;
+    test_ze_cpu_require();
+    zepi_event_t gate = create_gate();
+    float *used = queue_allocate_filled(1);
+    queue_add(gear.queue, used, used, used, WAIT_FOR(gate), NULL);
+    queue_free(used);
+    ze_cpu.reset_counts();
+    ze_cpu.set_fail("zeMemAllocDevice:*:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    TEST_FAILS(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 64, 0, &memory),
+               ZEPI_ERROR_OUT_OF_DEVICE_MEMORY);
+    ze_cpu.set_fail("");
+    const uint64_t waits = ze_cpu.get_count("zeEventHostSynchronize");
+    open_gate(gate);
+    cr_assert_eq(waits, 1, "%llu waits", (unsigned long long)waits);
+    cr_assert_eq(ze_cpu.get_count("zeMemAllocDevice"), 4);
+}
+
 // ---- Memory in use ----
 
 static const size_t sizes[] = {ITEMS * sizeof(float), 4096, 65536, 65537, 3 * MIB};
