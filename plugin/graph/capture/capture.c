@@ -210,6 +210,27 @@ void *zepi_capture_get_owner(struct zepi_queue *queue)
     return owner;
 }
 
+static void capture_end_of_queue(void *owner, void *object)
+{
+    struct zepi_queue *queue = object;
+    void *found = zepi_capture_get_owner(queue);
+    void *ended = NULL;
+    // A queue that came to the capture does not end it.
+    if (found == owner)
+        zepi_capture_end(queue, &ended);
+    zepi_release(ended);
+    zepi_release(found);
+    zepi_release(queue);
+}
+
+void zepi_capture_end_of(void *owner)
+{
+    struct zepi_error error;
+    zepi_error_save(&error);
+    zepi_object_visit_all(&zepi_queue_type, capture_end_of_queue, owner);
+    zepi_error_restore(&error);
+}
+
 // ---- Executions ----
 
 // Adds the events from outside that are not complete to the wait list. References.

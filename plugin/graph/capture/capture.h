@@ -24,6 +24,10 @@ zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *gr
 // over, and the graph cannot be executed.
 zepi_result_t zepi_capture_end(struct zepi_queue *queue, void **out_owner);
 
+// Ends the capture of an owner that goes, wherever it began. The caller has a reference to the
+// owner.
+void zepi_capture_end_of(void *owner);
+
 // The owner of the queue's capture, a new reference; NULL: there is none.
 void *zepi_capture_get_owner(struct zepi_queue *queue);
 

@@ -206,8 +206,6 @@ ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
     const ur_result_t result = check_ur_graph(hGraph);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (get_capture(graph) == ZEPI_GRAPH_CAPTURING)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the graph is being captured");
     zepi_mutex_lock(&graph->mutex);
     const uint32_t count = graph->executable_count;
     zepi_mutex_unlock(&graph->mutex);
@@ -215,6 +213,12 @@ ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                               "the graph has %u executable graphs, which are destroyed first",
                               count);
+    // The capture has the only reference to a graph that the host gets as it ends.
+    void *hosts = graph->is_implicit ? NULL : graph;
+    zepi_retain(graph);
+    if (get_capture(graph) == ZEPI_GRAPH_CAPTURING)
+        zepi_capture_end_of(graph);
+    zepi_release(hosts);
     zepi_release(graph);
     return UR_RESULT_SUCCESS;
 }

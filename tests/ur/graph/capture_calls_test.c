@@ -218,7 +218,6 @@ Test(capture_calls, callbacks_come_for_a_graph_whose_capture_fails)
     UR_OK(urQueueBeginGraphCaptureExp(gear.queue));
     UR_OK(urQueueGetGraphExp(gear.queue, &graph));
     UR_OK(urGraphSetDestructionCallbackExp(graph, note_call, &call));
-    UR_FAILS(urGraphDestroyExp(graph), UR_RESULT_ERROR_INVALID_OPERATION);
     cap_mark(gear.queue, NULL, &begun);
     cap_mark(other, begun, NULL);
     cr_assert_eq(call.count, 0);
@@ -226,6 +225,68 @@ Test(capture_calls, callbacks_come_for_a_graph_whose_capture_fails)
     UR_OK(urEventRelease(begun));
     UR_OK(urQueueRelease(other));
     cr_assert_eq(call.count, 1);
+}
+
+// Of a graph that the host made, or that the capture made for it, with a fork to another queue.
+static void destroy_while_capturing(ur_queue_flags_t flags, bool is_implicit)
+{
+    struct call call = {0};
+    ur_queue_handle_t queue = ur_queue(gear.device, flags), other = ur_queue(gear.device, flags);
+    float *memory = cb_floats(2 * ITEMS);
+    ur_event_handle_t filled;
+    graph_t graph, ended = NULL;
+    if (is_implicit) {
+        UR_OK(urQueueBeginGraphCaptureExp(queue));
+        UR_OK(urQueueGetGraphExp(queue, &graph));
+    } else {
+        graph = cap_begin(queue);
+    }
+    UR_OK(urGraphSetDestructionCallbackExp(graph, note_call, &call));
+    cap_fill(queue, memory, 1, NULL, &filled);
+    cap_copy(other, memory + ITEMS, memory, filled, NULL);
+    cr_assert(cap_is_on(queue) && cap_is_on(other));
+    UR_OK(urGraphDestroyExp(graph));
+    cr_assert_eq(call.count, 1);
+    UR_FAILS(urGraphDestroyExp(graph), UR_RESULT_ERROR_INVALID_GRAPH);
+    cr_assert_not(cap_is_on(queue) || cap_is_on(other));
+    UR_FAILS(urQueueEndGraphCaptureExp(queue, &ended), UR_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING);
+    cb_expect(memory, 0);
+    // Both queues execute again.
+    cap_fill(queue, memory, 2, NULL, NULL);
+    UR_OK(urQueueFinish(queue));
+    cap_copy(other, memory + ITEMS, memory, NULL, NULL);
+    UR_OK(urQueueFinish(other));
+    cb_expect(memory + ITEMS, 2);
+    UR_OK(urEventRelease(filled));
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urQueueRelease(other));
+    ur_free(memory);
+}
+
+Test(capture_calls, a_capture_ends_as_its_graph_is_destroyed)
+{
+    for (int is_implicit = 0; is_implicit < 2; is_implicit++) {
+        destroy_while_capturing(0, is_implicit);
+        destroy_while_capturing(ANY_ORDER, is_implicit);
+    }
+}
+
+// A capture of another queue, and of another graph, goes on.
+Test(capture_calls, a_capture_does_not_end_as_another_graph_is_destroyed)
+{
+    ur_queue_handle_t queue = ur_queue(gear.device, 0);
+    float *memory = cb_floats(ITEMS);
+    graph_t graph = cap_begin(gear.queue), destroyed = cap_begin(queue);
+    UR_OK(urGraphDestroyExp(destroyed));
+    cr_assert(cap_is_on(gear.queue) && !cap_is_on(queue));
+    cap_fill(gear.queue, memory, 1, NULL, NULL);
+    cap_end(gear.queue, graph);
+    executable_t executable = cap_instantiate(graph);
+    cap_run(gear.queue, executable);
+    cb_expect(memory, 1);
+    cap_destroy(graph, executable);
+    UR_OK(urQueueRelease(queue));
+    ur_free(memory);
 }
 
 // Also while they run, and one made after another one went.
