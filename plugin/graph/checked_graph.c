@@ -203,13 +203,14 @@ zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
     zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!graph->is_updatable || !zepi_graph_is_finalized(graph))
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
-                         graph->is_updatable ? "was not finalized yet"
-                                             : "was not made to be updatable");
     if (count == 0 || !updates)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no update");
     zepi_launch_update_begin(graph);
+    // Whether it is finalized is written with the turn.
+    if (!graph->is_updatable || !graph->is_finalized)
+        result = zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
+                           graph->is_updatable ? "was not finalized yet"
+                                               : "was not made to be updatable");
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = add_graph_update(graph, &updates[i]);
     zepi_launch_update_end(graph, result == ZEPI_SUCCESS);

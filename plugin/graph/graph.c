@@ -438,8 +438,13 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (wait.count > 0)
+        result = zepi_submit_await_unreachable(queue, wait);
+    if (result != ZEPI_SUCCESS)
+        return result;
     zepi_mutex_lock(&graph->turn);
-    const zepi_result_t result = graph_execute_locked(graph, queue, wait, out_event);
+    result = graph_execute_locked(graph, queue, wait, out_event);
     zepi_mutex_unlock(&graph->turn);
     return zepi_capture_check_uncaptured(result);
 }

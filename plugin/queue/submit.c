@@ -41,6 +41,15 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
             zepi_device_root(event->queue->device) == zepi_device_root(queue->device));
 }
 
+// Whether the driver has the memory of an event of another context on the queue's device.
+static bool is_known_on_device_of(const struct zepi_event *event, const struct zepi_queue *queue)
+{
+    const struct zepi_device *device =
+        event->queue ? event->queue->device : event->context->devices[0];
+    return event->slot->kind == ZEPI_EVENT_COUNTER ||
+           zepi_device_root(device) == zepi_device_root(queue->device);
+}
+
 static zepi_result_t add_foreign_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
                                       struct zepi_event *event)
 {
@@ -175,15 +184,6 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
     return ZEPI_SUCCESS;
 }
 
-// Whether the driver has the memory of an event of another context on the queue's device.
-static bool is_known_on_device_of(const struct zepi_event *event, const struct zepi_queue *queue)
-{
-    const struct zepi_device *device =
-        event->queue ? event->queue->device : event->context->devices[0];
-    return event->slot->kind == ZEPI_EVENT_COUNTER ||
-           zepi_device_root(device) == zepi_device_root(queue->device);
-}
-
 // Under the queue's mutex, and when it returns: later commands of the list wait for events that
 // are out of reach. For those that the driver does not take there this thread waits, without the
 // mutex.
@@ -204,6 +204,29 @@ await_foreign_events_locked(struct zepi_submit *submit)
         zepi_mutex_unlock(&queue->mutex);
         result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);
+    }
+    return result;
+}
+
+static bool is_out_of_reach(const struct zepi_event *event, const struct zepi_queue *queue)
+{
+    return !event->capture && is_of_platform(event, queue) && !is_within_reach(event, queue) &&
+           !is_known_on_device_of(event, queue);
+}
+
+zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_list_t wait)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < wait.count && wait.events && result == ZEPI_SUCCESS; i++) {
+        struct zepi_event *event = wait.events[i];
+        // The command refuses what is no event.
+        if (!zepi_object_is(event, &zepi_event_type) ||
+            (!event->is_reusable && !is_out_of_reach(event, queue)))
+            continue;
+        event = zepi_event_take_signal(event);
+        if (event && is_out_of_reach(event, queue))
+            result = zepi_event_wait(1, &event, UINT64_MAX);
+        zepi_release(event);
     }
     return result;
 }

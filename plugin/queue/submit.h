@@ -66,6 +66,10 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
 zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit);
 void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, noinline));
 
+// For a caller that is to hold a lock while it appends: waits for the events of the wait list for
+// which the append would wait, since no command list of the queue can.
+zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_list_t wait);
+
 // ---- The frame ----
 
 // On success the queue's mutex is held. `queue` has been checked. ZEPI_CAPTURED: nothing is to be

@@ -31,7 +31,15 @@ static void tear_down(void)
     gear_tear_down();
 }
 
+static void set_up_two(void)
+{
+    setenv("ZE_CPU_DEVICES", "2", 1);
+    setenv("CreateMultipleRootDevices", "2", 1); // of Intel's driver
+    set_up();
+}
+
 TestSuite(graph, .init = set_up, .fini = tear_down);
+TestSuite(graph_of_two, .init = set_up_two, .fini = tear_down);
 
 #define AFTER(...)                                                                                 \
     ((zepi_graph_wait_list_t){(const uint32_t[]){__VA_ARGS__},                                     \
@@ -198,10 +206,17 @@ Test(graph, launches_are_updated)
 
 // ---- An execution that waits for an earlier one, and other threads ----
 
-static void *execute_often(void *graph)
+struct executor {
+    zepi_graph_t graph;
+    zepi_event_t begun; // that the first execution waits for
+};
+
+static void *execute_often(void *user)
 {
+    const struct executor *executor = user;
     for (int i = 0; i < 20; i++)
-        TEST_OK(zepi.queue_execute(gear.queue, graph, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_execute(gear.queue, executor->graph,
+                                   i == 0 ? WAIT_FOR(executor->begun) : TEST_NO_WAIT, NULL));
     return NULL;
 }
 
@@ -230,22 +245,21 @@ static bool comes_to_its_end(const struct writer *writer)
     return atomic_load(&writer->is_done);
 }
 
-Test(graph, is_updated_while_an_execution_waits_for_one_that_waits_for_the_host)
+// The call for an execution waits until the host completes an event of the context.
+static void update_while_an_execution_waits(zepi_context_t context)
 {
-    test_ze_cpu_require();
     struct sum sum;
-    zepi_event_t begun;
     pthread_t executing, writing;
     zepi_graph_t graph = make(ZEPI_GRAPH_UPDATABLE);
+    struct executor executor = {.graph = graph};
     struct writer writer = {.graph = graph, .path = test_env_scratch_path("running.dot")};
     make_sum(&sum, 0, 0, 3);
     make_sum(&writer.sum, 0, 0, 2);
     TEST_OK(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL));
     TEST_OK(zepi.graph_finalize(graph));
-    TEST_OK(zepi.event_create(gear.context, &begun));
-    TEST_OK(zepi.queue_execute(gear.queue, graph, WAIT_FOR(begun), NULL));
+    TEST_OK(zepi.event_create(context, &executor.begun));
     const uint64_t waits = ze_cpu.get_count("zeEventHostSynchronize");
-    pthread_create(&executing, NULL, execute_often, graph);
+    pthread_create(&executing, NULL, execute_often, &executor);
     while (ze_cpu.get_count("zeEventHostSynchronize") == waits)
         sched_yield();
     pthread_create(&writing, NULL, update_and_dump, &writer);
@@ -253,15 +267,35 @@ Test(graph, is_updated_while_an_execution_waits_for_one_that_waits_for_the_host)
     expect(3, 0);
     for (int i = 0; i < ITEMS; i++)
         vector(0)[i] = 1;
-    TEST_OK(zepi.event_signal(begun));
+    TEST_OK(zepi.event_signal(executor.begun));
     pthread_join(writing, NULL);
     pthread_join(executing, NULL);
-    cr_assert(is_done, "the update waited for an execution");
     TEST_OK(zepi.queue_finish(gear.queue));
-    expect(3, 2);
     expect(2, 2);
-    TEST_OK(zepi.release(begun));
+    TEST_OK(zepi.release(executor.begun));
     TEST_OK(zepi.release(graph));
+    cr_assert(is_done, "the update waited for an execution");
+}
+
+// The ninth execution waits for the first one.
+Test(graph, is_updated_while_an_execution_waits_for_one_that_waits_for_the_host)
+{
+    test_ze_cpu_require();
+    update_while_an_execution_waits(gear.context);
+    expect(3, 2);
+}
+
+// The driver's lists do not reach the event: the call waits.
+Test(graph_of_two, is_updated_while_an_execution_waits_for_another_device)
+{
+    test_ze_cpu_require();
+    zepi_device_t devices[2];
+    zepi_context_t other;
+    uint32_t count;
+    TEST_OK(zepi.device_get(gear.platform, 2, devices, &count));
+    TEST_OK(zepi.context_create(1, &devices[1], &other));
+    update_while_an_execution_waits(other);
+    TEST_OK(zepi.release(other));
 }
 
 Test(graph, an_execution_has_a_wait_list_and_an_event)
