@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One command buffer, replayed by several threads on queues of all kinds while another one updates
 // it, and another of which several executions are under way; each thread also records, replays and
-// releases a command buffer of its own. One replays a command buffer whose command has an event,
-// which the others wait for meanwhile.
+// releases a command buffer of its own.
 #include "test_plugin.h"
 #include "test_ze_cpu.h"
 
@@ -28,9 +27,6 @@ static float *copy; // of the sum, by the host's command
 static ur_exp_command_buffer_handle_t plain;
 static ur_exp_command_buffer_command_handle_t plain_commands[2];
 static float *plain_sums;
-static float *filled;
-static ur_exp_command_buffer_handle_t signalling;
-static ur_event_handle_t signalled;
 
 // Draws the plugin out of the archive: test_plugin_load takes it as soon as it is there.
 extern zepi_plugin_init_fn *const plugin_init;
@@ -112,12 +108,6 @@ static void *replay(void *user)
         OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, plain, 0, NULL, NULL));
         OK(zepi_urCommandBufferReleaseExp(buffer)); // waits
         OK(zepi_urEventRelease(event));
-        if (number == 1)
-            OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)queue, signalling, 0, NULL, NULL));
-        else if (i % 2)
-            OK(zepi_urEventWait(1, &signalled));
-        else
-            OK(zepi_urEnqueueEventsWait((ur_queue_handle_t)queue, 1, &signalled, NULL));
         expect(own[0] == 2 && own[ITEMS - 1] == 2, "a wrong number");
     }
     TEST_OK(zepi.release(queue));
@@ -160,8 +150,8 @@ static void set_up(void)
     const zepi_device_image_desc_t image = test_spirv_image("vector_add");
     const ur_context_handle_t context = (ur_context_handle_t)gear.context;
     ur_program_handle_t program;
-    float **memory[] = {&inputs[0], &inputs[1], &sum, &copy, &filled, &plain_sums};
-    for (int i = 0; i < 6; i++)
+    float **memory[] = {&inputs[0], &inputs[1], &sum, &copy, &plain_sums};
+    for (int i = 0; i < 5; i++)
         TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED,
                                   2 * ITEMS * sizeof(float), 0, (void **)memory[i]));
     for (int i = 0; i < ITEMS; i++) {
@@ -181,25 +171,17 @@ static void set_up(void)
     for (int i = 0; i < 2; i++)
         append(plain, inputs[0], plain_sums + (size_t)i * ITEMS, &plain_commands[i]);
     OK(zepi_urCommandBufferFinalizeExp(plain));
-    signalling = make(false);
-    OK(zepi_urCommandBufferAppendUSMFillExp(signalling, filled, inputs[0], sizeof(float),
-                                            ITEMS * sizeof(float), 0, NULL, 0, NULL, NULL,
-                                            &signalled, NULL));
-    OK(zepi_urCommandBufferFinalizeExp(signalling));
 }
 
 static void tear_down(void)
 {
     OK(zepi_urCommandBufferReleaseExp(shared));
     OK(zepi_urCommandBufferReleaseExp(plain));
-    OK(zepi_urCommandBufferReleaseExp(signalling));
-    OK(zepi_urEventRelease(signalled));
     OK(zepi_urKernelRelease(kernel));
     TEST_OK(zepi.usm_free(gear.context, inputs[0]));
     TEST_OK(zepi.usm_free(gear.context, inputs[1]));
     TEST_OK(zepi.usm_free(gear.context, sum));
     TEST_OK(zepi.usm_free(gear.context, copy));
-    TEST_OK(zepi.usm_free(gear.context, filled));
     TEST_OK(zepi.usm_free(gear.context, plain_sums));
     test_gear_destroy(&gear);
 }
@@ -211,9 +193,6 @@ int main(void)
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     set_up();
-    // A queue that waited for the first signal would hold up, through the shared command buffer,
-    // the queue that signals.
-    OK(zepi_urEnqueueCommandBufferExp((ur_queue_handle_t)gear.queue, signalling, 0, NULL, NULL));
     for (intptr_t i = 0; i <= REPLAYERS; i++)
         expect(pthread_create(&threads[i], NULL, i == 0 ? update : replay, (void *)i) == 0,
                "no thread");

@@ -88,7 +88,6 @@ static void expect_no_growth(const char *what, void (*execute)(int count))
 
 static ur_exp_command_buffer_handle_t buffer;
 static ur_exp_command_buffer_command_handle_t launch;
-static ur_event_handle_t filled;
 
 static ur_exp_kernel_arg_properties_t pointer(uint32_t index, float *vector)
 {
@@ -98,7 +97,7 @@ static ur_exp_kernel_arg_properties_t pointer(uint32_t index, float *vector)
                                             .value.pointer = vector};
 }
 
-// A fill with an event of its own, a copy and a launch.
+// A fill, a copy and a launch.
 static void make_command_buffer(void)
 {
     const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
@@ -111,7 +110,7 @@ static void make_command_buffer(void)
     OK(zepi_urCommandBufferCreateExp((ur_context_handle_t)gear.context,
                                      (ur_device_handle_t)gear.device, &desc, &buffer));
     OK(zepi_urCommandBufferAppendUSMFillExp(buffer, memory, &one, sizeof(one), bytes, 0, NULL, 0,
-                                            NULL, &point, &filled, NULL));
+                                            NULL, &point, NULL, NULL));
     OK(zepi_urCommandBufferAppendUSMMemcpyExp(buffer, memory + ITEMS, memory, bytes, 1, &point, 0,
                                               NULL, &point, NULL, NULL));
     OK(zepi_urCommandBufferAppendKernelLaunchWithArgsExp(buffer, kernel, 1, NULL, &items, NULL, 3,
@@ -218,7 +217,6 @@ int main(void)
     OK(zepi_urGraphExecutableGraphDestroyExp(executable));
     OK(zepi_urGraphDestroyExp(graph));
     OK(zepi_urCommandBufferReleaseExp(buffer));
-    OK(zepi_urEventRelease(filled));
     OK(zepi_urKernelRelease(kernel));
     for (int i = 0; i < 2; i++)
         OK(zepi_urQueueRelease(queues[i]));
