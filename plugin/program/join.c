@@ -228,37 +228,54 @@ static zepi_result_t check_symbols_of_join(const struct zepi_module *a, const st
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_pair_of_join(const zepi_module_t *modules, uint32_t index,
-                                        uint32_t other)
+// The first module that lists all of its kernels or symbols; module_count: none does.
+static uint32_t find_listing(uint32_t module_count, const zepi_module_t *modules,
+                             bool (*lists_all)(const struct zepi_module *))
 {
-    const struct zepi_module *a = modules[other];
-    const struct zepi_module *b = modules[index];
-    if (a->context != b->context)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "modules %u and %u cannot be joined: their contexts differ", other, index);
-    if (a->state != b->state)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "modules %u and %u cannot be joined: one is %s, the other %s", other,
-                         index, zepi_module_state_name(a->state), zepi_module_state_name(b->state));
-    zepi_result_t result = check_kernels_of_join(a, b, index, other);
-    if (result == ZEPI_SUCCESS)
-        result = check_symbols_of_join(a, b, index, other);
-    return result == ZEPI_SUCCESS ? check_symbols_of_join(b, a, index, other) : result;
+    uint32_t index = 0;
+    while (index < module_count && !lists_all(modules[index]))
+        index++;
+    return index;
 }
 
-// Each with each: two may agree with a third that is empty or native, but not with each other.
-static zepi_result_t check_modules_of_join(uint32_t module_count, const zepi_module_t *modules)
+static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_module_t *modules)
 {
     if (module_count == 0 || !modules)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module to join");
     for (uint32_t i = 0; i < module_count; i++) {
-        zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
-        for (uint32_t other = 0; other < i && result == ZEPI_SUCCESS; other++)
-            result = check_pair_of_join(modules, i, other);
+        const zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
         if (result != ZEPI_SUCCESS)
             return result;
+        if (modules[i]->context != modules[0]->context)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "modules 0 and %u cannot be joined: their contexts differ", i);
+        if (modules[i]->state != modules[0]->state)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "modules 0 and %u cannot be joined: one is %s, the other %s", i,
+                             zepi_module_state_name(modules[0]->state),
+                             zepi_module_state_name(modules[i]->state));
     }
     return ZEPI_SUCCESS;
+}
+
+// Each with the first one that lists all: those that list all have the same then, and the others,
+// which are empty or native, no more than it. Among themselves these are not compared.
+static zepi_result_t check_modules_of_join(uint32_t module_count, const zepi_module_t *modules)
+{
+    zepi_result_t result = check_handles_of_join(module_count, modules);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const uint32_t kernels = find_listing(module_count, modules, lists_all_kernels);
+    const uint32_t symbols = find_listing(module_count, modules, lists_all_symbols);
+    for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
+        if (kernels < module_count && i != kernels)
+            result = check_kernels_of_join(modules[kernels], modules[i], i, kernels);
+        if (result == ZEPI_SUCCESS && symbols < module_count && i != symbols)
+            result = check_symbols_of_join(modules[symbols], modules[i], i, symbols);
+        if (result == ZEPI_SUCCESS && symbols < module_count && i != symbols)
+            result = check_symbols_of_join(modules[i], modules[symbols], i, symbols);
+    }
+    return result;
 }
 
 // The values of inputs together; `*values` is replaced by a set with those of `more`.
@@ -303,75 +320,135 @@ static zepi_result_t snapshot_modules(uint32_t module_count, const zepi_module_t
     return result;
 }
 
-static struct zepi_device_image *joined_image_of(const struct zepi_module *module,
-                                                 const struct zepi_device_image *image)
+// The positions of a joined module's images or parts, found by a hash. An entry is one more than
+// the position; 0: free.
+struct join_index {
+    uint32_t *entries; // owned
+    uint64_t mask;
+};
+
+static bool join_index_init(struct join_index *index, uint32_t room)
 {
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        if (is_same_image(module->images[i], image))
-            return module->images[i];
-    }
-    return NULL;
+    uint64_t size = 16;
+    while (size < 2 * (uint64_t)room)
+        size *= 2;
+    index->mask = size - 1;
+    index->entries = zepi_allocate(size, sizeof(index->entries[0]));
+    return index->entries != NULL;
 }
 
-static void join_copy_part(const struct zepi_module *joined, struct zepi_module_part *to,
-                           const struct zepi_module_part *from)
+// A module that is being joined.
+struct joining {
+    struct zepi_device_image **images; // owned; each once, borrowed
+    uint32_t image_count;
+    uint32_t image_room, part_room; // enough for all
+    uint32_t part_image_room;       // of a part
+    struct join_index image_index, part_index;
+};
+
+static void joining_finish(struct joining *joining)
 {
+    zepi_free(joining->images);
+    zepi_free(joining->image_index.entries);
+    zepi_free(joining->part_index.entries);
+}
+
+static zepi_result_t joining_init(struct joining *joining, uint32_t module_count,
+                                  const zepi_module_t *modules)
+{
+    *joining = (struct joining){0};
+    for (uint32_t i = 0; i < module_count; i++) {
+        joining->image_room += modules[i]->image_count;
+        joining->part_room += modules[i]->part_count;
+        for (uint32_t at = 0; at < modules[i]->part_count; at++) {
+            if (modules[i]->parts[at].image_count > joining->part_image_room)
+                joining->part_image_room = modules[i]->parts[at].image_count;
+        }
+    }
+    joining->images = zepi_allocate(joining->image_room, sizeof(struct zepi_device_image *));
+    if (joining->images && join_index_init(&joining->image_index, joining->image_room) &&
+        join_index_init(&joining->part_index, joining->part_room))
+        return ZEPI_SUCCESS;
+    joining_finish(joining);
+    return zepi_fail_no_memory();
+}
+
+// The joined module's image that is the same; if there is none, this one becomes it.
+static struct zepi_device_image *joining_find_or_add_image(struct joining *joining,
+                                                           struct zepi_device_image *image)
+{
+    const struct join_index *index = &joining->image_index;
+    uint64_t at = hash_image(image) & index->mask;
+    for (; index->entries[at] > 0; at = (at + 1) & index->mask) {
+        struct zepi_device_image *known = joining->images[index->entries[at] - 1];
+        if (is_same_image(known, image))
+            return known;
+    }
+    joining->images[joining->image_count++] = image;
+    index->entries[at] = joining->image_count;
+    return image;
+}
+
+// The same for parts that are the same.
+static uint64_t hash_part(const struct zepi_module_part *part)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < part->image_count; i++) {
+        const struct zepi_device_image *image = part->images[i];
+        hash = (hash ^ hash_image(image)) * UINT64_C(0x9e3779b97f4a7c15);
+        for (uint32_t at = 0; at < image->declaration_count; at++) {
+            const struct zepi_spec_declaration *declaration = &image->declarations[at];
+            uint64_t value = 0;
+            memcpy(&value, zepi_spec_effective(declaration, part->values[i]),
+                   declaration->size_bytes);
+            hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+        }
+    }
+    return hash ^ hash >> 32;
+}
+
+static void joining_add_part(struct joining *joining, struct zepi_module *joined,
+                             const struct zepi_module_part *from)
+{
+    const struct join_index *index = &joining->part_index;
+    const uint32_t device_count = joined->context->device_count;
+    uint64_t at = hash_part(from) & index->mask;
+    for (; index->entries[at] > 0; at = (at + 1) & index->mask) {
+        if (is_same_part(&joined->parts[index->entries[at] - 1], from, device_count))
+            return;
+    }
+    struct zepi_module_part *to = &joined->parts[joined->part_count++];
+    index->entries[at] = joined->part_count;
     to->image_count = from->image_count;
     for (uint32_t i = 0; i < from->image_count; i++) {
-        to->images[i] = joined_image_of(joined, from->images[i]);
+        to->images[i] = joining_find_or_add_image(joining, from->images[i]);
         to->values[i] = zepi_spec_values_retain(from->values[i]);
     }
-    for (uint32_t i = 0; i < joined->context->device_count; i++)
+    for (uint32_t i = 0; i < device_count; i++)
         to->device_module[i] =
             from->device_module[i] ? zepi_build_result_retain(from->device_module[i]) : NULL;
 }
 
-// The images of all modules, each once. Borrowed; `room` is enough for all of them.
-static uint32_t join_gather_images(uint32_t module_count, const zepi_module_t *modules,
-                                   struct zepi_device_image **images)
+static zepi_result_t joining_make_module(struct joining *joining, uint32_t module_count,
+                                         const zepi_module_t *modules,
+                                         struct zepi_module **out_module)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < module_count; i++) {
-        for (uint32_t at = 0; at < modules[i]->image_count; at++) {
-            uint32_t known = 0;
-            while (known < count && !is_same_image(images[known], modules[i]->images[at]))
-                known++;
-            if (known == count)
-                images[count++] = modules[i]->images[at];
-        }
-    }
-    return count;
-}
-
-static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *modules,
-                                  struct zepi_module **out_module)
-{
-    uint32_t image_room = 0;
-    uint32_t part_room = 0;
-    for (uint32_t i = 0; i < module_count; i++) {
-        image_room += modules[i]->image_count;
-        part_room += modules[i]->part_count;
-    }
-    struct zepi_device_image **images =
-        zepi_allocate(image_room, sizeof(struct zepi_device_image *));
-    if (!images)
-        return zepi_fail_no_memory();
     struct zepi_module *joined = NULL;
     struct zepi_spec_values *values = NULL;
-    const uint32_t image_count = join_gather_images(module_count, modules, images);
-    zepi_result_t result = zepi_module_make(modules[0]->context, modules[0]->state, image_count,
-                                            images, part_room, &joined);
-    zepi_free(images);
+    for (uint32_t i = 0; i < module_count; i++) {
+        for (uint32_t at = 0; at < modules[i]->image_count; at++)
+            joining_find_or_add_image(joining, modules[i]->images[at]);
+    }
+    zepi_result_t result =
+        zepi_module_make(modules[0]->context, modules[0]->state, joining->image_count,
+                         joining->images, joining->part_room, joining->part_image_room, &joined);
     if (result != ZEPI_SUCCESS)
         return result;
-    uint32_t part_count = 0;
+    joined->part_count = 0;
     for (uint32_t i = 0; i < module_count; i++) {
-        for (uint32_t at = 0; at < modules[i]->part_count; at++) {
-            if (count_joined_part(joined, part_count, &modules[i]->parts[at]) == 0)
-                join_copy_part(joined, &joined->parts[part_count++], &modules[i]->parts[at]);
-        }
+        for (uint32_t at = 0; at < modules[i]->part_count; at++)
+            joining_add_part(joining, joined, &modules[i]->parts[at]);
     }
-    joined->part_count = part_count;
     if (modules[0]->options) {
         joined->options = zepi_duplicate_string(modules[0]->options);
         if (!joined->options)
@@ -386,6 +463,18 @@ static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *mo
     }
     *out_module = joined;
     return ZEPI_SUCCESS;
+}
+
+static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *modules,
+                                  struct zepi_module **out_module)
+{
+    struct joining joining;
+    zepi_result_t result = joining_init(&joining, module_count, modules);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = joining_make_module(&joining, module_count, modules, out_module);
+    joining_finish(&joining);
+    return result;
 }
 
 zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modules,

@@ -61,13 +61,14 @@ struct zepi_module {
 
 extern const struct zepi_type zepi_module_type;
 
-// A module with these images and room for parts, whose lists the caller fills before
-// zepi_object_publish makes it one of the context's modules. One reference; on failure nothing is
-// left.
+// A module with these images and room for parts of up to so many of them, whose lists the caller
+// fills before zepi_object_publish makes it one of the context's modules. One reference; on failure
+// nothing is left.
 zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
                                uint32_t image_count, struct zepi_device_image *const *images,
-                               uint32_t part_count, struct zepi_module **out_module);
-// The same with the images of another module.
+                               uint32_t part_count, uint32_t part_image_count,
+                               struct zepi_module **out_module);
+// The same with the images of another module, each part of up to all of them.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module);
 // Calls `visit` with a new reference to each published module of the context that is held, in no

@@ -58,10 +58,9 @@ const char *zepi_module_state_name(zepi_module_state_t state)
 }
 
 // One block for all lists: parts; in each part images, values and code.
-static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t part_count)
+static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t part_count,
+                                         uint32_t image_count)
 {
-    const uint32_t image_count = module->image_count;
-    // A part has at most all images of the module.
     const size_t part_pointers = 2 * (size_t)image_count + module->context->device_count;
     const size_t part_size = sizeof(struct zepi_module_part) + part_pointers * sizeof(void *);
     char *block = module->inline_storage;
@@ -86,7 +85,8 @@ static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t pa
 
 // Consumes the reference to the images.
 static zepi_result_t module_make(struct zepi_module_images *shared, zepi_module_state_t state,
-                                 uint32_t part_count, struct zepi_module **out_module)
+                                 uint32_t part_count, uint32_t part_image_count,
+                                 struct zepi_module **out_module)
 {
     static atomic_uint_fast64_t last_number;
     struct zepi_module *module = zepi_object_create(&zepi_module_type);
@@ -105,7 +105,7 @@ static zepi_result_t module_make(struct zepi_module_images *shared, zepi_module_
     module->state = state;
     module->storage = module->inline_storage;
     if (part_count > 0) {
-        const zepi_result_t result = module_make_storage(module, part_count);
+        const zepi_result_t result = module_make_storage(module, part_count, part_image_count);
         if (result != ZEPI_SUCCESS) {
             zepi_release(module);
             return result;
@@ -117,18 +117,22 @@ static zepi_result_t module_make(struct zepi_module_images *shared, zepi_module_
 
 zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t state,
                                uint32_t image_count, struct zepi_device_image *const *images,
-                               uint32_t part_count, struct zepi_module **out_module)
+                               uint32_t part_count, uint32_t part_image_count,
+                               struct zepi_module **out_module)
 {
     struct zepi_module_images *shared;
     const zepi_result_t result =
         zepi_module_images_create(context, state, image_count, images, &shared);
-    return result == ZEPI_SUCCESS ? module_make(shared, state, part_count, out_module) : result;
+    return result == ZEPI_SUCCESS
+               ? module_make(shared, state, part_count, part_image_count, out_module)
+               : result;
 }
 
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module)
 {
-    return module_make(zepi_retain(input->shared), state, part_count, out_module);
+    return module_make(zepi_retain(input->shared), state, part_count, input->image_count,
+                       out_module);
 }
 
 struct visiting {
@@ -336,7 +340,7 @@ zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void 
     result = zepi_device_image_create_plain(blob, &image);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_module_make(context, ZEPI_MODULE_INPUT, 1, &image, 0, &module);
+    result = zepi_module_make(context, ZEPI_MODULE_INPUT, 1, &image, 0, 0, &module);
     zepi_release(image);
     if (result != ZEPI_SUCCESS)
         return result;

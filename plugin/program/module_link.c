@@ -227,7 +227,7 @@ static zepi_result_t make_linked_module(const struct sets *sets,
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_module_make(context, ZEPI_MODULE_EXECUTABLE, image_count, images,
-                              sets->part_count, &module);
+                              sets->part_count, image_count, &module);
     zepi_free(images);
     if (result == ZEPI_SUCCESS)
         result = link_sets(sets, options, module);

@@ -76,7 +76,7 @@ static zepi_result_t module_keep_loaded(struct zepi_module *all, struct zepi_mod
             images[count++] = all->images[i];
     }
     const zepi_result_t result =
-        zepi_module_make(all->context, all->state, count, images, count, &module);
+        zepi_module_make(all->context, all->state, count, images, count, count, &module);
     if (result != ZEPI_SUCCESS)
         return result;
     count = 0;
@@ -144,14 +144,14 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
     uint32_t left_out = 0;
     const uint32_t part_count = state == ZEPI_MODULE_INPUT ? 0 : image_count;
     zepi_result_t result =
-        zepi_module_make(context, state, image_count, images, part_count, &module);
+        zepi_module_make(context, state, image_count, images, part_count, image_count, &module);
     if (result != ZEPI_SUCCESS)
         return result;
     if (part_count > 0)
         result = module_load_parts(module, unusable, &left_out);
     if (result == ZEPI_SUCCESS && !has_something_to_launch(module))
         result = unusable == ZEPI_LEAVE_UNUSABLE_OUT
-                     ? zepi_module_make(context, state, 0, NULL, 0, &rest)
+                     ? zepi_module_make(context, state, 0, NULL, 0, 0, &rest)
                      : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                                  "none of the %u images has a kernel, which an executable needs",
                                  image_count);

@@ -73,7 +73,7 @@ static zepi_result_t make_imported_module(struct zepi_context *context, uint32_t
     zepi_result_t result = zepi_device_image_create_imported(state, &image);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_module_make(context, state, 1, &image, 1, &module);
+    result = zepi_module_make(context, state, 1, &image, 1, 1, &module);
     zepi_release(image);
     if (result != ZEPI_SUCCESS)
         return result;

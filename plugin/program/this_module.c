@@ -9,22 +9,53 @@
 #include "program/module.h"
 #include "program/module_load.h"
 
-// The values that were set on a unit's input in a context, while that module is not held.
+// The values that were set on a unit's input in a context, while that module is not held. Gone with
+// the unit or the context.
 struct zepi_unit_values {
-    struct zepi_unit_values *next;
-    const struct zepi_context *context; // only compared; gone with the context
-    struct zepi_spec_values *values;    // reference; NULL: none, or the module has them
+    struct zepi_unit_values *next;       // of the unit
+    struct zepi_unit_values *of_context; // the next of the context
+    struct zepi_unit_values **link;      // to this one among the context's
+    struct zepi_unit_entry *unit;        // borrowed, as the context
+    const struct zepi_context *context;
+    struct zepi_spec_values *values; // reference; NULL: none, or the module has them
 };
 
-// Guards the list of units and their lists; nothing is called under it but try-retain.
+// The part of a context.
+struct context_values {
+    struct zepi_unit_values *first;
+};
+
+// Guards the table of units, their lists and those of contexts; nothing is called under it but
+// try-retain and allocation.
 static struct zepi_mutex mutex;
 static struct zepi_unit_entry *units;
+
+static void context_add_values_locked(struct zepi_context *context, struct zepi_unit_values *values)
+{
+    struct context_values *part = context->parts[ZEPI_PART_UNITS];
+    values->of_context = part->first;
+    values->link = &part->first;
+    if (part->first)
+        part->first->link = &values->of_context;
+    part->first = values;
+}
+
+static void context_remove_values_locked(struct zepi_unit_values *values)
+{
+    *values->link = values->of_context;
+    if (values->of_context)
+        values->of_context->link = values->link;
+}
 
 void zepi_unit_release(struct zepi_unit_entry *unit)
 {
     // Acquire and release: others' accesses are over before the memory goes.
     if (!unit || atomic_fetch_sub_explicit(&unit->references, 1, memory_order_acq_rel) > 1)
         return;
+    zepi_mutex_lock(&mutex);
+    for (struct zepi_unit_values *values = unit->values; values; values = values->next)
+        context_remove_values_locked(values);
+    zepi_mutex_unlock(&mutex);
     for (uint32_t i = 0; i < unit->image_count; i++)
         zepi_release(unit->images[i]);
     while (unit->values) {
@@ -36,12 +67,24 @@ void zepi_unit_release(struct zepi_unit_entry *unit)
     zepi_free(unit);
 }
 
+// Tokens are addresses as a rule: the upper bits of the product depend on all of them.
+static unsigned token_hash(zepi_unit_t token)
+{
+    return (unsigned)((uintptr_t)token * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
 static struct zepi_unit_entry *unit_find_locked(zepi_unit_t token)
 {
-    struct zepi_unit_entry *unit = units;
-    while (unit && unit->token != token)
-        unit = unit->next;
+    struct zepi_unit_entry *unit;
+    HASH_FIND_BYHASHVALUE(hh, units, &token, sizeof(token), token_hash(token), unit);
     return unit;
+}
+
+// Without memory for the table the unit is not in it.
+static void unit_add_locked(struct zepi_unit_entry *unit)
+{
+    HASH_ADD_KEYPTR_BYHASHVALUE(hh, units, &unit->token, sizeof(unit->token),
+                                token_hash(unit->token), unit);
 }
 
 static zepi_result_t fail_unknown_unit(zepi_unit_t token)
@@ -122,7 +165,7 @@ static void release_units(void)
 {
     while (units) {
         struct zepi_unit_entry *unit = units;
-        units = unit->next;
+        HASH_DELETE(hh, units, unit);
         zepi_unit_release(unit);
     }
 }
@@ -140,15 +183,15 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
     zepi_at_unload(ZEPI_UNLOAD_UNITS, release_units);
     zepi_mutex_lock(&mutex);
     const bool is_taken = unit_find_locked(token) != NULL;
-    if (!is_taken) {
-        unit->next = units;
-        units = unit;
-    }
+    if (!is_taken)
+        unit_add_locked(unit);
+    const bool is_added = !is_taken && zepi_hash_was_added(&unit->hh);
     zepi_mutex_unlock(&mutex);
-    if (is_taken) {
+    if (!is_added) {
         zepi_unit_release(unit);
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "a translation unit is registered under %p already", token);
+        return is_taken ? zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                                    "a translation unit is registered under %p already", token)
+                        : zepi_fail_no_memory();
     }
     zepi_request_note_change();
     return ZEPI_SUCCESS;
@@ -157,12 +200,9 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
 zepi_result_t zepi_unit_unregister(zepi_unit_t token)
 {
     zepi_mutex_lock(&mutex);
-    struct zepi_unit_entry **link = &units;
-    while (*link && (*link)->token != token)
-        link = &(*link)->next;
-    struct zepi_unit_entry *unit = *link;
+    struct zepi_unit_entry *unit = unit_find_locked(token);
     if (unit)
-        *link = unit->next;
+        HASH_DELETE(hh, units, unit);
     zepi_mutex_unlock(&mutex);
     if (!unit)
         return fail_unknown_unit(token);
@@ -211,29 +251,26 @@ void zepi_unit_forget(struct zepi_module *module)
 
 static void units_finish(struct zepi_context *context)
 {
-    struct zepi_unit_values *gone = NULL;
+    struct context_values *part = context->parts[ZEPI_PART_UNITS];
     zepi_mutex_lock(&mutex);
-    for (struct zepi_unit_entry *unit = units; unit; unit = unit->next) {
-        struct zepi_unit_values **link = &unit->values;
-        while (*link && (*link)->context != context)
+    struct zepi_unit_values *gone = part->first;
+    for (struct zepi_unit_values *values = gone; values; values = values->of_context) {
+        struct zepi_unit_values **link = &values->unit->values;
+        while (*link != values)
             link = &(*link)->next;
-        struct zepi_unit_values *values = *link;
-        if (!values)
-            continue;
         *link = values->next;
-        values->next = gone;
-        gone = values;
     }
     zepi_mutex_unlock(&mutex);
     while (gone) {
         struct zepi_unit_values *values = gone;
-        gone = values->next;
+        gone = values->of_context;
         zepi_spec_values_release(values->values);
         zepi_free(values);
     }
 }
 
-const struct zepi_context_part zepi_units_part = {.finish = units_finish};
+const struct zepi_context_part zepi_units_part = {.size_bytes = sizeof(struct context_values),
+                                                  .finish = units_finish};
 
 // A new reference to the unit's module, if it is held.
 static struct zepi_module *unit_find_module_locked(const struct zepi_unit_entry *unit,
@@ -275,8 +312,10 @@ static struct zepi_module *unit_enter_locked(struct zepi_unit_entry *unit, struc
         struct zepi_unit_values *kept = unit_find_values_locked(unit, made->context);
         if (!kept) {
             kept = *values;
+            kept->unit = unit;
             kept->next = unit->values;
             unit->values = kept;
+            context_add_values_locked(made->context, kept);
             *values = NULL;
         }
         // Relaxed: no other thread has the module yet.

@@ -2,6 +2,7 @@
 #ifndef ZEPI_PROGRAM_THIS_MODULE_H
 #define ZEPI_PROGRAM_THIS_MODULE_H
 
+#include "cache/hash.h"
 #include "core/object.h"
 #include "program/device_image/spec_values.h"
 
@@ -16,7 +17,7 @@ struct zepi_module;
 
 // A registered unit. Its images may be used by its holders after it was unregistered.
 struct zepi_unit_entry {
-    struct zepi_unit_entry *next; // of those registered
+    UT_hash_handle hh; // of those registered, by token
     zepi_unit_t token;
     atomic_uint references;
     struct zepi_module *modules;     // linked by unit_next, not retained

@@ -3,6 +3,7 @@
 #define ZEPI_PROGRAM_DEVICE_IMAGE_BLOB_H
 
 #include "cache/digest.h"
+#include "cache/hash.h"
 #include "cache/mutex.h"
 #include "core/status.h"
 #include "program/device_image/spec_values.h"
@@ -14,9 +15,9 @@
 // The bytes of an image, once in the process however often a host hands them in, with their
 // digest, the result of the SPIR-V walk and the declarations of a plain image of it. Known bytes
 // are recognised by their length, a hash of samples and a comparison with the copy, which costs
-// less than a digest. Immutable.
+// less than a digest; where other bytes have the same samples, by their digest. Immutable.
 struct zepi_blob {
-    struct zepi_blob *next; // in the table; guarded by its lock
+    UT_hash_handle by_sample, by_digest; // in the tables; guarded by their lock
     atomic_uint references;
     uint64_t sample_hash;      // of the length, too
     struct zepi_digest digest; // XXH3-128 of the bytes

@@ -4,14 +4,16 @@
 #include "core/alloc.h"
 #include "program/device_image/device_image_build.h"
 
-#define BUCKETS 256
 #define SAMPLES 4
-#define MOST_MISTAKEN 4 // then a digest is worth its price: there are many variants of these bytes
 
-// Guards the table and the move of a count from 0; only functions that read bytes are called under
-// it.
+// Guards the tables and the move of a count from 0; only functions that read bytes or allocate are
+// called under it.
 static struct zepi_mutex mutex;
-static struct zepi_blob *buckets[BUCKETS];
+// Of native code and of SPIR-V.
+static struct {
+    struct zepi_blob *by_digest; // all
+    struct zepi_blob *by_sample; // of blobs with the same samples, the one that was asked for last
+} tables[2];
 
 // Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
 // differ sooner or later: those that it finds are compared.
@@ -32,37 +34,62 @@ static uint64_t blob_hash_samples(const void *all_bytes, size_t size_bytes)
     return hash;
 }
 
-// Past the first that has the hash and other bytes.
-static __attribute__((noinline)) struct zepi_blob *
-blob_find_next_locked(struct zepi_blob *at, const void *bytes, size_t size_bytes, uint64_t hash,
-                      bool is_spirv)
+static bool blob_has_bytes(const struct zepi_blob *blob, const void *bytes, size_t size_bytes)
 {
-    struct zepi_digest digest = {0};
-    unsigned mistaken = 1; // for these bytes
-    for (at = at->next; at; at = at->next) {
-        if (at->sample_hash != hash || at->size_bytes != size_bytes || at->is_spirv != is_spirv ||
-            (mistaken >= MOST_MISTAKEN && !zepi_digest_equal(at->digest, digest)))
-            continue;
-        if (memcmp(at->bytes, bytes, size_bytes) == 0)
-            break;
-        if (++mistaken == MOST_MISTAKEN)
-            digest = zepi_digest_of(bytes, size_bytes);
-    }
-    return at;
+    return blob->size_bytes == size_bytes && memcmp(blob->bytes, bytes, size_bytes) == 0;
 }
 
-static inline struct zepi_blob *blob_find_locked(const void *bytes, size_t size_bytes,
-                                                 uint64_t hash, bool is_spirv)
+static inline struct zepi_blob *blob_find_sample_locked(uint64_t sample, bool is_spirv)
 {
-    struct zepi_blob *at = buckets[hash % BUCKETS];
-    while (at &&
-           (at->sample_hash != hash || at->size_bytes != size_bytes || at->is_spirv != is_spirv))
-        at = at->next;
-    if (at && memcmp(at->bytes, bytes, size_bytes) != 0)
-        at = blob_find_next_locked(at, bytes, size_bytes, hash, is_spirv);
-    if (at)
-        atomic_fetch_add_explicit(&at->references, 1, memory_order_relaxed);
-    return at;
+    struct zepi_blob *found;
+    HASH_FIND_BYHASHVALUE(by_sample, tables[is_spirv].by_sample, &sample, sizeof(sample),
+                          (unsigned)sample, found);
+    return found;
+}
+
+static void blob_forget_sample_locked(struct zepi_blob *blob)
+{
+    if (zepi_hash_was_added(&blob->by_sample))
+        HASH_DELETE(by_sample, tables[blob->is_spirv].by_sample, blob);
+    blob->by_sample.tbl = NULL;
+}
+
+// From now on it is the one that its samples find.
+static void blob_note_sample_locked(struct zepi_blob *blob)
+{
+    struct zepi_blob *other = blob_find_sample_locked(blob->sample_hash, blob->is_spirv);
+    if (other == blob)
+        return;
+    if (other)
+        blob_forget_sample_locked(other);
+    HASH_ADD_KEYPTR_BYHASHVALUE(by_sample, tables[blob->is_spirv].by_sample, &blob->sample_hash,
+                                sizeof(blob->sample_hash), (unsigned)blob->sample_hash, blob);
+}
+
+static inline struct zepi_blob *blob_find_by_sample(const void *bytes, size_t size_bytes,
+                                                    uint64_t sample, bool is_spirv)
+{
+    zepi_mutex_lock(&mutex);
+    struct zepi_blob *found = blob_find_sample_locked(sample, is_spirv);
+    if (found && !blob_has_bytes(found, bytes, size_bytes))
+        found = NULL;
+    if (found)
+        atomic_fetch_add_explicit(&found->references, 1, memory_order_relaxed);
+    zepi_mutex_unlock(&mutex);
+    return found;
+}
+
+static struct zepi_blob *blob_find_by_digest_locked(const void *bytes, size_t size_bytes,
+                                                    const struct zepi_digest *digest, bool is_spirv)
+{
+    struct zepi_blob *found;
+    HASH_FIND_BYHASHVALUE(by_digest, tables[is_spirv].by_digest, digest, sizeof(*digest),
+                          (unsigned)digest->low, found);
+    if (!found || !blob_has_bytes(found, bytes, size_bytes))
+        return NULL;
+    atomic_fetch_add_explicit(&found->references, 1, memory_order_relaxed);
+    blob_note_sample_locked(found);
+    return found;
 }
 
 static void blob_destroy(struct zepi_blob *blob)
@@ -72,7 +99,8 @@ static void blob_destroy(struct zepi_blob *blob)
     zepi_free(blob);
 }
 
-static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t hash, bool is_spirv,
+static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t sample,
+                                 struct zepi_digest digest, bool is_spirv,
                                  struct zepi_blob **out_blob)
 {
     char message[512];
@@ -85,7 +113,8 @@ static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t 
     memcpy(blob + 1, bytes, size_bytes);
     blob->bytes = (const uint8_t *)(blob + 1);
     blob->size_bytes = size_bytes;
-    blob->sample_hash = hash;
+    blob->sample_hash = sample;
+    blob->digest = digest;
     blob->is_spirv = is_spirv;
     atomic_init(&blob->references, 1);
     if (is_spirv) {
@@ -98,7 +127,6 @@ static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t 
                        : zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "not valid SPIR-V: %s", message);
         }
     }
-    blob->digest = zepi_digest_of(blob->bytes, size_bytes);
     if (is_spirv) {
         const zepi_result_t result = zepi_device_image_describe_code(blob);
         if (result != ZEPI_SUCCESS) {
@@ -110,37 +138,54 @@ static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t 
     return ZEPI_SUCCESS;
 }
 
-static __attribute__((noinline)) zepi_result_t blob_add(const void *bytes, size_t size_bytes,
-                                                        uint64_t hash, bool is_spirv,
-                                                        struct zepi_blob **out_blob)
+// Enters a blob that was made, unless another thread was faster: returns a new reference to that
+// one. Without memory for the tables it stays unknown.
+static struct zepi_blob *blob_enter(struct zepi_blob *made)
 {
-    struct zepi_blob *made;
-    const zepi_result_t result = blob_create(bytes, size_bytes, hash, is_spirv, &made);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    // Another thread may have been faster.
     zepi_mutex_lock(&mutex);
-    struct zepi_blob *blob = blob_find_locked(bytes, size_bytes, hash, is_spirv);
-    if (!blob) {
-        made->next = buckets[hash % BUCKETS];
-        buckets[hash % BUCKETS] = made;
+    struct zepi_blob *there =
+        blob_find_by_digest_locked(made->bytes, made->size_bytes, &made->digest, made->is_spirv);
+    if (!there) {
+        HASH_ADD_KEYPTR_BYHASHVALUE(by_digest, tables[made->is_spirv].by_digest, &made->digest,
+                                    sizeof(made->digest), (unsigned)made->digest.low, made);
+        blob_note_sample_locked(made);
     }
     zepi_mutex_unlock(&mutex);
-    if (blob)
-        blob_destroy(made);
-    *out_blob = blob ? blob : made;
+    return there;
+}
+
+static __attribute__((noinline)) zepi_result_t blob_get_by_digest(const void *bytes,
+                                                                  size_t size_bytes,
+                                                                  uint64_t sample, bool is_spirv,
+                                                                  struct zepi_blob **out_blob)
+{
+    const struct zepi_digest digest = zepi_digest_of(bytes, size_bytes);
+    zepi_mutex_lock(&mutex);
+    struct zepi_blob *blob = blob_find_by_digest_locked(bytes, size_bytes, &digest, is_spirv);
+    zepi_mutex_unlock(&mutex);
+    if (!blob) {
+        struct zepi_blob *made;
+        const zepi_result_t result =
+            blob_create(bytes, size_bytes, sample, digest, is_spirv, &made);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        blob = blob_enter(made);
+        if (blob)
+            blob_destroy(made);
+        else
+            blob = made;
+    }
+    *out_blob = blob;
     return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_blob_get(const void *bytes, size_t size_bytes, bool is_spirv,
                             struct zepi_blob **out_blob)
 {
-    const uint64_t hash = blob_hash_samples(bytes, size_bytes);
-    zepi_mutex_lock(&mutex);
-    struct zepi_blob *blob = blob_find_locked(bytes, size_bytes, hash, is_spirv);
-    zepi_mutex_unlock(&mutex);
+    const uint64_t sample = blob_hash_samples(bytes, size_bytes);
+    struct zepi_blob *blob = blob_find_by_sample(bytes, size_bytes, sample, is_spirv);
     if (!blob)
-        return blob_add(bytes, size_bytes, hash, is_spirv, out_blob);
+        return blob_get_by_digest(bytes, size_bytes, sample, is_spirv, out_blob);
     *out_blob = blob;
     return ZEPI_SUCCESS;
 }
@@ -160,10 +205,9 @@ void zepi_blob_release(struct zepi_blob *blob)
     zepi_mutex_lock(&mutex);
     const bool is_last = atomic_fetch_sub_explicit(&blob->references, 1, memory_order_acq_rel) == 1;
     if (is_last) {
-        struct zepi_blob **link = &buckets[blob->sample_hash % BUCKETS];
-        while (*link != blob)
-            link = &(*link)->next;
-        *link = blob->next;
+        blob_forget_sample_locked(blob);
+        if (zepi_hash_was_added(&blob->by_digest))
+            HASH_DELETE(by_digest, tables[blob->is_spirv].by_digest, blob);
     }
     zepi_mutex_unlock(&mutex);
     if (is_last)
