@@ -169,13 +169,22 @@ zepi_result_t zepi_queue_ask_empty(struct zepi_queue *queue, bool *out_is_empty)
     return result;
 }
 
+// A queue that was idle by then, as events of other threads showed, counts as waited for, too.
+static void look_until_complete(struct zepi_queue *queue)
+{
+    const struct zepi_completion_mark mark =
+        zepi_completion_begin_wait(zepi_completion_points_of(queue->context), queue->completion);
+    if (zepi_queue_wait(queue) == ZEPI_SUCCESS)
+        zepi_deferred_end_wait(queue->context, queue->completion, mark);
+}
+
 void zepi_queue_look(struct zepi_queue *queue, uint64_t patience_ns)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     struct zepi_error error;
     zepi_error_save(&error);
     if (patience_ns == UINT64_MAX)
-        zepi_queue_wait(queue);
+        look_until_complete(queue);
     else if (optional->command_list_host_synchronize)
         query_queue_is_idle(queue, optional);
     zepi_error_restore(&error);

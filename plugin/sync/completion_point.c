@@ -179,10 +179,16 @@ void zepi_completion_end_wait(struct zepi_completion_points *points,
     zepi_mutex_unlock(&points->mutex);
 }
 
-// Whether the queue may use objects freed up to `epoch`.
-static bool holds_up_locked(struct zepi_completion_point *point, uint64_t epoch)
+// Whether the queue may use objects freed up to `epoch`. Once it does not, it never does again:
+// what an idle queue gets later uses nothing that was freed before.
+static bool holds_up_locked(struct zepi_completion_points *points,
+                            struct zepi_completion_point *point, uint64_t epoch)
 {
-    return !zepi_completion_point_is_idle(point) && point->synchronized_epoch < epoch;
+    if (zepi_completion_point_is_idle(point)) {
+        point->synchronized_epoch = atomic_load_explicit(&points->epoch, memory_order_relaxed);
+        return false;
+    }
+    return point->synchronized_epoch < epoch;
 }
 
 // The queue, which stays until it is unpinned, if it holds up objects freed up to `epoch`.
@@ -190,7 +196,7 @@ static void *pin_queue(struct zepi_completion_points *points, struct zepi_comple
                        uint64_t epoch)
 {
     zepi_mutex_lock(&points->mutex);
-    void *queue = point->queue && holds_up_locked(point, epoch) ? point->queue : NULL;
+    void *queue = point->queue && holds_up_locked(points, point, epoch) ? point->queue : NULL;
     if (queue)
         point->pins++;
     zepi_mutex_unlock(&points->mutex);
@@ -263,8 +269,19 @@ uint64_t zepi_completion_finished_epoch_locked(struct zepi_completion_points *po
     struct cursor at = first_point(points);
     struct zepi_completion_point *point;
     while ((point = next_point(&at))) {
-        if (holds_up_locked(point, epoch))
+        if (holds_up_locked(points, point, epoch))
             epoch = point->synchronized_epoch;
     }
     return epoch;
+}
+
+bool zepi_completion_is_held_up_locked(struct zepi_completion_points *points, uint64_t epoch)
+{
+    struct cursor at = first_point(points);
+    struct zepi_completion_point *point;
+    while ((point = next_point(&at))) {
+        if (point->queue && holds_up_locked(points, point, epoch))
+            return true;
+    }
+    return false;
 }

@@ -33,7 +33,7 @@ struct zepi_completion_point {
     // Under the mutex of the points.
     void *queue; // borrowed; NULL: none
     zepi_completion_look *look;
-    uint64_t synchronized_epoch; // the last epoch that was over before the queue was waited for
+    uint64_t synchronized_epoch; // the last that was over before the queue was waited for, or idle
     unsigned pins;               // threads that look at the queue: it stays until they are gone
 };
 
@@ -56,7 +56,7 @@ struct zepi_completion_block {
 struct zepi_completion_points {
     struct zepi_mutex mutex;       // guards the points, and the list of deferred_free.h; nothing is
                                    // called under it
-    struct zepi_condition changed; // the last pin of a point went, or as deferred_free.c says
+    struct zepi_condition changed; // the last pin of a point went, or as deferred_free.h says
     atomic_uint_fast64_t epoch;    // written under the mutex
     struct zepi_completion_block first;
 };
@@ -164,5 +164,7 @@ static inline bool zepi_completion_are_all_idle(struct zepi_completion_points *p
 uint64_t zepi_completion_begin_epoch_locked(struct zepi_completion_points *points);
 // The last epoch of which no command can use anything.
 uint64_t zepi_completion_finished_epoch_locked(struct zepi_completion_points *points);
+// Whether a queue that does not go may use objects freed up to `epoch`.
+bool zepi_completion_is_held_up_locked(struct zepi_completion_points *points, uint64_t epoch);
 
 #endif

@@ -29,13 +29,24 @@ static struct zepi_deferred *take_finished_locked(struct zepi_deferred_list *lis
     return first;
 }
 
+static void note_destroyed(struct zepi_deferred_list *list, bool *is_destroyed)
+{
+    zepi_mutex_lock(&list->points.mutex);
+    *is_destroyed = true;
+    zepi_condition_wake_all(&list->points.changed);
+    zepi_mutex_unlock(&list->points.mutex);
+}
+
 static void destroy_all(struct zepi_deferred_list *list, struct zepi_deferred *taken)
 {
     if (!taken)
         return;
     while (taken) {
         struct zepi_deferred *next = taken->next;
+        bool *is_destroyed = taken->is_destroyed;
         taken->destroy(taken);
+        if (is_destroyed)
+            note_destroyed(list, is_destroyed);
         taken = next;
     }
     zepi_mutex_lock(&list->points.mutex);
@@ -81,10 +92,32 @@ static bool is_look_due_locked(struct zepi_deferred_list *list)
     return true;
 }
 
+// Returns when the object, of the epoch, is destroyed: by this thread, by another one that has
+// taken it out of the list, or by the one that releases the queue which holds it up. A queue that
+// cannot be waited for (the device is lost) keeps it in the list.
+static void await_destruction(struct zepi_deferred_list *list, struct zepi_deferred *deferred,
+                              uint64_t epoch, const bool *is_destroyed)
+{
+    bool is_held_up = false;
+    zepi_completion_look_at_all(&list->points, epoch, UINT64_MAX);
+    destroy_finished(list);
+    zepi_mutex_lock(&list->points.mutex);
+    while (!*is_destroyed && !is_held_up) {
+        is_held_up = zepi_completion_is_held_up_locked(&list->points, epoch);
+        if (is_held_up)
+            deferred->is_destroyed = NULL;
+        else
+            zepi_condition_wait(&list->points.changed, &list->points.mutex);
+    }
+    zepi_mutex_unlock(&list->points.mutex);
+}
+
 void zepi_defer_free(struct zepi_context *context, struct zepi_deferred *deferred)
 {
     struct zepi_deferred_list *list = zepi_deferred_list_of(context);
+    bool is_destroyed = false;
     const bool is_urgent = deferred->is_urgent;
+    deferred->is_destroyed = is_urgent ? &is_destroyed : NULL;
     zepi_mutex_lock(&list->points.mutex);
     const uint64_t epoch = zepi_completion_begin_epoch_locked(&list->points);
     deferred->epoch = epoch;
@@ -94,7 +127,7 @@ void zepi_defer_free(struct zepi_context *context, struct zepi_deferred *deferre
     zepi_mutex_unlock(&list->points.mutex);
     destroy_all(list, finished);
     if (is_urgent)
-        zepi_completion_look_at_all(&list->points, epoch, UINT64_MAX);
+        await_destruction(list, deferred, epoch, &is_destroyed);
     if (is_look_due)
         zepi_completion_look_at_all(&list->points, epoch, 0);
 }

@@ -26,6 +26,9 @@ struct zepi_deferred {
     uint64_t epoch;
     uint64_t weight;
     bool is_urgent; // it goes before zepi_defer_free returns, which waits for the queues
+    // Borrowed from the caller of zepi_defer_free, if it is urgent: set under the mutex, with a
+    // change of `points.changed`, when it was destroyed.
+    bool *is_destroyed;
     void (*destroy)(struct zepi_deferred *deferred); // frees it, under no lock
 };
 

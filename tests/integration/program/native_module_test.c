@@ -335,6 +335,49 @@ Test(native_module, is_made_around_a_handle_that_stays_the_hosts)
     TEST_OK(zepi.usm_free(gear.context, memory));
 }
 
+static zepi_event_t unseen; // of a command on the second of two queues
+
+// The release has found the first queue empty, and has not looked at the second yet. Another thread
+// would do the same.
+static void see_it_complete(const char *function, int is_over)
+{
+    if (is_over || !unseen || strcmp(function, "zeCommandListHostSynchronize") != 0)
+        return;
+    zepi_event_t event = unseen;
+    unseen = NULL;
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    TEST_OK(zepi.release(event));
+}
+
+// Its kernels are destroyed first, as Level Zero has it.
+Test(native_module, is_free_of_kernels_when_its_release_returns)
+{
+    test_ze_cpu_require();
+    ze_module_handle_t ze = make_ze_module("negate");
+    zepi_module_t module;
+    zepi_kernel_t kernel;
+    zepi_queue_t queues[2] = {gear.queue};
+    int32_t *memory;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queues[1]));
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 8, 0, (void **)&memory));
+    TEST_OK(import(ze, ZEPI_MODULE_EXECUTABLE, ZEPI_OWNERSHIP_KEEP, &module));
+    TEST_OK(zepi.module_get_kernel(module, "negate", &kernel));
+    for (int i = 0; i < 2; i++) {
+        const zepi_argument_t argument = TEST_POINTER(memory + i);
+        const zepi_launch_desc_t launch = test_launch(kernel, 1, &argument, 1);
+        TEST_OK(zepi.queue_launch(queues[i], &launch, TEST_NO_WAIT, i == 1 ? &unseen : NULL));
+    }
+    ze_cpu.set_hook(see_it_complete);
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(module));
+    ze_cpu.set_hook(NULL);
+    cr_assert_null(unseen);
+    cr_assert_eq(ze_cpu.get_count("zeKernelDestroy"), ze_cpu.get_count("zeKernelCreate"));
+    cr_assert_eq(zeModuleDestroy(ze), ZE_RESULT_SUCCESS);
+    TEST_OK(zepi.release(queues[1]));
+    TEST_OK(zepi.usm_free(gear.context, memory));
+}
+
 Test(native_module, takes_a_handle_over)
 {
     zepi_module_t module;

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -183,6 +184,53 @@ Test(host_memory, is_unregistered_when_no_command_uses_it)
     cr_assert(memory[0] == byte && memory[PAGES * page - 1] == byte);
     UR_OK(urQueueFinish(gear.queue));
     host_event_release(&gate);
+    tear_down();
+}
+
+static sem_t is_looking; // at the first queue
+static sem_t may_look_on;
+static atomic_bool has_looked;
+static bool has_returned_early;
+
+// Stops the thread that unregisters before it looks at the second queue, and lets it go on while
+// this one gives the memory back to the driver.
+static void meet(const char *function, int is_over)
+{
+    if (strcmp(function, "zeEventHostSynchronize") == 0 && is_over &&
+        !atomic_exchange(&has_looked, true)) {
+        sem_post(&is_looking);
+        sem_wait(&may_look_on);
+    }
+    if (strcmp(function, "zeMemFree") == 0 && !is_over) {
+        sem_post(&may_look_on);
+        for (int i = 0; i < 50 && !has_returned_early; i++) {
+            usleep(1000);
+            has_returned_early = sem_trywait(&unregistered) == 0;
+        }
+    }
+}
+
+Test(host_memory, is_unregistered_on_return_if_another_thread_finds_the_last_command_complete)
+{
+    test_ze_cpu_require();
+    set_up_registered();
+    ur_queue_handle_t second = ur_queue(gear.device, 0);
+    ur_event_handle_t event;
+    sem_init(&unregistered, 0, 0);
+    sem_init(&is_looking, 0, 0);
+    sem_init(&may_look_on, 0, 0);
+    UR_OK(urEnqueueUSMFill(gear.queue, memory, 1, "", page, 0, NULL, &event));
+    UR_OK(urEnqueueUSMFill(second, memory + page, 1, "", page, 0, NULL, NULL));
+    ze_cpu.set_hook(meet);
+    pthread_t thread = test_thread_start(unregister, NULL);
+    sem_wait(&is_looking);
+    UR_OK(urEventWait(1, &event));
+    UR_OK(urQueueFinish(second));
+    pthread_join(thread, NULL);
+    ze_cpu.set_hook(NULL);
+    cr_assert_not(has_returned_early);
+    UR_OK(urEventRelease(event));
+    UR_OK(urQueueRelease(second));
     tear_down();
 }
 
