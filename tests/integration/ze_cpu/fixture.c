@@ -94,6 +94,7 @@ ze_command_list_handle_t fixture_immediate(const struct fixture *fixture, uint32
 {
     const ze_command_queue_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+        .index = flags >> 8,
         .flags = flags & FIXTURE_IN_ORDER ? 1u << 1 : 0,
         .mode = flags & FIXTURE_SYNCHRONOUS ? ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS
                                             : ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,

@@ -38,6 +38,7 @@ void *fixture_shared(const struct fixture *fixture, size_t size_bytes);
 
 #define FIXTURE_IN_ORDER 1u
 #define FIXTURE_SYNCHRONOUS 2u
+#define FIXTURE_INDEX(index) ((index) << 8) // of the compute engine
 ze_command_list_handle_t fixture_immediate(const struct fixture *fixture, uint32_t flags);
 
 // `pool_flags` are for the event's own pool, which is given back with it.

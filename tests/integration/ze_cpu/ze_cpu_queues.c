@@ -2,8 +2,10 @@
 #include "fixture.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define COUNT 1000u
 #define FOREVER UINT64_MAX
@@ -56,13 +58,19 @@ static ze_command_list_handle_t regular(const struct scale *scale)
     return list;
 }
 
-static ze_command_queue_handle_t queue_of(const struct scale *scale)
+static ze_command_queue_handle_t queue_at(const struct fixture *fixture, uint32_t index)
 {
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .index = index,
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
     ze_command_queue_handle_t queue;
-    MUST(zeCommandQueueCreate(scale->fixture.context, scale->fixture.device, &desc, &queue));
+    MUST(zeCommandQueueCreate(fixture->context, fixture->device, &desc, &queue));
     return queue;
+}
+
+static ze_command_queue_handle_t queue_of(const struct scale *scale)
+{
+    return queue_at(&scale->fixture, 0);
 }
 
 Test(ze_cpu_queues, captures_arguments_when_the_launch_is_appended)
@@ -143,6 +151,127 @@ Test(ze_cpu_queues, close_lists_twice_and_immediate_lists_without_effect)
     scale_finish(&scale);
 }
 
+// The last event of a list says that the list is free.
+Test(ze_cpu_queues, free_a_list_before_its_last_event_is_signalled)
+{
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_queue_handle_t queue = queue_of(&scale);
+    ze_command_list_handle_t list = regular(&scale);
+    struct fixture_event done = fixture_event(&scale.fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    for (int round = 0; round < 20000; round++) {
+        MUST(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+        MUST(zeCommandListAppendSignalEvent(list, done.event));
+        MUST(zeCommandListClose(list));
+        MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+        while (zeEventQueryStatus(done.event) != ZE_RESULT_SUCCESS)
+            ;
+        MUST(zeCommandListReset(list));
+        MUST(zeEventHostReset(done.event));
+    }
+    fixture_event_finish(&done);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    scale_finish(&scale);
+}
+
+// Without any event between them.
+Test(ze_cpu_queues, keep_the_order_of_submission_if_they_have_one_ordinal_and_index)
+{
+    const ze_group_count_t groups = {COUNT, 1, 1};
+    const int rounds = 2000;
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_list_handle_t list = regular(&scale);
+    ze_command_queue_handle_t queue = queue_at(&scale.fixture, 3);
+    ze_command_list_handle_t first =
+        fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER | FIXTURE_INDEX(3));
+    ze_command_list_handle_t second = fixture_immediate(&scale.fixture, FIXTURE_INDEX(3));
+    ze_kernel_handle_t slow = fixture_kernel(scale.module, "slow");
+    int *seen = fixture_shared(&scale.fixture, 3 * COUNT * sizeof(int));
+    memset(seen, 0, 3 * COUNT * sizeof(int));
+    MUST(zeKernelSetArgumentValue(slow, 0, sizeof(scale.data), &scale.data));
+    MUST(zeKernelSetArgumentValue(slow, 1, sizeof(rounds), &rounds));
+    // Each kernel changes all numbers; the list that comes next copies them.
+    MUST(zeCommandListAppendLaunchKernel(list, slow, &groups, NULL, 0, NULL));
+    MUST(zeCommandListClose(list));
+    const size_t bytes = COUNT * sizeof(int);
+    MUST(zeCommandListAppendLaunchKernel(first, slow, &groups, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryCopy(second, seen, scale.data, bytes, NULL, 0, NULL));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    MUST(zeCommandListAppendMemoryCopy(first, seen + COUNT, scale.data, bytes, NULL, 0, NULL));
+    MUST(zeCommandListAppendLaunchKernel(second, slow, &groups, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryCopy(first, seen + 2 * COUNT, scale.data, bytes, NULL, 0, NULL));
+    fixture_synchronize(&scale.fixture, first);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t value = i;
+        for (int step = 0; step < 3; step++) {
+            for (int j = 0; j < rounds; j++)
+                value = value * 1664525 + 1013904223;
+            cr_assert_eq((uint32_t)seen[(uint32_t)step * COUNT + i], value, "%d at %u", step, i);
+        }
+    }
+    MUST(zeKernelDestroy(slow));
+    MUST(zeMemFree(scale.fixture.context, seen));
+    MUST(zeCommandListDestroy(first));
+    MUST(zeCommandListDestroy(second));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    scale_finish(&scale);
+}
+
+static int count_threads(void)
+{
+    DIR *folder = opendir("/proc/self/task");
+    cr_assert(folder != NULL);
+    int count = -2; // the folder itself and its parent
+    while (readdir(folder) != NULL)
+        count++;
+    closedir(folder);
+    return count;
+}
+
+// All lists wait for one event; then all are idle.
+Test(ze_cpu_queues, cost_no_thread_while_they_wait_or_are_idle, .timeout = 60)
+{
+    enum { QUEUES = 10000, ENGINES = 8 };
+    static ze_command_list_handle_t lists[QUEUES];
+    static ze_command_queue_handle_t queues[QUEUES];
+    const struct timespec pause = {.tv_nsec = 10000000};
+    struct fixture fixture;
+    fixture_init(&fixture);
+    struct fixture_event gate = fixture_event(&fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    unsigned char *data = fixture_shared(&fixture, QUEUES);
+    memset(data, 0, QUEUES);
+    const int before = count_threads();
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        const unsigned char one = 1;
+        lists[i] = fixture_immediate(&fixture, FIXTURE_IN_ORDER | FIXTURE_INDEX(i % ENGINES));
+        queues[i] = queue_at(&fixture, i % ENGINES);
+        MUST(zeCommandListAppendMemoryFill(lists[i], data + i, &one, 1, 1, NULL, 1, &gate.event));
+    }
+    const int during = count_threads();
+    cr_assert(during <= before + ENGINES, "%d threads, %d before", during, before);
+    MUST(zeEventHostSignal(gate.event));
+    for (uint32_t i = 0; i < QUEUES; i++)
+        fixture_synchronize(&fixture, lists[i]);
+    for (int i = 0; i < QUEUES; i++)
+        cr_assert_eq(data[i], 1, "list %d did nothing", i);
+    while (count_threads() > before)
+        nanosleep(&pause, NULL);
+    const unsigned char two = 2;
+    MUST(zeCommandListAppendMemoryFill(lists[0], data, &two, 1, QUEUES, NULL, 0, NULL));
+    fixture_synchronize(&fixture, lists[0]);
+    cr_assert_eq(data[QUEUES - 1], 2, "no thread began again");
+    for (int i = 0; i < QUEUES; i++) {
+        MUST(zeCommandListDestroy(lists[i]));
+        MUST(zeCommandQueueDestroy(queues[i]));
+    }
+    MUST(zeMemFree(fixture.context, data));
+    fixture_event_finish(&gate);
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_queues, delays_only_the_list_that_waits_for_the_host)
 {
     struct scale scale;
@@ -213,7 +342,7 @@ Test(ze_cpu_queues, run_independent_work_at_the_same_time)
     memset(has_met, 0, 2 * sizeof(int));
     for (int i = 0; i < 2; i++) {
         const int *mine = &here[i], *theirs = &here[1 - i], *result = &has_met[i];
-        lists[i] = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+        lists[i] = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER | FIXTURE_INDEX((uint32_t)i));
         MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(mine), &mine));
         MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(theirs), &theirs));
         MUST(zeKernelSetArgumentValue(kernel, 2, sizeof(rounds), &rounds));

@@ -56,9 +56,10 @@ static void bring_up(void)
     }
 }
 
-static ze_command_list_handle_t immediate_list(void)
+static ze_command_list_handle_t immediate_list(uint32_t index)
 {
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .index = index,
                                           .flags = 1u << 1, // in-order
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
     ze_command_list_handle_t list;
@@ -109,7 +110,7 @@ static struct launch prepare(const struct code *code, const char *name, uint32_t
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
     const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, flags, 0};
-    struct launch launch = {.groups = groups, .group_size = group_size, .list = immediate_list()};
+    struct launch launch = {.groups = groups, .group_size = group_size, .list = immediate_list(0)};
     cl_int result;
     MUST(zeKernelCreate(code->module, &desc, &launch.kernel));
     MUST(zeKernelSetGroupSize(launch.kernel, group_size, 1, 1));
@@ -339,7 +340,7 @@ static bool compare_copies(void)
     if (memory == NULL)
         return false;
     memset(memory, 1, 2 * most);
-    struct copy copy = {.list = immediate_list(), .to = memory + most, .from = memory};
+    struct copy copy = {.list = immediate_list(0), .to = memory + most, .from = memory};
     bool is_good = true;
     printf("copies and fills                                ze_cpu    memcpy\n");
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -403,7 +404,7 @@ static bool compare_queues(void)
     struct queues queues;
     for (int i = 0; i < 2; i++) {
         void *memory = &out[i];
-        queues.lists[i] = immediate_list();
+        queues.lists[i] = immediate_list((uint32_t)i);
         MUST(zeKernelCreate(code.module, &desc, &queues.kernels[i]));
         MUST(zeKernelSetArgumentValue(queues.kernels[i], 0, sizeof(rounds), &rounds));
         MUST(zeKernelSetArgumentValue(queues.kernels[i], 1, sizeof(memory), &memory));

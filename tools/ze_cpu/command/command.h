@@ -10,6 +10,7 @@
 struct cpu_program_kernel;
 struct cpu_list;
 struct cpu_fence;
+struct cpu_stream;
 
 enum cpu_command_kind {
     CPU_COMMAND_BARRIER, // nothing but its waits and its signal
@@ -66,13 +67,21 @@ struct cpu_image_copy {
     size_t row_bytes, slice_bytes;
 };
 
-// One thing for a worker to do. Made by cpu_command_create, filled by the append function, then
-// owned by the list that recorded it or by the worker, and immutable.
+// A command of a closed list in one of its executions.
+struct cpu_recorded {
+    const struct cpu_command *command; // borrowed
+    const uint64_t *goals;             // of the counter-based ones among its waits that are left
+    uint32_t waited;                   // waits that are over
+};
+
+// One thing for an engine to do. Made by cpu_command_create, filled by the append function, then
+// owned by the list that recorded it, and immutable, or by the stream that executes it.
 struct cpu_command {
     struct cpu_command *next;
+    struct cpu_stream *stream; // borrowed; that executes it
     enum cpu_command_kind kind;
-    bool is_last_of_submission; // the submission count goes up when it is done
     uint32_t wait_count;
+    uint32_t waited;          // waits that are over
     struct cpu_wait *waits;   // in the command's own memory
     struct cpu_event *signal; // borrowed, may be NULL
     size_t capacity_bytes;
@@ -102,9 +111,18 @@ struct cpu_command {
         } host;
         struct {
             struct cpu_list *list; // borrowed; its count of uses was raised
-            uint64_t *goals;       // for the counter-based waits in the list, in order; own memory
+            const uint64_t *goals; // for the counter-based waits from `rest` on, in order; own
+                                   // memory
+            const struct cpu_command *rest; // of the list, behind the window; borrowed
+            struct cpu_recorded *window;    // any of these may be next; own memory
+            size_t window_count;
+            ze_result_t result;      // of what is done
             struct cpu_fence *fence; // borrowed, may be NULL
         } execute;
+        struct {
+            struct cpu_command *end; // of BEGIN_LISTS: the END_LISTS behind it, borrowed
+            uint64_t start;          // of END_LISTS: when the first list began
+        } lists;
     } u;
     _Alignas(16) unsigned char memory[];
 };

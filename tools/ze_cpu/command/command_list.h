@@ -6,9 +6,9 @@
 
 #include <pthread.h>
 
-struct cpu_worker;
+struct cpu_stream;
 
-// Regular lists record; immediate ones hand every command to their worker. A list may not be used
+// Regular lists record; immediate ones hand every command to their stream. A list may not be used
 // by two threads at once, as the specification has it; immediate lists survive it.
 struct cpu_list {
     struct cpu_signaller signaller;
@@ -17,7 +17,7 @@ struct cpu_list {
     uint32_t ordinal, index;
     uint32_t flags;
     bool is_immediate, is_synchronous, is_in_order;
-    struct cpu_worker *worker;       // owned; immediate only
+    struct cpu_stream *stream;       // owned; immediate only
     struct cpu_command *head, *tail; // owned; regular only
     uint32_t counter_wait_count;     // waits for counter-based events among the commands
     bool is_closed;
@@ -32,7 +32,7 @@ struct cpu_list {
 // other engines may do them.
 extern _Atomic uint64_t cpu_compute_copies;
 
-// Hands a filled command on: to the worker, or to the list's own commands. Consumes it. A list that
+// Hands a filled command on: to the stream, or to the list's own commands. Consumes it. A list that
 // is closed refuses.
 ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, const char *function);
 

@@ -4,7 +4,7 @@
 #include "device/device.h"
 #include "entry.h"
 #include "memory_free.h"
-#include "queue/worker.h"
+#include "queue/engine.h"
 
 ze_result_t ZE_APICALL cpu_zeContextCreate(ze_driver_handle_t hDriver,
                                            const ze_context_desc_t *desc,
@@ -49,7 +49,7 @@ ze_result_t ZE_APICALL cpu_zeContextSystemBarrier(ze_context_handle_t hContext,
 {
     (void)hContext;
     (void)hDevice;
-    cpu_workers_drain();
+    cpu_engines_drain();
     return ZE_RESULT_SUCCESS;
 }
 

@@ -7,7 +7,7 @@
 #include "object.h"
 #include "opencl.h"
 #include "options.h"
-#include "queue/worker.h"
+#include "queue/engine.h"
 #include "ze_cpu.h"
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ static void *end_process(void *status)
 static void settle(int status, void *unused)
 {
     (void)unused;
-    if (getpid() == process ? cpu_workers_settle(SETTLE_NS) : cpu_workers_were_settled())
+    if (getpid() == process ? cpu_engines_settle(SETTLE_NS) : cpu_engines_were_settled())
         return;
     pthread_t thread;
     if (pthread_create(&thread, NULL, end_process, (void *)(intptr_t)status) == 0)

@@ -7,7 +7,7 @@
 #include "tables.h"
 
 // ZE_CPU_EXECUTE=0: a submitted command is complete at once, in the calling thread, and nothing is
-// executed. There is no worker, no lock and no handle check, so that the host's overhead is left
+// executed. There is no thread, no lock and no handle check, so that the host's overhead is left
 // alone.
 
 // Not inlined: a function without an event is three instructions long.

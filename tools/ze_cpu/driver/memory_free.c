@@ -3,7 +3,7 @@
 
 #include "entry.h"
 #include "memory/memory.h"
-#include "queue/worker.h"
+#include "queue/engine.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -59,14 +59,14 @@ ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
         cpu_memory_sweep();
         return result;
     }
-    cpu_workers_drain();
+    cpu_engines_drain();
     return cpu_zeMemFree(hContext, ptr);
 }
 
 void cpu_memory_sweep(void)
 {
     // Relaxed: a thread that defers sweeps, too.
-    if (atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0 || !cpu_workers_are_idle())
+    if (atomic_load_explicit(&deferred_count, memory_order_relaxed) == 0 || !cpu_engines_are_idle())
         return;
     pthread_mutex_lock(&deferred_mutex);
     struct cpu_allocation *victims = deferred;

@@ -16,9 +16,10 @@
 // Where waiters sleep: shared by many events and never destroyed, because a signaller still touches
 // it when a waiter that saw the event early may already have destroyed the event.
 struct shard {
-    _Alignas(64) _Atomic uint32_t waiters;
-    pthread_mutex_t mutex; // guards nothing but the sleep on `changed`
+    _Alignas(64) _Atomic uint32_t waiters; // that sleep, or have a watch
+    pthread_mutex_t mutex;                 // guards the sleep on `changed`, and the watches
     pthread_cond_t changed;
+    struct cpu_event_watch *watches; // borrowed
 };
 
 static struct shard shards[SHARDS];
@@ -54,11 +55,59 @@ void cpu_event_submit(struct cpu_event *event)
         atomic_fetch_add_explicit(&event->target, 1, memory_order_relaxed);
 }
 
+static void count_waiters(struct shard *shard, uint32_t change)
+{
+    atomic_fetch_add(&shard->waiters, change);
+    atomic_fetch_add(&cpu_event_waiters, change);
+}
+
+// Takes the watches out whose goal is reached.
+static struct cpu_event_watch *take_reached_locked(struct shard *shard)
+{
+    struct cpu_event_watch *reached = NULL;
+    struct cpu_event_watch **link = &shard->watches;
+    while (*link != NULL) {
+        struct cpu_event_watch *watch = *link;
+        if (!cpu_event_has_reached(watch->event, watch->goal)) {
+            link = &watch->next;
+            continue;
+        }
+        *link = watch->next;
+        watch->next = reached;
+        reached = watch;
+        count_waiters(shard, -1u);
+    }
+    return reached;
+}
+
 static __attribute__((noinline)) void wake_all(struct shard *shard)
 {
     pthread_mutex_lock(&shard->mutex);
+    struct cpu_event_watch *watch = take_reached_locked(shard);
     pthread_cond_broadcast(&shard->changed);
     pthread_mutex_unlock(&shard->mutex);
+    while (watch != NULL) {
+        struct cpu_event_watch *next = watch->next;
+        watch->wake(watch);
+        watch = next;
+    }
+}
+
+bool cpu_event_watch(struct cpu_event_watch *watch)
+{
+    struct shard *shard = shard_of(watch->event);
+    pthread_mutex_lock(&shard->mutex);
+    // Sequentially consistent: either this sees the new value, or the signaller the waiter.
+    count_waiters(shard, 1);
+    const bool waits = atomic_load(&watch->event->done) < watch->goal;
+    if (waits) {
+        watch->next = shard->watches;
+        shard->watches = watch;
+    } else {
+        count_waiters(shard, -1u);
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    return waits;
 }
 
 void cpu_event_complete(struct cpu_event *event, uint64_t start, uint64_t end)
@@ -130,12 +179,10 @@ bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns)
     bool is_in_time = true;
     struct shard *shard = shard_of(event);
     pthread_mutex_lock(&shard->mutex);
-    atomic_fetch_add(&shard->waiters, 1);
-    atomic_fetch_add(&cpu_event_waiters, 1);
+    count_waiters(shard, 1);
     while (atomic_load(&event->done) < goal && is_in_time)
         is_in_time = cpu_condition_wait(&shard->changed, &shard->mutex, deadline_ns);
-    atomic_fetch_sub(&cpu_event_waiters, 1);
-    atomic_fetch_sub(&shard->waiters, 1);
+    count_waiters(shard, -1u);
     pthread_mutex_unlock(&shard->mutex);
     return cpu_event_has_reached(event, goal);
 }

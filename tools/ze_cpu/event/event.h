@@ -95,4 +95,16 @@ void cpu_event_timestamps(struct cpu_event *event, ze_kernel_timestamp_result_t 
 // timeout.
 bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns);
 
+// A wait for an event without a thread. `wake` is called once, by the thread that signals the event
+// and under no lock.
+struct cpu_event_watch {
+    struct cpu_event_watch *next; // in its shard
+    struct cpu_event *event;      // borrowed
+    uint64_t goal;
+    void (*wake)(struct cpu_event_watch *watch);
+};
+
+// Borrows the watch until `wake`. False, and nothing will happen, if the goal is reached already.
+bool cpu_event_watch(struct cpu_event_watch *watch);
+
 #endif

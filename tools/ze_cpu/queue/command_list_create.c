@@ -3,10 +3,10 @@
 
 #include "chain.h"
 #include "device/device.h"
+#include "engine.h"
 #include "entry.h"
 #include "kernel/mutable_command.h"
 #include "options.h"
-#include "worker.h"
 
 static void note_signal(const struct cpu_list *list, const struct cpu_command *command)
 {
@@ -83,19 +83,27 @@ ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, con
         note_signal(list, command);
         cpu_event_submit(command->signal);
     }
-    cpu_worker_submit(list->worker, command, command);
-    return list->is_synchronous ? cpu_worker_synchronize(list->worker, UINT64_MAX)
+    cpu_stream_submit(list->stream, command, command);
+    return list->is_synchronous ? cpu_stream_synchronize(list->stream, UINT64_MAX)
                                 : ZE_RESULT_SUCCESS;
 }
 
 static struct cpu_command *create_execution(struct cpu_list *list)
 {
-    size_t goal_bytes = list->counter_wait_count * sizeof(uint64_t);
-    struct cpu_command *command = cpu_command_create(CPU_COMMAND_EXECUTE, 0, goal_bytes);
+    const size_t goal_bytes = list->counter_wait_count * sizeof(uint64_t);
+    size_t window_count = 1;
+    for (const struct cpu_command *recorded = list->head;
+         recorded != NULL && cpu_options()->reorders; recorded = recorded->next)
+        window_count++;
+    const size_t window_bytes = window_count * sizeof(struct cpu_recorded);
+    struct cpu_command *command =
+        cpu_command_create(CPU_COMMAND_EXECUTE, 0, goal_bytes + window_bytes + 32);
     if (command == NULL)
         return NULL;
     command->u.execute.list = list;
+    command->u.execute.rest = list->head;
     command->u.execute.goals = cpu_command_take(command, goal_bytes);
+    command->u.execute.window = cpu_command_take(command, window_bytes);
     return command;
 }
 
@@ -103,7 +111,7 @@ static struct cpu_command *create_execution(struct cpu_list *list)
 static void submit_execution(struct cpu_command *command)
 {
     struct cpu_list *list = command->u.execute.list;
-    uint64_t *goals = command->u.execute.goals;
+    uint64_t *goals = (uint64_t *)command->u.execute.goals;
     // In the order of execution, so that a wait for an earlier command's signal means that signal.
     for (struct cpu_command *recorded = list->head; recorded != NULL; recorded = recorded->next) {
         for (uint32_t i = 0; i < recorded->wait_count; i++)
@@ -227,8 +235,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
     atomic_init(&list->signaller.serial,
                 atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed));
     if (cpu_options()->executes) {
-        list->worker = cpu_worker_create(hDevice);
-        if (list->worker == NULL) {
+        list->stream = cpu_stream_create(&(struct cpu_engine_name){
+            hDevice, altdesc->ordinal, altdesc->index, altdesc->priority});
+        if (list->stream == NULL) {
             cpu_object_destroy(list);
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -263,7 +272,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListDestroy(ze_command_list_handle_t hComman
     ze_result_t result = cpu_list_check_unused(list, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    cpu_worker_destroy(list->worker);
+    cpu_stream_destroy(list->stream);
     drop_commands(list);
     cpu_object_destroy(list);
     return ZE_RESULT_SUCCESS;
@@ -304,7 +313,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListHostSynchronize(ze_command_list_handle_t
         cpu_report(__func__, "list %p is not immediate", (void *)list);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    return list->worker != NULL ? cpu_worker_synchronize(list->worker, timeout) : ZE_RESULT_SUCCESS;
+    return list->stream != NULL ? cpu_stream_synchronize(list->stream, timeout) : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
@@ -338,6 +347,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
         cpu_command_destroy(after);
         return result;
     }
+    before->u.lists.end = after;
     before->next = first != NULL ? first : after;
     if (last != NULL)
         last->next = after;
@@ -345,8 +355,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
         note_signal(list, after);
         cpu_event_submit(after->signal);
     }
-    cpu_worker_submit(list->worker, before, after);
-    return list->is_synchronous ? cpu_worker_synchronize(list->worker, UINT64_MAX)
+    cpu_stream_submit(list->stream, before, after);
+    return list->is_synchronous ? cpu_stream_synchronize(list->stream, UINT64_MAX)
                                 : ZE_RESULT_SUCCESS;
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "command/command_list.h"
 #include "device/device.h"
+#include "engine.h"
 #include "entry.h"
 #include "event/fence.h"
 #include "options.h"
-#include "worker.h"
 
 struct cpu_queue {
     struct cpu_object object;
     struct cpu_place place;
     uint32_t index;
     bool is_synchronous;
-    struct cpu_worker *worker; // owned
+    struct cpu_stream *stream; // owned
 };
 
 ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
@@ -32,8 +32,9 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
     queue->index = desc->index;
     queue->is_synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     if (cpu_options()->executes) {
-        queue->worker = cpu_worker_create(hDevice);
-        if (queue->worker == NULL) {
+        queue->stream = cpu_stream_create(
+            &(struct cpu_engine_name){hDevice, desc->ordinal, desc->index, desc->priority});
+        if (queue->stream == NULL) {
             cpu_object_destroy(queue);
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         }
@@ -45,7 +46,7 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
 ze_result_t ZE_APICALL cpu_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue)
 {
     struct cpu_queue *queue = (struct cpu_queue *)hCommandQueue;
-    cpu_worker_destroy(queue->worker);
+    cpu_stream_destroy(queue->stream);
     cpu_object_destroy(queue);
     return ZE_RESULT_SUCCESS;
 }
@@ -66,8 +67,8 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueExecuteCommandLists(
     if (result != ZE_RESULT_SUCCESS)
         return result;
     last->u.execute.fence = (struct cpu_fence *)hFence;
-    cpu_worker_submit(queue->worker, first, last);
-    return queue->is_synchronous ? cpu_worker_synchronize(queue->worker, UINT64_MAX)
+    cpu_stream_submit(queue->stream, first, last);
+    return queue->is_synchronous ? cpu_stream_synchronize(queue->stream, UINT64_MAX)
                                  : ZE_RESULT_SUCCESS;
 }
 
@@ -75,7 +76,7 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueSynchronize(ze_command_queue_handle_t h
                                                      uint64_t timeout)
 {
     struct cpu_queue *queue = (struct cpu_queue *)hCommandQueue;
-    return queue->worker != NULL ? cpu_worker_synchronize(queue->worker, timeout)
+    return queue->stream != NULL ? cpu_stream_synchronize(queue->stream, timeout)
                                  : ZE_RESULT_SUCCESS;
 }
 

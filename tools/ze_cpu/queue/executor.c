@@ -49,8 +49,6 @@ struct cpu_executor {
     cl_command_queue running;      // borrowed: the one with launches that were not waited for
     struct cached_kernel *kernels; // owned
     struct cached_kernel *last;    // borrowed
-    _Atomic uint32_t is_waiting;   // for an event, outside of the OpenCL runtime
-    uint64_t lists_start;          // of the closed lists that are executed
 };
 
 struct cpu_executor *cpu_executor_create(ze_device_handle_t device)
@@ -347,120 +345,83 @@ static ze_result_t launch_indirect(struct cpu_executor *executor, const struct c
     return launch(executor, indirect, counts);
 }
 
-static void wait_for(struct cpu_executor *executor, struct cpu_event *event, uint64_t goal)
+static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command,
+                           struct cpu_list *last_of);
+
+// Fills the window with the next command of the list; where commands are reordered, with all up to
+// a barrier, which is alone.
+static void fill_window(struct cpu_command *execution)
 {
-    if (cpu_event_has_reached(event, goal))
-        return;
-    cpu_executor_finish(executor);
-    atomic_store(&executor->is_waiting, 1);
-    cpu_event_wait(event, goal, UINT64_MAX);
-    // Sequentially consistent: a thread that closes the runtime sees this, or the next launch sees
-    // that thread.
-    atomic_store(&executor->is_waiting, 0);
+    const bool is_reordered = cpu_options()->reorders && !execution->u.execute.list->is_in_order;
+    size_t count = 0;
+    const struct cpu_command *command = execution->u.execute.rest;
+    do {
+        execution->u.execute.window[count++] =
+            (struct cpu_recorded){.command = command, .goals = execution->u.execute.goals};
+        for (uint32_t i = 0; i < command->wait_count; i++)
+            execution->u.execute.goals += cpu_wait_counts(&command->waits[i]) ? 1 : 0;
+        const bool is_barrier = command->kind == CPU_COMMAND_BARRIER;
+        command = command->next;
+        if (is_barrier)
+            break;
+    } while (is_reordered && command != NULL && command->kind != CPU_COMMAND_BARRIER);
+    execution->u.execute.rest = command;
+    execution->u.execute.window_count = count;
 }
 
-static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command);
-
-// *goals: of its counter-based waits; moved behind them.
-static ze_result_t execute_recorded(struct cpu_executor *executor,
-                                    const struct cpu_command *command, const uint64_t **goals)
+// Takes the command past the waits that are over. False: it waits for *out_wait, past which the
+// next call will take it.
+static bool pass_waits(struct cpu_recorded *recorded, struct cpu_wait *out_wait)
 {
-    for (uint32_t i = 0; i < command->wait_count; i++) {
-        const struct cpu_wait *wait = &command->waits[i];
-        if (wait->event != NULL)
-            wait_for(executor, wait->event, cpu_wait_counts(wait) ? *(*goals)++ : 1);
-    }
-    return perform(executor, command);
-}
-
-static ze_result_t execute_in_order(struct cpu_executor *executor, const struct cpu_list *list,
-                                    const uint64_t *goals)
-{
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    for (const struct cpu_command *command = list->head; command != NULL; command = command->next) {
-        ze_result_t one = execute_recorded(executor, command, &goals);
-        if (result == ZE_RESULT_SUCCESS)
-            result = one;
-    }
-    return result;
-}
-
-// A command of a list that is reordered.
-struct recorded {
-    const struct cpu_command *command;
-    const uint64_t *goals;
-};
-
-static bool is_ready(const struct recorded *recorded)
-{
-    const uint64_t *goals = recorded->goals;
-    for (uint32_t i = 0; i < recorded->command->wait_count; i++) {
-        const struct cpu_wait *wait = &recorded->command->waits[i];
-        const uint64_t goal = cpu_wait_counts(wait) ? *goals++ : 1;
-        if (wait->event != NULL && !cpu_event_has_reached(wait->event, goal))
+    while (recorded->waited < recorded->command->wait_count) {
+        *out_wait = recorded->command->waits[recorded->waited++];
+        out_wait->goal = cpu_wait_counts(out_wait) ? *recorded->goals++ : 1;
+        if (out_wait->event != NULL && !cpu_event_has_reached(out_wait->event, out_wait->goal))
             return false;
     }
     return true;
 }
 
-// The last one first that has nothing to wait for; the first if all have. The array is used up.
-static ze_result_t execute_backwards(struct cpu_executor *executor, struct recorded *commands,
-                                     size_t count)
+// The last command of the window that has nothing to wait for; the first if all have.
+static size_t choose(const struct cpu_command *execution)
 {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    for (; count > 0; count--) {
-        size_t at = count - 1;
-        while (at > 0 && !is_ready(&commands[at]))
-            at--;
-        ze_result_t one = execute_recorded(executor, commands[at].command, &commands[at].goals);
-        if (result == ZE_RESULT_SUCCESS)
-            result = one;
-        memmove(&commands[at], &commands[at + 1], (count - at - 1) * sizeof(commands[0]));
+    size_t at = execution->u.execute.window_count - 1;
+    for (; at > 0; at--) {
+        struct cpu_recorded tried = execution->u.execute.window[at];
+        struct cpu_wait wait;
+        if (pass_waits(&tried, &wait))
+            break;
     }
-    return result;
+    return at;
 }
 
-// Barriers stay where they are.
-static ze_result_t execute_reordered(struct cpu_executor *executor, const struct cpu_list *list,
-                                     const uint64_t *goals)
+// The list may be reset, with its commands, when its last command signals.
+static bool execute_list(struct cpu_executor *executor, struct cpu_command *execution,
+                         struct cpu_wait *out_wait)
 {
-    size_t total = 0, count = 0;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    for (const struct cpu_command *command = list->head; command != NULL; command = command->next)
-        total++;
-    struct recorded *commands = calloc(total + 1, sizeof(commands[0]));
-    if (commands == NULL)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (const struct cpu_command *command = list->head; command != NULL; command = command->next) {
-        const struct recorded recorded = {command, goals};
-        for (uint32_t i = 0; i < command->wait_count; i++)
-            goals += cpu_wait_counts(&command->waits[i]) ? 1 : 0;
-        commands[count++] = recorded;
-        if (command->kind != CPU_COMMAND_BARRIER && command->next != NULL)
-            continue;
-        // The barrier after all the others.
-        const size_t barriers = command->kind == CPU_COMMAND_BARRIER ? 1 : 0;
-        ze_result_t some = execute_backwards(executor, commands, count - barriers);
-        ze_result_t last = execute_backwards(executor, &commands[count - barriers], barriers);
-        if (result == ZE_RESULT_SUCCESS)
-            result = some != ZE_RESULT_SUCCESS ? some : last;
-        count = 0;
+    struct cpu_list *list = execution->u.execute.list;
+    struct cpu_recorded *window = execution->u.execute.window;
+    bool is_over = execution->u.execute.rest == NULL && execution->u.execute.window_count == 0;
+    if (is_over)
+        atomic_fetch_sub_explicit(&list->uses, 1, memory_order_release);
+    while (!is_over) {
+        if (execution->u.execute.window_count == 0)
+            fill_window(execution);
+        const size_t at = choose(execution);
+        if (!pass_waits(&window[at], out_wait))
+            return false;
+        const struct cpu_command *command = window[at].command;
+        execution->u.execute.window_count--;
+        memmove(&window[at], &window[at + 1],
+                (execution->u.execute.window_count - at) * sizeof(window[0]));
+        is_over = execution->u.execute.rest == NULL && execution->u.execute.window_count == 0;
+        const ze_result_t result = perform(executor, command, is_over ? list : NULL);
+        if (execution->u.execute.result == ZE_RESULT_SUCCESS)
+            execution->u.execute.result = result;
     }
-    free(commands);
-    return result;
-}
-
-static ze_result_t execute_list(struct cpu_executor *executor, const struct cpu_command *command)
-{
-    struct cpu_list *list = command->u.execute.list;
-    const uint64_t *goals = command->u.execute.goals;
-    ze_result_t result = cpu_options()->reorders && !list->is_in_order
-                             ? execute_reordered(executor, list, goals)
-                             : execute_in_order(executor, list, goals);
-    ze_result_t finished = cpu_executor_finish(executor);
-    // Release: a thread that sees the list unused may reset it.
-    atomic_fetch_sub_explicit(&list->uses, 1, memory_order_release);
-    return result != ZE_RESULT_SUCCESS ? result : finished;
+    if (execution->u.execute.fence != NULL)
+        cpu_fence_complete(execution->u.execute.fence);
+    return true;
 }
 
 static ze_result_t copy_image(struct cpu_executor *executor, const struct cpu_image_copy *copy)
@@ -515,54 +476,62 @@ static ze_result_t perform_on_host(const struct cpu_command *command)
     }
 }
 
-static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command)
+// `last_of`: the list whose last command it is in this execution, or NULL.
+static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command,
+                           struct cpu_list *last_of)
 {
     bool is_launch =
         command->kind == CPU_COMMAND_LAUNCH || command->kind == CPU_COMMAND_LAUNCH_INDIRECT;
+    struct cpu_event *signal = command->signal;
     ze_result_t result = ZE_RESULT_SUCCESS;
     // An event's times are those of its command alone.
-    if (!is_launch || command->signal != NULL)
+    if (!is_launch || signal != NULL)
         result = finish_launches(executor);
     begin_access(executor, command->kind);
-    uint64_t start = command->signal != NULL ? cpu_device_clock() : 0;
+    uint64_t start = signal != NULL ? cpu_device_clock() : 0;
     if (command->kind == CPU_COMMAND_BEGIN_LISTS)
-        executor->lists_start = cpu_device_clock();
+        command->u.lists.end->u.lists.start = cpu_device_clock();
     else if (command->kind == CPU_COMMAND_END_LISTS)
-        start = executor->lists_start;
+        start = command->u.lists.start;
     ze_result_t own;
     if (command->kind == CPU_COMMAND_LAUNCH)
         own = launch(executor, &command->u.launch, command->u.launch.group_count);
     else if (command->kind == CPU_COMMAND_LAUNCH_INDIRECT)
         own = launch_indirect(executor, &command->u.launch);
-    else if (command->kind == CPU_COMMAND_EXECUTE)
-        own = execute_list(executor, command);
     else if (command->kind == CPU_COMMAND_IMAGE_COPY)
         own = copy_image(executor, &command->u.image);
     else
         own = perform_on_host(command);
-    if (command->signal != NULL) {
+    if (signal != NULL || last_of != NULL) {
         ze_result_t finished = cpu_executor_finish(executor);
         if (own == ZE_RESULT_SUCCESS)
             own = finished;
     }
     if (own != ZE_RESULT_SUCCESS)
-        cpu_report("worker", "a command failed with 0x%x", (unsigned)own);
+        cpu_report("engine", "a command failed with 0x%x", (unsigned)own);
+    // Release: a thread that sees the list unused may reset it, and then the command is gone.
+    if (last_of != NULL)
+        atomic_fetch_sub_explicit(&last_of->uses, 1, memory_order_release);
     // A failed command signals too: better a wrong number than a program that hangs.
-    if (command->signal != NULL)
-        cpu_event_complete(command->signal, start, cpu_device_clock());
-    if (command->kind == CPU_COMMAND_EXECUTE && command->u.execute.fence != NULL)
-        cpu_fence_complete(command->u.execute.fence);
+    if (signal != NULL)
+        cpu_event_complete(signal, start, cpu_device_clock());
     return own != ZE_RESULT_SUCCESS ? own : result;
 }
 
-ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command)
+bool cpu_executor_run(struct cpu_executor *executor, struct cpu_command *command,
+                      struct cpu_wait *out_wait, ze_result_t *out_result)
 {
-    for (uint32_t i = 0; i < command->wait_count; i++)
-        wait_for(executor, command->waits[i].event, command->waits[i].goal);
-    return perform(executor, command);
-}
-
-bool cpu_executor_is_waiting(const struct cpu_executor *executor)
-{
-    return atomic_load(&executor->is_waiting) != 0;
+    while (command->waited < command->wait_count) {
+        *out_wait = command->waits[command->waited++];
+        if (!cpu_event_has_reached(out_wait->event, out_wait->goal))
+            return false;
+    }
+    if (command->kind != CPU_COMMAND_EXECUTE) {
+        *out_result = perform(executor, command, NULL);
+        return true;
+    }
+    if (!execute_list(executor, command, out_wait))
+        return false;
+    *out_result = command->u.execute.result;
+    return true;
 }

@@ -4,23 +4,23 @@
 
 #include "command/command.h"
 
-// Carries out commands for one worker, on two in-order OpenCL queues: one whose kernels run in the
-// calling thread, for small ND-ranges, and one whose kernels run on all cores. Used by one thread.
+// Carries out commands for one engine, on two in-order OpenCL queues: one whose kernels run in the
+// calling thread, for small ND-ranges, and one whose kernels run on all cores. Used by one thread
+// at a time.
 struct cpu_executor;
 
 // For commands on the device. NULL without memory. The OpenCL queues are made when first needed.
 struct cpu_executor *cpu_executor_create(ze_device_handle_t device);
 void cpu_executor_destroy(struct cpu_executor *executor);
 
-// Waits for the command's events, does it, and signals its event when it is complete. A launch
-// without an event to signal may still be running on return.
-ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command);
+// Does the command and signals its event when it is complete. A launch without an event to signal
+// may still be running on return. False: *out_wait has to happen first, and then the call to be
+// repeated.
+bool cpu_executor_run(struct cpu_executor *executor, struct cpu_command *command,
+                      struct cpu_wait *out_wait, ze_result_t *out_result);
 
 // Waits for all launches. From here on until the next command nothing uses the device's memory.
 ze_result_t cpu_executor_finish(struct cpu_executor *executor);
-
-// Whether it sleeps until an event is signalled. For any thread.
-bool cpu_executor_is_waiting(const struct cpu_executor *executor);
 
 // The process ends and the OpenCL runtime with it: launches fail from here on.
 extern _Atomic bool cpu_executors_are_over;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_ENGINE_H
+#define ZE_CPU_ENGINE_H
+
+#include "command/command.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// The commands of a command queue or immediate list, on the engine that is named by device,
+// ordinal, index and priority. An engine executes all that is submitted to it, by one thread and in
+// the order of submission, which serves out-of-order lists as well, since they promise less. Only a
+// stream whose next command waits for an event is passed over, until the event is signalled. An
+// engine without work has no thread.
+struct cpu_stream;
+
+struct cpu_engine_name {
+    ze_device_handle_t device; // borrowed
+    uint32_t ordinal, index;
+    ze_command_queue_priority_t priority;
+};
+
+// NULL without memory.
+struct cpu_stream *cpu_stream_create(const struct cpu_engine_name *name);
+
+// Waits for all submitted commands. NULL is fine. In a child of the process that made the stream it
+// does nothing.
+void cpu_stream_destroy(struct cpu_stream *stream);
+
+// Appends a chain of commands (linked by next), which the stream owns from here on. Never blocks
+// for longer than another submission takes.
+void cpu_stream_submit(struct cpu_stream *stream, struct cpu_command *first,
+                       struct cpu_command *last);
+
+// Waits until all that was submitted before is done. NOT_READY on timeout; else SUCCESS, or the
+// error of the first command that failed since the last synchronization.
+ze_result_t cpu_stream_synchronize(struct cpu_stream *stream, uint64_t timeout_ns);
+
+// Over all engines of the process.
+void cpu_engines_drain(void);
+bool cpu_engines_are_idle(void);
+
+// At the end of the process, before the OpenCL runtime is taken down: waits until no engine is in a
+// command, and lets none begin another. False if the timeout is over before.
+bool cpu_engines_settle(uint64_t timeout_ns);
+
+// The same in a child of the process that has the engines, at the moment of its fork.
+bool cpu_engines_were_settled(void);
+
+#endif
