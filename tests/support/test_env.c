@@ -112,8 +112,10 @@ bool test_env_is_on_intel_driver(void)
 
 void test_env_use_ze_cpu(void)
 {
-    setenv("ZE_CPU_STRICT", "1", 0);
-    use_driver(test_env_is_on_intel_driver() ? "libze_intel_gpu.so.1" : TEST_ZE_CPU);
+    const bool is_intel = test_env_is_on_intel_driver();
+    if (!is_intel)
+        setenv("ZE_CPU_STRICT", "1", 0);
+    use_driver(is_intel ? "libze_intel_gpu.so.1" : TEST_ZE_CPU);
 }
 
 void test_env_use_null_driver(void)

@@ -22,14 +22,19 @@ static bool is_up;
 static pid_t process; // that brought it up
 static _Atomic bool has_ended;
 
-// Immediate lists without a launch. As many as there ever were launches at a time.
+#define CPU_QUEUES 8 // of ze_cpu's compute group
+
+// Immediate lists without a launch. As many as there ever were launches at a time. Lists of one
+// engine of ze_cpu take turns, so that they are spread over its engines: of every index and
+// priority.
 struct idle_list {
     struct idle_list *next;
     ze_command_list_handle_t list;
 };
 static struct {
-    pthread_mutex_t mutex; // guards `first`; nothing is called under it
+    pthread_mutex_t mutex; // guards the members below; nothing is called under it
     struct idle_list *first;
+    uint32_t made;
 } idle_lists = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void *open_library(void)
@@ -298,15 +303,18 @@ ze_module_handle_t shim_cpu_build(const struct shim_cpu_driver *cpu,
 
 static struct idle_list *take_list(const struct shim_cpu_driver *cpu)
 {
-    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
     pthread_mutex_lock(&idle_lists.mutex);
     struct idle_list *idle = idle_lists.first;
+    const uint32_t engine = idle ? 0 : idle_lists.made++;
     if (idle)
         idle_lists.first = idle->next;
     pthread_mutex_unlock(&idle_lists.mutex);
     if (idle)
         return idle;
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                          .index = engine % CPU_QUEUES,
+                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                          .priority = engine / CPU_QUEUES % 3};
     idle = calloc(1, sizeof(*idle));
     if (idle && cpu->list.pfnCreateImmediate(cpu->context, cpu->device, &desc, &idle->list) !=
                     ZE_RESULT_SUCCESS) {
