@@ -51,7 +51,7 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
-    result = zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_PLAIN, &event->slot);
+    result = zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->slot);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;

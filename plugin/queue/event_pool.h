@@ -14,12 +14,15 @@ struct zepi_event_burst;
 
 // A context's Level Zero events, made in bursts and recycled.
 
-// Bits, since an event may be both.
+// Bits, since an event may be both of the first two.
 enum zepi_event_kind {
     ZEPI_EVENT_PLAIN = 0,
     ZEPI_EVENT_TIMED = 1,   // with timestamps
     ZEPI_EVENT_COUNTER = 2, // of the driver's counter: signalled by in-order lists, never reset
-    ZEPI_EVENT_KINDS = 4,
+    // Of the host, and of no list before: Intel's driver (26.27) refuses to signal an event from
+    // the host, or to wait for it, that an in-order list has signalled, though it was reset.
+    ZEPI_EVENT_HOST = 4,
+    ZEPI_EVENT_KINDS = 5,
 };
 
 // One ze_event, borrowed from its pool. A free one is not signalled.

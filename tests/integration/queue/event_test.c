@@ -87,6 +87,31 @@ Test(event, of_the_host_is_complete_once_and_for_ever)
 
 // For a kernel's event with times in an in-order list, Intel's driver and ze_cpu wait up to 5
 // seconds when asked for the status.
+// Barriers take events for each of the queue's lists, and give them back.
+Test(event, of_the_host_is_none_that_a_barrier_used)
+{
+    enum { ROUNDS = 4, GATES = 40 };
+    uint32_t *memory = (uint32_t *)queue_allocate(1);
+    zepi_event_t gates[GATES];
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        for (int i = 0; i < GATES; i++)
+            TEST_OK(zepi.queue_barrier(gear.queue, TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(gear.queue));
+        for (int i = 0; i < GATES; i++)
+            gates[i] = create_gate();
+        TEST_OK(zepi.queue_fill(gear.queue, memory, &round, 4, 4, (zepi_wait_list_t){gates, GATES},
+                                NULL));
+        for (int i = 0; i < GATES; i++) {
+            cr_assert_eq(status_of(gates[i]), ZEPI_EVENT_SUBMITTED);
+            TEST_OK(zepi.event_signal(gates[i]));
+            TEST_OK(zepi.release(gates[i]));
+        }
+        TEST_OK(zepi.queue_finish(gear.queue));
+        cr_assert_eq(memory[0], round);
+    }
+    queue_free(memory);
+}
+
 Test(event, status_is_told_at_once)
 {
     static const zepi_queue_flags_t kinds[] = {0, ZEPI_QUEUE_IN_ORDER, ZEPI_QUEUE_PROFILING,
