@@ -442,6 +442,105 @@ static void pixels_of_images_are_read_and_written(void)
     kernels_tear_down();
 }
 
+static ze_image_handle_t make_plane(ze_image_format_layout_t layout, ze_image_format_type_t type)
+{
+    const ze_image_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                                  .flags = ZE_IMAGE_FLAG_KERNEL_WRITE,
+                                  .type = ZE_IMAGE_TYPE_2D,
+                                  .format = {.layout = layout,
+                                             .type = type,
+                                             .y = ZE_IMAGE_FORMAT_SWIZZLE_G,
+                                             .z = ZE_IMAGE_FORMAT_SWIZZLE_B,
+                                             .w = ZE_IMAGE_FORMAT_SWIZZLE_A},
+                                  .width = 2,
+                                  .height = 2,
+                                  .depth = 1};
+    zepi_device_info_t info = {.size = sizeof(info)};
+    ze_image_handle_t image;
+    void *context;
+    TEST_OK(zepi.context_get_native(gear.context, &context));
+    TEST_OK(zepi.device_get_info(gear.device, &info));
+    ZE_OK(ZE(zeImageCreate)(context, info.native_handle, &desc, &image));
+    return image;
+}
+
+// The sum of an image's pixels and a number, in the memory.
+static void add_to_plane(ze_image_handle_t from, ze_image_handle_t to, float number, void *memory)
+{
+    const float more[4] = {number, number, number, number};
+    const zepi_argument_t arguments[] = {TEST_VALUE(from), TEST_VALUE(to), TEST_VALUE(more)};
+    const zepi_kernel_t kernel = kernels_get("add_plane");
+    zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, 2);
+    launch.work_dim = 2;
+    launch.global_size[1] = 2;
+    TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
+    ZE_OK(ZE(zeCommandListAppendImageCopyToMemory)(kernels_native_list(), memory, to, NULL, NULL, 0,
+                                                   NULL));
+    kernels_finish();
+    zepi.release(kernel);
+}
+
+// A word of memory, and what it says: red, green, blue and alpha.
+static void pixels_whose_components_share_a_word_are_read_and_written(void)
+{
+    static const struct {
+        ze_image_format_layout_t layout;
+        size_t bytes;
+        uint32_t word;
+        int parts[4], most[4]; // 0: no such part, reads as 1
+    } formats[] = {
+        {ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2,
+         4,
+         1u << 30 | 700u << 20 | 40u << 10 | 1023u,
+         {1023, 40, 700, 1},
+         {1023, 1023, 1023, 3}},
+        {ZE_IMAGE_FORMAT_LAYOUT_5_6_5,
+         2,
+         30u << 11 | 63u << 5 | 7u,
+         {30, 63, 7, 0},
+         {31, 63, 31, 0}},
+        {ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1,
+         2,
+         1u << 15 | 3u << 10 | 31u << 5 | 20u,
+         {3, 31, 20, 1},
+         {31, 31, 31, 1}},
+    };
+    kernels_set_up("images");
+    const ze_image_handle_t floats =
+        make_plane(ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32, ZE_IMAGE_FORMAT_TYPE_FLOAT);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        const ze_image_handle_t from = make_plane(formats[i].layout, ZE_IMAGE_FORMAT_TYPE_UNORM);
+        const ze_image_handle_t to = make_plane(formats[i].layout, ZE_IMAGE_FORMAT_TYPE_UNORM);
+        uint8_t *const pixels = (uint8_t *)out, *const sums = pixels + 16;
+        float *const components = (float *)(void *)(pixels + 32);
+        memset(out, 0, sizeof(*out));
+        for (size_t k = 0; k < 4; k += 3) // the first and the last
+            memcpy(pixels + k * formats[i].bytes, &formats[i].word, formats[i].bytes);
+        ZE_OK(ZE(zeCommandListAppendImageCopyFromMemory)(kernels_native_list(), from, pixels, NULL,
+                                                         NULL, 0, NULL));
+        add_to_plane(from, floats, 0, components);
+        for (int k = 0; k < 4; k++) {
+            const int most = formats[i].most[k];
+            const float expected = most > 0 ? (float)formats[i].parts[k] / (float)most : 1;
+            INTEL_EXPECT(components[12 + k] - expected < 1e-6f &&
+                             expected - components[12 + k] < 1e-6f,
+                         "layout %d, component %d: %g, expected %g", (int)formats[i].layout, k,
+                         (double)components[12 + k], (double)expected);
+        }
+        add_to_plane(from, to, 0, sums);
+        INTEL_EXPECT(memcmp(sums, pixels, 4 * formats[i].bytes) == 0, "layout %d: other pixels",
+                     (int)formats[i].layout);
+        add_to_plane(from, to, 1, sums);
+        for (size_t k = 0; k < 4 * formats[i].bytes; k++)
+            INTEL_EXPECT(sums[k] == 0xff, "layout %d: byte %zu is 0x%x", (int)formats[i].layout, k,
+                         sums[k]);
+        ZE_OK(ZE(zeImageDestroy)(from));
+        ZE_OK(ZE(zeImageDestroy)(to));
+    }
+    ZE_OK(ZE(zeImageDestroy)(floats));
+    kernels_tear_down();
+}
+
 static const struct intel_story stories[] = {
     STORY(sub_groups_have_the_size_that_a_kernel_requires, EXECUTED),
     STORY(sub_groups_have_the_size_that_the_compiler_chose, EXECUTED),
@@ -463,6 +562,7 @@ static const struct intel_story stories[] = {
     STORY(handlers_of_crashes_stay_what_they_were, EXECUTED),
     STORY(builds_are_in_no_timestamp, EXECUTED),
     STORY(pixels_of_images_are_read_and_written, EXECUTED),
+    STORY(pixels_whose_components_share_a_word_are_read_and_written, EXECUTED),
     {0}};
 
 int main(int argc, char **argv)
