@@ -66,6 +66,7 @@ struct zepi_spirv_symbol {
     const char *name;
     enum zepi_spirv_linkage linkage;
     bool is_function; // else a variable
+    bool is_constant; // a variable that is decorated so: nothing writes it
 };
 
 struct zepi_spirv {

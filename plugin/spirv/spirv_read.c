@@ -263,9 +263,12 @@ static enum zepi_spirv_status write_symbols(struct zepi_spirv_walk *walk, const 
                                    "LinkageAttributes decorate id %u, expected a function or "
                                    "variable, it is %s",
                                    decoration->target, zepi_spirv_opcode_text(opcode).text);
-        struct zepi_spirv_symbol symbol = {.name = parts->names + decoration->value,
-                                           .linkage = linkages[decoration->detail],
-                                           .is_function = opcode == OpFunction};
+        struct zepi_spirv_symbol symbol = {
+            .name = parts->names + decoration->value,
+            .linkage = linkages[decoration->detail],
+            .is_function = opcode == OpFunction,
+            .is_constant =
+                zepi_spirv_find_decoration(walk, decoration->target, ZEPI_SPIRV_CONSTANT) != NULL};
         if (zepi_spirv_find_decoration(walk, decoration->target, ZEPI_SPIRV_BUILT_IN))
             continue;
         if (symbol.is_function && symbol.linkage != ZEPI_SPIRV_IMPORT &&

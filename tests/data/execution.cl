@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the execution of kernels of native code has to get right.
 __global int runs = 5;
+__global const int digits[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 
 struct mixed {
     char small;
@@ -23,6 +24,13 @@ __kernel void count_runs(__global int *out)
 {
     if (get_global_id(0) == 0)
         out[0] = ++runs;
+}
+
+// From a table that nothing may write, beside a variable.
+__kernel void look_up(__global int *out)
+{
+    const size_t i = get_global_id(0);
+    out[i] = digits[i * 5 & 7] + runs;
 }
 
 __kernel void take_apart(char before, struct mixed mixed, char unused, __global double *out)

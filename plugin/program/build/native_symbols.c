@@ -63,7 +63,8 @@ static bool inspect_native_symbols(struct zepi_text *table, const struct request
         const char *name = find_name_in_line(
             line, length, linkage == ZEPI_SPIRV_IMPORT ? "import" : "export", &name_length);
         // Which kind it is drivers do not say.
-        const struct zepi_spirv_symbol symbol = {name, linkage, true};
+        const struct zepi_spirv_symbol symbol = {
+            .name = name, .linkage = linkage, .is_function = true};
         if (name && name_length > 0)
             add_symbol(table, &symbol, name_length);
     }

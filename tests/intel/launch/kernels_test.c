@@ -350,6 +350,17 @@ static void variables_are_the_host_s_too(void)
     kernels_tear_down();
 }
 
+static void a_constant_table_is_read_beside_a_variable(void)
+{
+    static const int digits[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+    kernels_set_up("execution");
+    kernels_run("count_runs", 1, (zepi_argument_t[]){TEST_POINTER(out)}, 1, 1);
+    kernels_run("look_up", 1, (zepi_argument_t[]){TEST_POINTER(out)}, ITEMS, 8);
+    for (int i = 0; i < ITEMS; i++)
+        INTEL_EXPECT(out->numbers[i] == digits[i * 5 & 7] + 6, "item %d: %d", i, out->numbers[i]);
+    kernels_tear_down();
+}
+
 static void modules_outlive_others_that_are_destroyed(void)
 {
     static const char *const codes[] = {"execution", "negate", "launches", "exporter"};
@@ -558,6 +569,7 @@ static const struct intel_story stories[] = {
     STORY(modules_linked_as_a_program_share_functions_and_variables, EXECUTED, "ZEPI_LINK=program"),
     STORY(modules_linked_dynamically_share_functions_and_variables, EXECUTED, "ZEPI_LINK=dynamic"),
     STORY(variables_are_the_host_s_too, EXECUTED),
+    STORY(a_constant_table_is_read_beside_a_variable, EXECUTED),
     STORY(modules_outlive_others_that_are_destroyed, EXECUTED),
     STORY(handlers_of_crashes_stay_what_they_were, EXECUTED),
     STORY(builds_are_in_no_timestamp, EXECUTED),

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct zepi_spirv_symbol symbols[] = {{"first", ZEPI_SPIRV_IMPORT, true},
-                                                   {"", ZEPI_SPIRV_EXPORT, false},
-                                                   {"third", ZEPI_SPIRV_LINK_ONCE_ODR, true},
-                                                   {"fourth", ZEPI_SPIRV_IMPORT, false}};
+static const struct zepi_spirv_symbol symbols[] = {{"first", ZEPI_SPIRV_IMPORT, true, false},
+                                                   {"", ZEPI_SPIRV_EXPORT, false, false},
+                                                   {"third", ZEPI_SPIRV_LINK_ONCE_ODR, true, false},
+                                                   {"fourth", ZEPI_SPIRV_IMPORT, false, false}};
 enum { SYMBOLS = sizeof(symbols) / sizeof(symbols[0]) };
 
 static size_t write_table(char *out)

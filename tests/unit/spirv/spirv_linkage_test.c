@@ -37,6 +37,16 @@ Test(spirv_linkage, of_functions_and_variables_is_found)
     expect("x", ZEPI_SPIRV_LINK_ONCE_ODR, false);
 }
 
+Test(spirv_linkage, of_constants_says_so)
+{
+    TAKE(PROLOGUE, LINKAGE(30, 'v', Export), LINKAGE(31, 'w', Export), OP(OpDecorate, 31, Constant),
+         TYPES, NUMBERS, OP(OpTypePointer, 10, CrossWorkgroup, INT), OP(OpConstantNull, INT, 11),
+         OP(OpVariable, 10, 30, CrossWorkgroup, 11), OP(OpVariable, 10, 31, CrossWorkgroup, 11),
+         DECLARED(20));
+    cr_assert_not(spirv_find_symbol("v")->is_constant);
+    cr_assert(spirv_find_symbol("w")->is_constant);
+}
+
 Test(spirv_linkage, of_compiled_modules_is_found)
 {
     spirv_take_file("exporter");

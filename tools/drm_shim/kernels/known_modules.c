@@ -220,7 +220,7 @@ static void note_module(ze_module_handle_t handle, const ze_module_desc_t *desc)
     }
     module->handle = handle;
     find_inputs(module, desc);
-    module->variables = shim_variables_create(handle, &module->code);
+    module->variables = shim_variables_create(handle, &module->code, &module->inputs);
     add_to_list(module);
 }
 

@@ -47,16 +47,32 @@ static bool add(struct shim_variables *variables, const char *name, uint64_t gpu
     return true;
 }
 
+static bool is_constant(const struct shim_module_inputs *inputs, const char *name)
+{
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        const struct zepi_spirv *walk = &inputs->inputs[i].walk;
+        for (uint32_t at = 0; at < walk->symbol_count; at++) {
+            const struct zepi_spirv_symbol *symbol = &walk->symbols[at];
+            if (symbol->is_constant && symbol->linkage != ZEPI_SPIRV_IMPORT &&
+                strcmp(symbol->name, name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 struct shim_variables *shim_variables_create(ze_module_handle_t module,
-                                             const struct shim_native_code *code)
+                                             const struct shim_native_code *code,
+                                             const struct shim_module_inputs *inputs)
 {
     struct shim_variables *variables = allocate(code->variable_count);
     for (uint32_t i = 0; variables && i < code->variable_count; i++) {
         const struct shim_native_variable *native = &code->variables[i];
         void *address = NULL;
         size_t size_bytes;
-        if (shim_driver_module.pfnGetGlobalPointer(module, native->name, &size_bytes, &address) !=
-            ZE_RESULT_SUCCESS)
+        if (is_constant(inputs, native->name) ||
+            shim_driver_module.pfnGetGlobalPointer(module, native->name, &size_bytes, &address) !=
+                ZE_RESULT_SUCCESS)
             continue;
         if (!add(variables, native->name, (uint64_t)(uintptr_t)address, native->size_bytes)) {
             shim_variables_release(variables);

@@ -2,6 +2,7 @@
 #ifndef DRM_SHIM_VARIABLES_H
 #define DRM_SHIM_VARIABLES_H
 
+#include "kernels/module_inputs.h"
 #include "kernels/native_code.h"
 #include "memory/address_space.h"
 
@@ -14,9 +15,11 @@
 // thread-safe once it is filled.
 struct shim_variables;
 
-// The variables of a module of the driver; NULL without memory.
+// The variables of a module of the driver; NULL without memory. Constants are left out: both
+// memories have them, and ze_cpu's may be pages that cannot be written.
 struct shim_variables *shim_variables_create(ze_module_handle_t module,
-                                             const struct shim_native_code *code);
+                                             const struct shim_native_code *code,
+                                             const struct shim_module_inputs *inputs);
 // Those of several together; NULL without memory.
 struct shim_variables *shim_variables_join(uint32_t count, struct shim_variables *const *parts);
 struct shim_variables *shim_variables_retain(struct shim_variables *variables);
