@@ -13,7 +13,7 @@
 // unmaps it, and so has a graph that maps or unmaps it with each execution.
 struct zepi_ur_map {
     struct zepi_object object;
-    struct zepi_context *context; // borrowed from either
+    struct zepi_context *context; // retained
     struct zepi_ur_map *next;
     char *address;
     size_t offset_bytes;
@@ -27,6 +27,7 @@ static void map_destroy(void *object)
     struct zepi_ur_map *map = object;
     if (map->is_staging)
         zepi_usm_give(map->context, map->address);
+    zepi_release(map->context);
 }
 
 ZEPI_DEFINE_TYPE(ur_map, map_destroy);
@@ -46,7 +47,7 @@ static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t siz
     struct zepi_ur_map *map = zepi_object_create(&zepi_ur_map_type);
     if (!map)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    map->context = mem->context;
+    map->context = zepi_retain(mem->context);
     map->offset_bytes = offset;
     map->size_bytes = size;
     map->is_written = flags & (UR_MAP_FLAG_WRITE | UR_MAP_FLAG_WRITE_INVALIDATE_REGION);
@@ -149,6 +150,7 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
         return result;
     }
     *ppRetMap = map->address;
+    zepi_ur_hold_foreign(command.queue, mem);
     put_map(mem, map);
     return UR_RESULT_SUCCESS;
 }
@@ -210,9 +212,13 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
     if (!map)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "%p is not mapped", pMappedPtr);
     const zepi_result_t done = enqueue_unmap(&command, mem, map);
-    if (done == ZEPI_SUCCESS)
+    if (done == ZEPI_SUCCESS) {
+        zepi_ur_hold_foreign(command.queue, mem);
+        if (mem->context != command.queue->context)
+            zepi_queue_hold(command.queue, map);
         zepi_release(map);
-    else
+    } else {
         put_map(mem, map); // it stays
+    }
     return zepi_ur_command_end(&command, done, UR_COMMAND_MEM_UNMAP);
 }

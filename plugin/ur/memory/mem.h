@@ -4,6 +4,7 @@
 
 #include "cache/mutex.h"
 #include "copy/buffer_use.h"
+#include "queue/hold.h"
 #include "ur/handles.h"
 
 struct zepi_image;
@@ -38,9 +39,18 @@ static inline ur_result_t zepi_ur_check_mem(ur_mem_handle_t handle)
     return zepi_ur_check(handle, &zepi_ur_mem_type, UR_RESULT_ERROR_INVALID_MEM_OBJECT);
 }
 
-// A buffer that the queue can use.
+// A buffer that commands of the context can use: its own, or of another context of the platform
+// with one place for its life, since pointers are the same in all of them.
 ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_context *context);
 ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_context *context);
+
+// A command of the queue that uses the buffer has been enqueued: a buffer of another context, which
+// does not know that, stays until the command is complete.
+static inline void zepi_ur_hold_foreign(struct zepi_queue *queue, struct zepi_ur_mem *mem)
+{
+    if (__builtin_expect(mem->context != queue->context, 0))
+        zepi_queue_hold(queue, mem);
+}
 
 // `size` bytes from `offset` on, inside the buffer.
 ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size);

@@ -30,6 +30,20 @@ struct zepi_ur_mem *zepi_ur_mem_make(struct zepi_context *context, ur_mem_flags_
     return mem;
 }
 
+// Images are not shared.
+static bool is_usable_in(const struct zepi_ur_mem *mem, const struct zepi_context *context)
+{
+    return mem->context == context ||
+           (mem->context->platform == context->platform && mem->buffer && mem->buffer->fixed);
+}
+
+static ur_result_t refuse_foreign(const struct zepi_ur_mem *mem, const struct zepi_context *context)
+{
+    return zepi_ur_refuse(
+        zepi_ur_wrong_context(context, mem->context, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
+        "%s of another context", mem->image ? "an image" : "a buffer");
+}
+
 ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_context *context)
 {
     const ur_result_t result = zepi_ur_check_mem(handle);
@@ -37,12 +51,9 @@ ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_conte
         return result;
     if (!zepi_ur_mem(handle)->buffer)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "an image, expected a buffer");
-    const struct zepi_context *own = zepi_ur_mem(handle)->context;
-    if (own != context)
-        return zepi_ur_refuse(
-            zepi_ur_wrong_context(context, own, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
-            "the buffer is of another context");
-    return UR_RESULT_SUCCESS;
+    return is_usable_in(zepi_ur_mem(handle), context)
+               ? UR_RESULT_SUCCESS
+               : refuse_foreign(zepi_ur_mem(handle), context);
 }
 
 ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size)
@@ -263,14 +274,8 @@ ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_co
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
-    // Pointers are the same in all contexts of a platform, where a buffer has one for its life.
-    // Images are not shared.
-    const bool is_shared =
-        mem->context->platform == context->platform && mem->buffer && mem->buffer->fixed;
-    if (mem->context != context && !is_shared)
-        return zepi_ur_refuse(
-            zepi_ur_wrong_context(context, mem->context, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
-            "%s of another context", mem->image ? "an image" : "a buffer");
+    if (!is_usable_in(mem, context))
+        return refuse_foreign(mem, context);
     if (!mem->buffer) {
         *out = (zepi_argument_t){.size_bytes = sizeof(mem->image->ze), .value = &mem->image->ze};
         return UR_RESULT_SUCCESS;

@@ -31,11 +31,17 @@ static zepi_result_t use_whole_buffer(struct zepi_buffer_uses *uses, ur_mem_hand
     return use_buffer_range(uses, buffer, 0, zepi_ur_mem(buffer)->size_bytes, access, out_address);
 }
 
+// `other`: NULL if the command has one buffer.
 static ur_result_t buffer_command_end(struct zepi_ur_command *command,
                                       struct zepi_buffer_uses *uses, zepi_result_t done,
+                                      ur_mem_handle_t buffer, ur_mem_handle_t other,
                                       ur_command_t type)
 {
     zepi_buffer_uses_finish(uses);
+    if (done == ZEPI_SUCCESS)
+        zepi_ur_hold_foreign(command->queue, zepi_ur_mem(buffer));
+    if (done == ZEPI_SUCCESS && other)
+        zepi_ur_hold_foreign(command->queue, zepi_ur_mem(other));
     return zepi_ur_command_end(command, done, type);
 }
 
@@ -77,7 +83,7 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_copy(command.queue, pDst, source, size, uses.wait,
                                zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_READ);
+    return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_READ);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -101,7 +107,7 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_copy(command.queue, destination, pSrc, size, uses.wait,
                                zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_WRITE);
+    return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -135,7 +141,8 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_copy(command.queue, destination, source, size, uses.wait,
                                zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY);
+    return buffer_command_end(&command, &uses, done, hBufferSrc, hBufferDst,
+                              UR_COMMAND_MEM_BUFFER_COPY);
 }
 
 ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -168,7 +175,7 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     if (done == ZEPI_SUCCESS)
         done = zepi_queue_fill_any(command.queue, destination, pPattern, patternSize, size,
                                    uses.wait, zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_FILL);
+    return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_FILL);
 }
 
 ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t row_pitch,
@@ -254,7 +261,7 @@ static ur_result_t transfer_buffer_rect(struct zepi_ur_command *command, ur_mem_
         done = access == ZEPI_BUFFER_READ
                    ? copy_buffer_rect(command, &uses, memory, &memory_rect, address, &rect, region)
                    : copy_buffer_rect(command, &uses, address, &rect, memory, &memory_rect, region);
-    return buffer_command_end(command, &uses, done, type);
+    return buffer_command_end(command, &uses, done, buffer, NULL, type);
 }
 
 ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -332,5 +339,6 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
         done = use_whole_buffer(&uses, hBufferDst, ZEPI_BUFFER_WRITE, &destination);
     if (done == ZEPI_SUCCESS)
         done = copy_buffer_rect(&command, &uses, destination, &to, source, &from, region);
-    return buffer_command_end(&command, &uses, done, UR_COMMAND_MEM_BUFFER_COPY_RECT);
+    return buffer_command_end(&command, &uses, done, hBufferSrc, hBufferDst,
+                              UR_COMMAND_MEM_BUFFER_COPY_RECT);
 }

@@ -6,7 +6,6 @@
 #include "launch/launch.h"
 #include "launch/work_size.h"
 #include "queue/capture_command.h"
-#include "queue/hold.h"
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 
@@ -269,8 +268,8 @@ hold_foreign_buffers(struct zepi_queue *queue, uint32_t count,
         struct zepi_ur_mem *mem = arguments[i].type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ
                                       ? zepi_ur_mem(arguments[i].value.memObjTuple.hMem)
                                       : NULL;
-        if (mem && mem->context != queue->context)
-            zepi_queue_hold(queue, mem);
+        if (mem)
+            zepi_ur_hold_foreign(queue, mem);
     }
 }
 

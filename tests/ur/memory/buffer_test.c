@@ -11,6 +11,14 @@
 TestSuite(buffer, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(buffer_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
+static void set_up_two_discrete(void)
+{
+    setenv("ZE_CPU_INTEGRATED", "0", 1);
+    ur_set_up_two();
+}
+
+TestSuite(buffer_that_moves, .init = set_up_two_discrete, .fini = ur_tear_down);
+
 static ur_mem_handle_t create(ur_mem_flags_t flags, size_t size, void *host)
 {
     const ur_buffer_properties_t properties = {.stype = UR_STRUCTURE_TYPE_BUFFER_PROPERTIES,
@@ -332,6 +340,127 @@ Test(buffer, serves_a_kernel_of_another_context)
     UR_OK(urKernelRelease(spin));
     UR_OK(urQueueRelease(queue));
     UR_OK(urContextRelease(other));
+}
+
+// A second context of the device, with a queue and a buffer, beside a buffer of the gear's context.
+struct two_contexts {
+    ur_context_handle_t other;
+    ur_queue_handle_t queue;
+    ur_mem_handle_t buffer, others;
+};
+
+static struct two_contexts open_contexts(size_t size)
+{
+    struct two_contexts two = {.buffer = create(UR_MEM_FLAG_READ_WRITE, size, NULL)};
+    UR_OK(urContextCreate(1, &gear.device, NULL, &two.other));
+    UR_OK(urQueueCreate(two.other, gear.device, NULL, &two.queue));
+    UR_OK(urMemBufferCreate(two.other, UR_MEM_FLAG_READ_WRITE, size, NULL, &two.others));
+    return two;
+}
+
+// The buffer of the gear's context is gone.
+static void close_contexts(const struct two_contexts *two)
+{
+    UR_OK(urMemRelease(two->others));
+    UR_OK(urQueueRelease(two->queue));
+    UR_OK(urContextRelease(two->other));
+}
+
+Test(buffer, serves_commands_of_another_context)
+{
+    unsigned char bytes[SIZE], back[SIZE];
+    const struct two_contexts two = open_contexts(SIZE);
+    const ur_rect_offset_t origin = {0}, right = {8, 0, 0};
+    const ur_rect_region_t column = {8, SIZE / 64, 1};
+    void *mapped;
+    count_up(bytes, SIZE);
+    UR_OK(urEnqueueMemBufferWrite(two.queue, two.buffer, false, 0, SIZE, bytes, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferCopy(two.queue, two.buffer, two.others, 0, 0, SIZE, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferFill(two.queue, two.buffer, "", 1, 0, SIZE, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferCopyRect(two.queue, two.others, two.buffer, origin, right, column, 64,
+                                     0, 64, 0, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferMap(two.queue, two.buffer, true, UR_MAP_FLAG_READ | UR_MAP_FLAG_WRITE,
+                                64, 64, 0, NULL, NULL, &mapped));
+    cr_assert_eq(memcmp((char *)mapped + 8, bytes + 64, 8), 0);
+    memset(mapped, 77, 8);
+    UR_OK(urEnqueueMemUnmap(two.queue, two.buffer, mapped, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferRead(two.queue, two.buffer, true, 0, SIZE, back, 0, NULL, NULL));
+    for (size_t i = 0; i < SIZE; i++) {
+        const unsigned char expected = i % 64 >= 8 && i % 64 < 16 ? bytes[i - 8]
+                                       : i >= 64 && i < 72        ? 77
+                                                                  : 0;
+        cr_assert_eq(back[i], expected, "byte %zu is %u", i, back[i]);
+    }
+    UR_OK(urMemRelease(two.buffer));
+    close_contexts(&two);
+}
+
+// Its context alone knows where its contents are.
+Test(buffer_that_moves, is_refused_by_commands_of_another_context)
+{
+    test_ze_cpu_require();
+    unsigned char bytes[SIZE] = {0};
+    const struct two_contexts two = open_contexts(SIZE);
+    UR_FAILS_SAYING(
+        urEnqueueMemBufferWrite(two.queue, two.buffer, true, 0, SIZE, bytes, 0, NULL, NULL),
+        UR_RESULT_ERROR_INVALID_MEM_OBJECT, "another context");
+    UR_FAILS(urEnqueueMemBufferCopy(two.queue, two.others, two.buffer, 0, 0, 1, 0, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_MEM_OBJECT);
+    UR_OK(urMemRelease(two.buffer));
+    close_contexts(&two);
+}
+
+// Its own context, whose queues are idle, knows nothing of the commands. Neither does it of those
+// that copy from a map's memory.
+Test(buffer, stays_until_commands_of_another_context_are_complete)
+{
+    enum { BYTES = 1 << 20 };
+    static unsigned char back[BYTES];
+    test_ze_cpu_require();
+    const struct two_contexts two = open_contexts(BYTES);
+    const struct host_event gate = host_event_make();
+    void *mapped;
+    UR_OK(urEnqueueMemBufferMap(gear.queue, two.buffer, true, UR_MAP_FLAG_WRITE_INVALIDATE_REGION,
+                                0, BYTES, 0, NULL, NULL, &mapped));
+    memset(mapped, 9, BYTES);
+    const uint64_t freed_before = ze_cpu.get_count("zeMemFree");
+    UR_OK(urEnqueueMemUnmap(two.queue, two.buffer, mapped, 1, &gate.event, NULL));
+    UR_OK(urEnqueueMemBufferCopy(two.queue, two.buffer, two.others, 0, 0, BYTES, 0, NULL, NULL));
+    UR_OK(urMemRelease(two.buffer));
+    UR_OK(urQueueFinish(gear.queue));
+    const uint64_t freed = ze_cpu.get_count("zeMemFree");
+    host_event_signal(&gate);
+    UR_OK(urEnqueueMemBufferRead(two.queue, two.others, true, 0, BYTES, back, 0, NULL, NULL));
+    cr_assert_eq(freed, freed_before);
+    for (size_t i = 0; i < BYTES; i++)
+        cr_assert_eq(back[i], 9, "byte %zu is %u", i, back[i]);
+    UR_OK(urQueueFinish(two.queue));
+    host_event_release(&gate);
+    close_contexts(&two);
+}
+
+Test(buffer, serves_command_buffers_of_another_context)
+{
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
+                                               .isInOrder = true};
+    unsigned char bytes[SIZE], back[SIZE];
+    ur_exp_command_buffer_handle_t commands;
+    const struct two_contexts two = open_contexts(SIZE);
+    count_up(bytes, SIZE);
+    write(two.buffer, bytes, SIZE);
+    UR_OK(urCommandBufferCreateExp(two.other, gear.device, &desc, &commands));
+    UR_OK(urCommandBufferAppendMemBufferFillExp(commands, two.buffer, "", 1, 8, 8, 0, NULL, 0, NULL,
+                                                NULL, NULL, NULL));
+    UR_OK(urCommandBufferAppendMemBufferCopyExp(commands, two.buffer, two.others, 0, 0, SIZE, 0,
+                                                NULL, 0, NULL, NULL, NULL, NULL));
+    UR_OK(urCommandBufferFinalizeExp(commands));
+    UR_OK(urMemRelease(two.buffer));
+    UR_OK(urEnqueueCommandBufferExp(two.queue, commands, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferRead(two.queue, two.others, true, 0, SIZE, back, 0, NULL, NULL));
+    for (size_t i = 0; i < SIZE; i++)
+        cr_assert_eq(back[i], i >= 8 && i < 16 ? 0 : bytes[i], "byte %zu is %u", i, back[i]);
+    UR_OK(urCommandBufferReleaseExp(commands));
+    close_contexts(&two);
 }
 
 // The memory goes when no command can use it any more.

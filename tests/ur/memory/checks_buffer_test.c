@@ -41,8 +41,6 @@ Test(checks_buffer, read)
                    urEnqueueMemBufferRead(own.queue, handle, true, 0, 8, host, 0, NULL, EVENT_OUT));
     REFUSES(WRONG,
             urEnqueueMemBufferRead(own.queue, own.image, true, 0, 8, host, 0, NULL, EVENT_OUT));
-    REFUSES(WRONG,
-            urEnqueueMemBufferRead(own.queue, other.buffer, true, 0, 8, host, 0, NULL, EVENT_OUT));
     REFUSES(NULL_POINTER,
             urEnqueueMemBufferRead(own.queue, own.buffer, true, 0, 8, NULL, 0, NULL, EVENT_OUT));
     REFUSES_WAIT_LISTS(urEnqueueMemBufferRead(own.queue, own.buffer, true, 0, 8, host, wait_count,
@@ -60,8 +58,6 @@ Test(checks_buffer, written)
     REFUSES_HANDLE(
         MEM, ur_mem_handle_t, WRONG,
         urEnqueueMemBufferWrite(own.queue, handle, true, 0, 8, host, 0, NULL, EVENT_OUT));
-    REFUSES(WRONG,
-            urEnqueueMemBufferWrite(own.queue, other.buffer, true, 0, 8, host, 0, NULL, EVENT_OUT));
     REFUSES(NULL_POINTER,
             urEnqueueMemBufferWrite(own.queue, own.buffer, true, 0, 8, NULL, 0, NULL, EVENT_OUT));
     REFUSES_WAIT_LISTS(urEnqueueMemBufferWrite(own.queue, own.buffer, true, 0, 8, host, wait_count,
@@ -80,10 +76,6 @@ Test(checks_buffer, copied)
     REFUSES_HANDLE(
         MEM, ur_mem_handle_t, WRONG,
         urEnqueueMemBufferCopy(own.queue, own.buffer, handle, 0, 0, 8, 0, NULL, EVENT_OUT));
-    REFUSES(WRONG, urEnqueueMemBufferCopy(own.queue, own.buffer, other.buffer, 0, 0, 8, 0, NULL,
-                                          EVENT_OUT));
-    REFUSES(WRONG, urEnqueueMemBufferCopy(own.queue, other.buffer, own.buffer, 0, 0, 8, 0, NULL,
-                                          EVENT_OUT));
     REFUSES_WAIT_LISTS(urEnqueueMemBufferCopy(own.queue, own.buffer, second, 0, 0, 8, wait_count,
                                               wait_list, EVENT_OUT));
     for (size_t i = 0; i < OUTSIDE_COUNT; i++) {
@@ -100,8 +92,6 @@ Test(checks_buffer, filled)
                    urEnqueueMemBufferFill(handle, own.buffer, host, 4, 0, 8, 0, NULL, EVENT_OUT));
     REFUSES_HANDLE(MEM, ur_mem_handle_t, WRONG,
                    urEnqueueMemBufferFill(own.queue, handle, host, 4, 0, 8, 0, NULL, EVENT_OUT));
-    REFUSES(WRONG,
-            urEnqueueMemBufferFill(own.queue, other.buffer, host, 4, 0, 8, 0, NULL, EVENT_OUT));
     REFUSES(NULL_POINTER,
             urEnqueueMemBufferFill(own.queue, own.buffer, NULL, 4, 0, 8, 0, NULL, EVENT_OUT));
     REFUSES_WAIT_LISTS(urEnqueueMemBufferFill(own.queue, own.buffer, host, 4, 0, 8, wait_count,
@@ -131,8 +121,6 @@ Test(checks_buffer, mapped)
     REFUSES_HANDLE(MEM, ur_mem_handle_t, WRONG,
                    urEnqueueMemBufferMap(own.queue, handle, true, UR_MAP_FLAG_READ, 0, 8, 0, NULL,
                                          EVENT_OUT, &address));
-    REFUSES(WRONG, urEnqueueMemBufferMap(own.queue, other.buffer, true, UR_MAP_FLAG_READ, 0, 8, 0,
-                                         NULL, EVENT_OUT, &address));
     REFUSES_FLAGS(UR_MAP_FLAGS_MASK, urEnqueueMemBufferMap(own.queue, own.buffer, true, flags, 0, 8,
                                                            0, NULL, EVENT_OUT, &address));
     REFUSES(NULL_POINTER, urEnqueueMemBufferMap(own.queue, own.buffer, true, UR_MAP_FLAG_READ, 0, 8,
@@ -149,7 +137,6 @@ Test(checks_buffer, mapped)
                    urEnqueueMemUnmap(handle, own.buffer, address, 0, NULL, EVENT_OUT));
     REFUSES_HANDLE(MEM, ur_mem_handle_t, WRONG,
                    urEnqueueMemUnmap(own.queue, handle, address, 0, NULL, EVENT_OUT));
-    REFUSES(WRONG, urEnqueueMemUnmap(own.queue, other.buffer, address, 0, NULL, EVENT_OUT));
     REFUSES(NULL_POINTER, urEnqueueMemUnmap(own.queue, own.buffer, NULL, 0, NULL, EVENT_OUT));
     REFUSES(UR_RESULT_ERROR_INVALID_VALUE,
             urEnqueueMemUnmap(own.queue, own.buffer, host, 0, NULL, EVENT_OUT));
@@ -225,7 +212,6 @@ Test(checks_buffer, in_rectangles)
         REFUSES_HANDLE(MEM, ur_mem_handle_t, WRONG,
                        rect(kind, own.queue, handle, start, region, pitches, host, 0, NULL));
         REFUSES(WRONG, rect(kind, own.queue, own.image, start, region, pitches, host, 0, NULL));
-        REFUSES(WRONG, rect(kind, own.queue, other.buffer, start, region, pitches, host, 0, NULL));
         if (kind != COPY)
             REFUSES(NULL_POINTER,
                     rect(kind, own.queue, own.buffer, start, region, pitches, NULL, 0, NULL));
