@@ -8,7 +8,6 @@
 #include "queue/capture_command.h"
 #include "queue/command/barrier.h"
 #include "queue/queue_wait.h"
-#include "queue/submit.h"
 #include "ze/ze.h"
 
 #define FIRST_EVENTS 8
@@ -174,7 +173,8 @@ static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_bu
     zepi_result_t result = zepi_event_create(buffer->context, &event);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_submit_begin(&submit, queue, wait, NULL, ZEPI_ENGINE_COPY);
+    const char *source = (const char *)buffer->places[from].memory + gap->begin_bytes;
+    result = zepi_copy_begin(&submit, queue, wait, NULL, ZEPI_ENGINE_COPY, source);
     result = zepi_capture_check_uncaptured(result);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
@@ -182,8 +182,7 @@ static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_bu
     }
     zepi_event_note_list(event, submit.queue_list);
     result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list,
-                     (char *)buffer->places[to].memory + gap->begin_bytes,
-                     (char *)buffer->places[from].memory + gap->begin_bytes,
+                     (char *)buffer->places[to].memory + gap->begin_bytes, source,
                      gap->end_bytes - gap->begin_bytes, event->ze, submit.wait_count, submit.waits);
     result = zepi_submit_end(&submit, result, NULL);
     if (result == ZEPI_SUCCESS)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "copy/copy.h"
 
+#include "memory/usm.h"
 #include "queue/capture_command.h"
 #include "queue/command/barrier.h"
-#include "queue/submit.h"
 #include "ze/ze.h"
 
 zepi_result_t zepi_copy_check_range(const char *name, const void *memory, size_t size_bytes)
@@ -14,6 +14,13 @@ zepi_result_t zepi_copy_check_range(const char *name, const void *memory, size_t
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "%zu bytes from %p reach past the end of memory",
                          size_bytes, memory);
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_copy_await_source(struct zepi_submit *submit, const void *source)
+{
+    return zepi_usm_is_known_inside(submit->queue->context, source, 1)
+               ? ZEPI_SUCCESS
+               : zepi_submit_await_list_locked(submit);
 }
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
@@ -28,7 +35,7 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     if (result == ZEPI_SUCCESS)
         result = zepi_copy_check_range("source", source, size_bytes);
     if (result == ZEPI_SUCCESS)
-        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
+        result = zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, source);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
         const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY,
                                                       .to = destination,
@@ -112,7 +119,7 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
         return zepi_queue_marker(queue, wait, out_event);
     result = zepi_copy_regions_init(&regions, destination_rect, source_rect, region);
     if (result == ZEPI_SUCCESS)
-        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
+        result = zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, source);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
         const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY_RECT,
                                                       .to = destination,

@@ -3,7 +3,7 @@
 #define ZEPI_COPY_COPY_H
 
 #include "queue/command_list.h"
-#include "queue/queue.h"
+#include "queue/submit.h"
 #include "ze/ze.h"
 
 // Copies between memories, as commands of a queue. Any thread, under no lock. Pointers are not
@@ -19,6 +19,29 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    const zepi_rect_t *destination_rect, const void *source,
                                    const zepi_rect_t *source_rect, const size_t region[3],
                                    zepi_wait_list_t wait, zepi_event_t *out_event);
+
+// Under the mutex, as zepi_submit_await_list_locked, for a command that reads `source`: nothing if
+// zepi allocated that.
+zepi_result_t zepi_copy_await_source(struct zepi_submit *submit, const void *source)
+    __attribute__((noinline));
+
+// zepi_submit_begin for a command that reads `source`. If zepi did not allocate that, the command
+// has an event to wait for, unless nothing is before it. Intel's driver (26.27) reads such memory
+// into memory of its own while zeCommandListAppendMemoryCopy appends to an immediate list without
+// wait events: what comes before it in the list, and may write the source, comes too late. (It does
+// so with USM of any kind as the destination and up to 512 MiB, if the source was neither imported
+// nor copied from the same address before.) The source of rectangles, of copies to images and of
+// closed lists is read when they are executed. A wait event is right on every driver.
+static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct zepi_queue *queue,
+                                            zepi_wait_list_t wait, const zepi_event_t *out_event,
+                                            enum zepi_engine engine, const void *source)
+{
+    const zepi_result_t result = zepi_submit_begin(submit, queue, wait, out_event, engine);
+    return result != ZEPI_SUCCESS || submit->wait_count > 0 ||
+                   zepi_submit_has_nothing_before(submit)
+               ? result
+               : zepi_copy_await_source(submit, source);
+}
 
 // Whether `size_bytes` from `memory` on can be a range of memory. `name` stands for it in the
 // message.

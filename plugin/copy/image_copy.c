@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "copy/image_copy.h"
 
+#include "copy/copy.h"
 #include "memory/image.h"
 #include "queue/capture_command.h"
-#include "queue/submit.h"
 #include "ze/ze.h"
 
 // NULL: the whole image.
@@ -52,7 +52,11 @@ zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result =
+        copy->to && !copy->from
+            ? zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE,
+                              copy->from_memory)
+            : zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result == ZEPI_CAPTURED) {
         const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY_IMAGE,
                                                       .image_copy = copy};

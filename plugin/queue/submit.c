@@ -16,6 +16,7 @@ void zepi_submit_finish_lists(struct zepi_submit *submit)
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
     zepi_free(submit->signals);
+    zepi_release(submit->list_event);
 }
 
 // Begins the lists of unusual waits. Most wait lists need none.
@@ -29,6 +30,7 @@ static void need_lists(struct zepi_submit *submit)
     submit->signal_count = 0;
     submit->foreign_waits = NULL;
     submit->foreign_wait_count = 0;
+    submit->list_event = NULL;
 }
 
 // Whether a list of the queue can wait for the event. Intel's driver keeps the times of an event in
@@ -162,26 +164,36 @@ zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t w
     return result;
 }
 
-zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
-                                            struct zepi_event **out_event)
+// Under the mutex, and when it returns, which it gives up meanwhile.
+static zepi_result_t refill_and_take_event_locked(const struct zepi_submit *submit,
+                                                  struct zepi_event **out_event)
 {
     struct zepi_queue *queue = submit->queue;
     struct zepi_event_cache *cache = &submit->queue_list->events;
     struct zepi_event *event = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
     // Another thread may take the events that this one made.
-    while (!event) {
+    while (!event && result == ZEPI_SUCCESS) {
         zepi_mutex_unlock(&queue->mutex);
-        const zepi_result_t result = zepi_event_cache_refill(cache, queue);
-        if (result != ZEPI_SUCCESS) {
-            if (submit->has_lists)
-                zepi_submit_finish_lists(submit);
-            return result;
-        }
+        result = zepi_event_cache_refill(cache, queue);
         zepi_mutex_lock(&queue->mutex);
-        event = zepi_event_cache_take(cache, queue);
+        if (result == ZEPI_SUCCESS)
+            event = zepi_event_cache_take(cache, queue);
     }
     *out_event = event;
-    return ZEPI_SUCCESS;
+    return result;
+}
+
+zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
+                                            struct zepi_event **out_event)
+{
+    const zepi_result_t result = refill_and_take_event_locked(submit, out_event);
+    if (result == ZEPI_SUCCESS)
+        return ZEPI_SUCCESS;
+    zepi_mutex_unlock(&submit->queue->mutex);
+    if (submit->has_lists)
+        zepi_submit_finish_lists(submit);
+    return result;
 }
 
 // Under the queue's mutex, and when it returns: later commands of the list wait for events that
@@ -252,6 +264,43 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);
+}
+
+// An event of everything in the list.
+static zepi_result_t append_list_event_locked(struct zepi_submit *submit)
+{
+    struct zepi_event *event = zepi_event_cache_take(&submit->queue_list->events, submit->queue);
+    if (!event) {
+        const zepi_result_t result = refill_and_take_event_locked(submit, &event);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    need_lists(submit);
+    submit->list_event = event;
+    event->number =
+        atomic_load_explicit(&submit->queue->completion->submitted, memory_order_relaxed);
+    const zepi_result_t result =
+        ZEPI_ZE(zeCommandListAppendBarrier, submit->list, event->ze, 0, NULL);
+    event->has_failed = result != ZEPI_SUCCESS;
+    return result;
+}
+
+zepi_result_t zepi_submit_await_list_locked(struct zepi_submit *submit)
+{
+    zepi_event_status_t status;
+    zepi_result_t result = append_list_event_locked(submit);
+    // A queue is not known to be idle at once when it is.
+    if (result == ZEPI_SUCCESS)
+        result = zepi_event_ask_status(submit->list_event, &status);
+    if (result != ZEPI_SUCCESS)
+        return zepi_submit_end(submit, result, NULL);
+    if (status == ZEPI_EVENT_COMPLETE)
+        return ZEPI_SUCCESS;
+    atomic_store_explicit(&submit->list_event->is_awaited, true, memory_order_relaxed);
+    submit->inline_waits[0] = submit->list_event->ze;
+    submit->waits = submit->inline_waits;
+    submit->wait_count = 1;
+    return ZEPI_SUCCESS;
 }
 
 void zepi_submit_cancel(struct zepi_submit *submit)

@@ -34,12 +34,20 @@ enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const vo
 }
 
 // Whether a copy may touch these bytes: as enqueue_memcpy_any, without a message.
-static inline bool may_touch_usm(struct zepi_context *context, const void *memory, size_t size)
+static inline bool may_write_usm(struct zepi_queue *queue, const void *memory, size_t size)
 {
-    if (zepi_usm_is_known_inside(context, memory, size))
+    if (zepi_usm_is_known_inside(queue->context, memory, size))
         return true;
     return memory && (uintptr_t)memory + size > (uintptr_t)memory &&
-           zepi_usm_is_inside_any(context, memory, size);
+           zepi_usm_is_inside_any(queue->context, memory, size);
+}
+
+// And read them without an event to wait for (zepi_copy_begin).
+static inline bool may_read_usm(struct zepi_queue *queue, const void *memory, size_t size)
+{
+    if (zepi_usm_is_known_inside(queue->context, memory, size))
+        return true;
+    return zepi_queue_has_nothing_before(queue) && may_write_usm(queue, memory, size);
 }
 
 // Without events.
@@ -48,8 +56,7 @@ enqueue_memcpy_plain(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, siz
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
-                             !may_touch_usm(queue->context, pDst, size) ||
-                             !may_touch_usm(queue->context, pSrc, size),
+                             !may_write_usm(queue, pDst, size) || !may_read_usm(queue, pSrc, size),
                          0) ||
         !zepi_queue_copy_begin(queue))
         return enqueue_memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
