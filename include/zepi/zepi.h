@@ -794,7 +794,9 @@ typedef struct zepi_plugin {
     // end, or begins where one was freed, is ZEPI_ERROR_INVALID_SIZE, for advice too.
     zepi_result_t (*queue_copy)(zepi_queue_t queue, void *destination, const void *source,
                                 size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
-    // A box of bytes: region is {bytes in a row, rows, slices}.
+    // A box of bytes: region is {bytes in a row, rows, slices}. ZEPI_ERROR_INVALID_SIZE: rows or
+    // slices overlap, or an origin, a region, a row pitch or, unless the box is the first slice
+    // alone, a slice pitch is beyond 32 bits.
     zepi_result_t (*queue_copy_rect)(zepi_queue_t queue, void *destination,
                                      const zepi_rect_t *destination_rect, const void *source,
                                      const zepi_rect_t *source_rect, const size_t region[3],

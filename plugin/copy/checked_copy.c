@@ -46,33 +46,13 @@ zepi_result_t zepi_queue_copy_checked(zepi_queue_t queue, void *destination, con
     return zepi_queue_copy_end(queue, destination, source, size_bytes);
 }
 
-// Bytes from the memory's begin to the end of the rectangle. False: more than there can be.
-static bool read_rect_extent(const zepi_rect_t *rect, const size_t region[3],
-                             size_t *out_size_bytes)
-{
-    const size_t *origin = rect->origin_bytes;
-    size_t slice = rect->slice_pitch_bytes;
-    size_t rows, slices, size;
-    const size_t row = rect->row_pitch_bytes ? rect->row_pitch_bytes : region[0];
-    if ((slice == 0 && __builtin_mul_overflow(row, region[1], &slice)) ||
-        __builtin_add_overflow(origin[1], region[1] - 1, &rows) ||
-        __builtin_add_overflow(origin[2], region[2] - 1, &slices) ||
-        __builtin_mul_overflow(rows, row, &rows) ||
-        __builtin_mul_overflow(slices, slice, &slices) ||
-        __builtin_add_overflow(origin[0], region[0], &size) ||
-        __builtin_add_overflow(size, rows, &size) || __builtin_add_overflow(size, slices, &size))
-        return false;
-    *out_size_bytes = size;
-    return true;
-}
-
 static zepi_result_t check_copied_rect(zepi_queue_t queue, const char *name, const void *memory,
                                        const zepi_rect_t *rect, const size_t region[3])
 {
     size_t size_bytes;
     if (!rect || !region || region[0] == 0 || region[1] == 0 || region[2] == 0)
         return ZEPI_SUCCESS;
-    return read_rect_extent(rect, region, &size_bytes)
+    return zepi_copy_rect_extent(rect, region, &size_bytes)
                ? check_copied_range(queue, name, memory, size_bytes)
                : zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", name);
 }

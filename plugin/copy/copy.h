@@ -11,7 +11,8 @@
 // marker: it waits, and its event completes.
 //
 // ZEPI_ERROR_INVALID_VALUE: a pointer is NULL. ZEPI_ERROR_INVALID_SIZE: a range passes the end of
-// the address space, or a rectangle passes Level Zero's 32 bits or has rows that overlap.
+// the address space, or a rectangle has rows that overlap, or passes Level Zero's 32 bits: for its
+// origin, its region, its row pitch and, unless it is the first slice alone, its slice pitch.
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
@@ -47,12 +48,17 @@ static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct z
 // message.
 zepi_result_t zepi_copy_check_range(const char *name, const void *memory, size_t size_bytes);
 
+// Bytes from the memory's begin to the end of the rectangle. False: more than there can be. The
+// region is not empty.
+bool zepi_copy_rect_extent(const zepi_rect_t *rect, const size_t region[3], size_t *out_size_bytes);
+
 // Two rectangles of a copy as Level Zero takes them, checked.
 struct zepi_copy_regions {
     ze_copy_region_t to, from;
     uint32_t to_pitch, to_slice_pitch, from_pitch, from_slice_pitch;
 };
-zepi_result_t zepi_copy_regions_init(struct zepi_copy_regions *regions, const zepi_rect_t *to,
+zepi_result_t zepi_copy_regions_init(struct zepi_copy_regions *regions, const void *destination,
+                                     const zepi_rect_t *to, const void *source,
                                      const zepi_rect_t *from, const size_t region[3]);
 
 // ---- Copies without events, of a front door that has checked queue and ranges ----

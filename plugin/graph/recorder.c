@@ -36,8 +36,8 @@ static zepi_result_t record_rect(const struct zepi_recorder *recorder,
                                  const struct zepi_graph_command *command)
 {
     struct zepi_copy_regions regions;
-    const zepi_result_t result =
-        zepi_copy_regions_init(&regions, &command->to_rect, &command->from_rect, command->box);
+    const zepi_result_t result = zepi_copy_regions_init(
+        &regions, command->to, &command->to_rect, command->from, &command->from_rect, command->box);
     return result == ZEPI_SUCCESS
                ? ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, recorder->list, command->to,
                          &regions.to, regions.to_pitch, regions.to_slice_pitch, command->from,

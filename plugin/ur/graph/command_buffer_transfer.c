@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Appending copies, fills and hints to command buffers.
+#include "copy/copy.h"
 #include "core/alloc.h"
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/transfer.h"
@@ -298,11 +299,16 @@ static ur_result_t append_rect(struct zepi_ur_append *append, struct rect *to, s
 {
     zepi_rect_t to_rect;
     zepi_rect_t from_rect;
+    struct zepi_copy_regions regions;
+    const size_t box[3] = {region.width, region.height, region.depth};
     ur_result_t result = check_ends(append, &to->end, &from->end);
     if (result == UR_RESULT_SUCCESS)
         result = read_rect(from, region, &from_rect);
     if (result == UR_RESULT_SUCCESS)
         result = read_rect(to, region, &to_rect);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_copy_regions_init(&regions, to->end.memory, &to_rect,
+                                                       from->end.memory, &from_rect, box));
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY_RECT);
@@ -311,9 +317,7 @@ static ur_result_t append_rect(struct zepi_ur_append *append, struct rect *to, s
         command->from = from->end.memory;
         command->to_rect = to_rect;
         command->from_rect = from_rect;
-        command->box[0] = region.width;
-        command->box[1] = region.height;
-        command->box[2] = region.depth;
+        memcpy(command->box, box, sizeof(box));
         command->memory[0] = memory_of(&to->end);
         command->memory[1] = memory_of(&from->end);
     }

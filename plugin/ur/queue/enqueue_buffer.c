@@ -182,10 +182,11 @@ ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t
                               size_t slice_pitch, ur_rect_region_t region)
 {
     const size_t row = row_pitch ? row_pitch : region.width;
+    size_t least;
     if (region.width == 0 || region.height == 0 || region.depth == 0)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a region of nothing");
-    if (row < region.width ||
-        (slice_pitch != 0 && (slice_pitch < region.height * row || slice_pitch % row != 0)))
+    if (row < region.width || __builtin_mul_overflow(region.height, row, &least) ||
+        (slice_pitch != 0 && (slice_pitch < least || slice_pitch % row != 0)))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                               "pitches of %zu and %zu bytes, for rows of %llu bytes and slices of "
                               "%llu rows",
@@ -200,15 +201,9 @@ ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t
 ur_result_t zepi_ur_check_rect(const struct zepi_ur_mem *mem, const zepi_rect_t *rect,
                                ur_rect_region_t region)
 {
-    const size_t row = rect->row_pitch_bytes ? rect->row_pitch_bytes : region.width;
-    const size_t slice = rect->slice_pitch_bytes ? rect->slice_pitch_bytes : row * region.height;
-    size_t rows;
-    size_t slices;
-    size_t end = rect->origin_bytes[0] + region.width;
-    if (__builtin_mul_overflow(rect->origin_bytes[1] + region.height - 1, row, &rows) ||
-        __builtin_mul_overflow(rect->origin_bytes[2] + region.depth - 1, slice, &slices) ||
-        __builtin_add_overflow(end, rows, &end) || __builtin_add_overflow(end, slices, &end) ||
-        end > mem->size_bytes)
+    const size_t box[3] = {region.width, region.height, region.depth};
+    size_t end;
+    if (!zepi_copy_rect_extent(rect, box, &end) || end > mem->size_bytes)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                               "the rectangle reaches past the end of the buffer of %zu bytes",
                               mem->size_bytes);

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // A device that addresses 64 MiB of an allocation, unless it is asked for more.
 static void set_up_limited(void)
@@ -190,6 +191,74 @@ Test(copy, of_boxes_of_any_shape_moves_the_same_bytes_as_a_loop)
     TEST_OK(zepi.usm_free(gear.context, from));
     TEST_OK(zepi.usm_free(gear.context, to));
     free(expected);
+}
+
+#define FAR_PITCH ((size_t)1 << 20)
+#define FAR_ROWS 4097 // 4 GiB and a row
+
+// Untouched pages cost nothing.
+static uint8_t *map_far_rows(void)
+{
+    void *rows = mmap(NULL, FAR_ROWS * FAR_PITCH, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    cr_assert_neq(rows, MAP_FAILED);
+    return rows;
+}
+
+Test(copy, rows_may_be_more_than_4_gib_apart)
+{
+    uint8_t *from = map_far_rows(), *to = map_far_rows();
+    zepi_rect_t rect = {.row_pitch_bytes = FAR_PITCH};
+    size_t region[3] = {16, FAR_ROWS, 1};
+    for (size_t row = 0; row < FAR_ROWS; row++)
+        memset(from + row * FAR_PITCH, (int)(row % 251), 16);
+    TEST_OK(zepi.queue_copy_rect(gear.queue, to, &rect, from, &rect, region, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    for (size_t row = 0; row < FAR_ROWS; row++)
+        cr_assert_eq(memcmp(to + row * FAR_PITCH, from + row * FAR_PITCH, 16), 0, "row %zu", row);
+    // Slices are another matter.
+    const size_t slice = FAR_ROWS * FAR_PITCH;
+    const zepi_rect_t dense = {0};
+    rect.origin_bytes[2] = 1;
+    TEST_FAILS_SAYING(
+        zepi.queue_copy_rect(gear.queue, to, &rect, from, &dense, region, TEST_NO_WAIT, NULL),
+        ZEPI_ERROR_INVALID_SIZE, "slice pitch of 4296015872 bytes is beyond 32 bits");
+    rect = (zepi_rect_t){.row_pitch_bytes = FAR_PITCH, .slice_pitch_bytes = slice};
+    region[1] = region[2] = 2;
+    TEST_FAILS_SAYING(
+        zepi.queue_copy_rect(gear.queue, to, &dense, from, &rect, region, TEST_NO_WAIT, NULL),
+        ZEPI_ERROR_INVALID_SIZE, "slice pitch of 4296015872 bytes is beyond 32 bits");
+    rect.row_pitch_bytes = (size_t)1 << 32;
+    rect.slice_pitch_bytes = 0;
+    region[2] = 1;
+    TEST_FAILS_SAYING(
+        zepi.queue_copy_rect(gear.queue, to, &dense, from, &rect, region, TEST_NO_WAIT, NULL),
+        ZEPI_ERROR_INVALID_SIZE, "row pitch of 4294967296 bytes is beyond 32 bits");
+    munmap(from, slice);
+    munmap(to, slice);
+}
+
+Test(copy, boxes_end_within_the_address_space)
+{
+    static uint8_t memory[64], other[64];
+    const zepi_rect_t dense = {0};
+    zepi_rect_t rect = {.row_pitch_bytes = UINT32_MAX};
+    size_t region[3] = {1, UINT32_MAX, 1};
+    TEST_FAILS_SAYING(
+        zepi.queue_copy_rect(gear.queue, memory, &dense, other, &rect, region, TEST_NO_WAIT, NULL),
+        ZEPI_ERROR_INVALID_SIZE, "past the end of memory");
+    rect.origin_bytes[1] = UINT32_MAX;
+    TEST_FAILS_SAYING(
+        zepi.queue_copy_rect(gear.queue, memory, &dense, other, &rect, region, TEST_NO_WAIT, NULL),
+        ZEPI_ERROR_INVALID_SIZE, "source rectangle is too large");
+    region[1] = 1;
+    for (int i = 0; i < 3; i++) {
+        rect = dense;
+        rect.origin_bytes[i] = SIZE_MAX;
+        TEST_FAILS(zepi.queue_copy_rect(gear.queue, memory, &rect, other, &dense, region,
+                                        TEST_NO_WAIT, NULL),
+                   ZEPI_ERROR_INVALID_SIZE);
+    }
 }
 
 Test(copy, fills_with_patterns_of_every_size)

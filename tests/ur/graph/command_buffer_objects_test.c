@@ -3,7 +3,9 @@
 #include "command_buffer_fixture.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 TestSuite(command_buffer_objects, .init = cb_set_up, .fini = cb_tear_down);
 
@@ -119,6 +121,41 @@ Test(command_buffer_objects, copies_rectangles)
         cr_assert_eq(out[i], is_inside ? in[i] : 0, "byte %d is %u", i, out[i]);
     }
     UR_OK(urCommandBufferReleaseExp(buffer));
+}
+
+// Rows of the host that are more than 4 GiB apart altogether, and dense in the buffer.
+Test(command_buffer_objects, copies_rows_of_a_large_pitch)
+{
+    enum { ROWS = 4097, WIDTH = 16 };
+    const size_t pitch = (size_t)1 << 20;
+    const ur_rect_region_t region = {WIDTH, ROWS, 1}, slices = {WIDTH, 2, 2};
+    const ur_rect_offset_t at = {0, 0, 0};
+    uint8_t *in = mmap(NULL, ROWS * pitch, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    cr_assert_neq((void *)in, MAP_FAILED);
+    for (size_t row = 0; row < ROWS; row++)
+        memset(in + row * pitch, (int)(row % 251), WIDTH);
+    uint8_t *out = malloc(ROWS * WIDTH);
+    ur_mem_handle_t mem = cb_make_mem(ROWS * WIDTH);
+    buffer_t buffer = cb_make(IN_ORDER);
+    UR_OK(urCommandBufferAppendMemBufferWriteRectExp(buffer, mem, at, at, region, 0, 0, pitch, 0,
+                                                     in, 0, NULL, 0, NULL, NULL, NULL, NULL));
+    UR_OK(urCommandBufferAppendMemBufferReadExp(buffer, mem, 0, ROWS * WIDTH, out, 0, NULL, 0, NULL,
+                                                NULL, NULL, NULL));
+    // What cannot be recorded is refused at once.
+    UR_FAILS_SAYING(urCommandBufferAppendMemBufferWriteRectExp(buffer, mem, at, at, slices, 0, 0,
+                                                               pitch, ROWS * pitch, in, 0, NULL, 0,
+                                                               NULL, NULL, NULL, NULL),
+                    UR_RESULT_ERROR_INVALID_SIZE, "slice pitch");
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    for (size_t row = 0; row < ROWS; row++)
+        cr_assert_eq(memcmp(out + row * WIDTH, in + row * pitch, WIDTH), 0, "row %zu", row);
+    UR_OK(urMemRelease(mem));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    free(out);
+    munmap(in, ROWS * pitch);
 }
 
 Test(command_buffer_objects, launches_on_memory_objects_that_it_keeps)

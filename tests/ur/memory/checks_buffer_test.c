@@ -201,6 +201,20 @@ static const struct {
     {{0, 0, 0}, {4, UINT64_MAX / 2, 4}, {8, 16, 8, 0}},
 };
 
+// Sums that are more than 64 bits hold.
+static const struct {
+    ur_rect_offset_t origin;
+    ur_rect_region_t region;
+    size_t pitches[4];
+} too_large_rects[] = {
+    {{UINT64_MAX, 0, 0}, {4, 2, 1}, {8, 0, 8, 0}},
+    {{UINT64_MAX - 3, 0, 0}, {4, 1, 1}, {0, 0, 0, 0}},
+    {{0, UINT64_MAX, 0}, {4, 2, 1}, {8, 0, 8, 0}},
+    {{0, UINT64_MAX, 0}, {4, 9, 1}, {8, 0, 8, 0}},
+    {{0, 0, UINT64_MAX}, {4, 2, 2}, {8, 0, 8, 0}},
+    {{0, 0, 0}, {4, 2, UINT64_MAX}, {8, 0, 8, 0}},
+};
+
 Test(checks_buffer, in_rectangles)
 {
     const ur_rect_offset_t start = {0, 0, 0};
@@ -220,5 +234,10 @@ Test(checks_buffer, in_rectangles)
         for (size_t i = 0; i < sizeof(bad_rects) / sizeof(bad_rects[0]); i++)
             REFUSES(SIZE, rect(kind, own.queue, own.buffer, bad_rects[i].origin,
                                bad_rects[i].region, bad_rects[i].pitches, host, 0, NULL));
+        for (size_t i = 0; i < sizeof(too_large_rects) / sizeof(too_large_rects[0]); i++)
+            UR_FAILS_SAYING(rect(kind, own.queue, own.buffer, too_large_rects[i].origin,
+                                 too_large_rects[i].region, too_large_rects[i].pitches, host, 0,
+                                 NULL),
+                            UR_RESULT_ERROR_INVALID_SIZE, "reaches past the end of the buffer");
     }
 }

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // A device that addresses 64 MiB of an allocation, unless it is asked for more.
 static void set_up_limited(void)
@@ -234,6 +235,26 @@ Test(usm, is_copied_in_rows_of_two_pitches)
             cr_assert_eq(to[row * 2 * PITCH + i], i < WIDTH ? from[row * PITCH + i] : 0);
     }
     ur_free(from);
+    ur_free(to);
+}
+
+// More than 4 GiB altogether; untouched pages cost nothing.
+Test(usm, is_copied_from_rows_of_a_large_pitch)
+{
+    enum { FAR_ROWS = 4097, FAR_WIDTH = 16 };
+    const size_t pitch = (size_t)1 << 20;
+    unsigned char *from = mmap(NULL, FAR_ROWS * pitch, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *to = ur_shared((size_t)FAR_ROWS * FAR_WIDTH);
+    cr_assert_neq((void *)from, MAP_FAILED);
+    for (size_t row = 0; row < FAR_ROWS; row++)
+        memset(from + row * pitch, (int)(row % 251), FAR_WIDTH);
+    UR_OK(urEnqueueUSMMemcpy2D(gear.queue, true, to, FAR_WIDTH, from, pitch, FAR_WIDTH, FAR_ROWS, 0,
+                               NULL, NULL));
+    for (size_t row = 0; row < FAR_ROWS; row++)
+        cr_assert_eq(memcmp(to + row * FAR_WIDTH, from + row * pitch, FAR_WIDTH), 0, "row %zu",
+                     row);
+    munmap(from, FAR_ROWS * pitch);
     ur_free(to);
 }
 
