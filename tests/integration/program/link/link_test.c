@@ -48,7 +48,7 @@ Test(link, resolves_objects_that_import_from_each_other)
         zepi_module_t module;
         int32_t data[2] = {4, 0};
         TEST_OK(link_named(method, 2, names, &module));
-        run_kernel(module, "forth_and_back", data, 1, 0);
+        run_kernel(module, "forth_and_back", data, 2, 0);
         cr_assert_eq(data[0], 50);
         // Written by a kernel of one object, read by a function and a kernel of the other.
         run_kernel(module, "write_first", NULL, 0, 6);
