@@ -157,8 +157,8 @@ Test(ze_cpu_modules, lists_kernels_and_their_properties)
     ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
     uint32_t count = 0;
     MUST(zeModuleGetKernelNames(module, &count, NULL));
-    cr_assert_eq(count, 9);
-    const char *names[9];
+    cr_assert_eq(count, 10);
+    const char *names[10];
     MUST(zeModuleGetKernelNames(module, &count, names));
     bool is_found = false;
     for (uint32_t i = 0; i < count; i++)

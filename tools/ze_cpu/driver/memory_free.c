@@ -32,7 +32,7 @@ ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
 static ze_result_t defer(const struct cpu_allocation *erased)
 {
     // Commands that are still to come may use it, and its rights change no more.
-    if (erased->mapped_bytes != 0)
+    if (erased->type == ZE_MEMORY_TYPE_DEVICE)
         mprotect((void *)erased->address, erased->mapped_bytes, PROT_READ | PROT_WRITE);
     pthread_mutex_lock(&deferred_mutex);
     struct cpu_allocation *grown = realloc(deferred, (deferred_count + 1) * sizeof(*grown));

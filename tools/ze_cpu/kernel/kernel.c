@@ -4,6 +4,7 @@
 #include "entry.h"
 #include "image/image.h"
 #include "module/module.h"
+#include "options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,23 @@ static bool take_object(const struct cpu_argument *argument, const void *value, 
     return true;
 }
 
+// No value is one of zeros, as on Intel's driver.
+static void write_value(unsigned char *slot, const void *value, size_t size_bytes)
+{
+    if (value != NULL)
+        memcpy(slot, value, size_bytes);
+    else
+        memset(slot, 0, size_bytes);
+}
+
+// Whether the size is one to take for an argument of so many bytes. Intel's driver does not look at
+// the size of pointers and handles, and takes as much of a number as there is.
+static bool is_taken(size_t size_bytes, size_t expected_bytes, bool is_number)
+{
+    return size_bytes == expected_bytes ||
+           (!cpu_options()->is_strict && (size_bytes > 0 || !is_number));
+}
+
 ze_result_t cpu_kernel_write_argument(const struct cpu_program_kernel *code,
                                       unsigned char *arguments, uint32_t index, size_t size_bytes,
                                       const void *value)
@@ -109,33 +127,29 @@ ze_result_t cpu_kernel_write_argument(const struct cpu_program_kernel *code,
         break;
     case ZEPI_SPIRV_ARGUMENT_GLOBAL:
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
-        if (size_bytes != sizeof(void *))
+        if (!is_taken(size_bytes, sizeof(void *), false))
             return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-        if (value != NULL)
-            memcpy(slot, value, sizeof(void *));
-        else
-            memset(slot, 0, sizeof(void *));
+        write_value(slot, value, sizeof(void *));
         break;
     case ZEPI_SPIRV_ARGUMENT_IMAGE:
     case ZEPI_SPIRV_ARGUMENT_SAMPLER:
-        if (size_bytes != sizeof(void *))
+        if (!is_taken(size_bytes, sizeof(void *), false))
             return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
         if (!take_object(argument, value, slot))
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
         break;
     default:
-        if (size_bytes == 0 || (argument->size_bytes != 0 ? size_bytes != argument->size_bytes
-                                                          : size_bytes > CPU_ANY_SIZE_BYTES))
-            return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-        if (argument->size_bytes == 0) {
-            memcpy(slot, &size_bytes, sizeof(size_bytes));
-            slot += sizeof(size_bytes);
+        if (argument->size_bytes != 0) {
+            if (!is_taken(size_bytes, argument->size_bytes, true))
+                return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+            write_value(slot, value,
+                        size_bytes < argument->size_bytes ? size_bytes : argument->size_bytes);
+            break;
         }
-        // No value is one of zeros, as on Intel's driver.
-        if (value != NULL)
-            memcpy(slot, value, size_bytes);
-        else
-            memset(slot, 0, size_bytes);
+        if (size_bytes == 0 || size_bytes > CPU_ANY_SIZE_BYTES)
+            return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
+        memcpy(slot, &size_bytes, sizeof(size_bytes));
+        write_value(slot + sizeof(size_bytes), value, size_bytes);
     }
     return ZE_RESULT_SUCCESS;
 }

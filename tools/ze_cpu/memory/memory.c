@@ -7,6 +7,7 @@
 #include "entry.h"
 #include "opencl.h"
 #include "options.h"
+#include "pages.h"
 #include "shared_file.h"
 #include "ze_newer.h"
 
@@ -97,76 +98,21 @@ bool cpu_memory_erase(const void *pointer, bool is_imported, struct cpu_allocati
     return found;
 }
 
-static int rights_of(ze_device_handle_t device)
+static int rights_of(ze_memory_type_t type, ze_device_handle_t device)
 {
-    return cpu_device_access_is_open(device) ? PROT_READ | PROT_WRITE : PROT_NONE;
+    return type != ZE_MEMORY_TYPE_DEVICE || cpu_device_access_is_open(device)
+               ? PROT_READ | PROT_WRITE
+               : PROT_NONE;
 }
 
 void cpu_memory_apply_access(void)
 {
     pthread_rwlock_rdlock(&table_lock);
     for (size_t i = 0; i < table_count; i++)
-        if (table[i].mapped_bytes != 0)
-            mprotect((void *)table[i].address, table[i].mapped_bytes, rights_of(table[i].device));
+        if (table[i].type == ZE_MEMORY_TYPE_DEVICE)
+            mprotect((void *)table[i].address, table[i].mapped_bytes,
+                     rights_of(table[i].type, table[i].device));
     pthread_rwlock_unlock(&table_lock);
-}
-
-// Pages of their own for a discrete device. More is mapped than needed where the alignment asks for
-// it, and the rest given back.
-static bool map_pages(struct cpu_allocation *allocation, size_t alignment)
-{
-    const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
-    const size_t bytes =
-        (allocation->size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
-    const bool is_shared = cpu_options()->shares_memory && !allocation->is_exportable;
-    const uint64_t offset = is_shared ? cpu_shared_file_take(bytes + slack) : CPU_NO_FILE;
-    if (is_shared && offset == CPU_NO_FILE)
-        return false;
-    unsigned char *pages = mmap(NULL, bytes + slack, rights_of(allocation->device),
-                                is_shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
-                                is_shared ? cpu_shared_file() : -1, is_shared ? (off_t)offset : 0);
-    if (pages == MAP_FAILED)
-        return false;
-    const size_t before = slack != 0 ? -(uintptr_t)pages & (alignment - 1) : 0;
-    if (before != 0)
-        munmap(pages, before);
-    if (slack - before != 0)
-        munmap(pages + before + bytes, slack - before);
-    allocation->address = (uintptr_t)(pages + before);
-    allocation->mapped_bytes = bytes;
-    allocation->offset = is_shared ? offset + before : CPU_NO_FILE;
-    return true;
-}
-
-// Puts a file of its own in the place of the pages.
-static bool make_exportable(struct cpu_allocation *allocation)
-{
-    void *pages = (void *)allocation->address;
-    const size_t bytes = allocation->mapped_bytes;
-    const int file = memfd_create("ze_cpu exportable memory", MFD_CLOEXEC);
-    allocation->file = file;
-    if (file >= 0 && ftruncate(file, (off_t)bytes) == 0 &&
-        mmap(pages, bytes, rights_of(allocation->device), MAP_SHARED | MAP_FIXED, file, 0) == pages)
-        return true;
-    munmap(pages, bytes);
-    if (file >= 0)
-        close(file);
-    return false;
-}
-
-static bool make_memory(struct cpu_allocation *allocation, size_t alignment)
-{
-    void *memory = NULL;
-    if (allocation->is_exportable)
-        return map_pages(allocation, alignment) && make_exportable(allocation);
-    if (allocation->type == ZE_MEMORY_TYPE_DEVICE &&
-        (!cpu_options()->is_integrated || cpu_options()->shares_memory))
-        return map_pages(allocation, alignment);
-    if (posix_memalign(&memory, alignment > CPU_PAGE_BYTES ? alignment : CPU_PAGE_BYTES,
-                       allocation->size_bytes) != 0)
-        return false;
-    allocation->address = (uintptr_t)memory;
-    return true;
 }
 
 static _Atomic uint64_t taken_bytes;
@@ -201,15 +147,10 @@ void cpu_memory_free(const struct cpu_allocation *allocation)
         return;
     if (allocation->origin == CPU_ALLOCATED)
         cpu_memory_give(device_bytes_of(allocation));
-    if (allocation->mapped_bytes != 0)
+    if (allocation->origin == CPU_ALLOCATED)
+        cpu_pages_unmap(allocation);
+    else
         munmap((void *)allocation->address, allocation->mapped_bytes);
-    if (allocation->mapped_bytes != 0 && allocation->offset != CPU_NO_FILE &&
-        allocation->origin == CPU_ALLOCATED)
-        cpu_shared_file_give(allocation->offset, allocation->mapped_bytes);
-    if (allocation->mapped_bytes == 0)
-        free((void *)allocation->address);
-    if (allocation->is_exportable)
-        close(allocation->file);
 }
 
 // The descriptor of a file with so many bytes, as the chain asks for; negative: there is none.
@@ -311,7 +252,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     // From its rights to its place in the table no command begins or ends.
     cpu_device_access_lock();
-    bool is_made = make_memory(&allocation, alignment);
+    bool is_made = cpu_pages_map(&allocation, alignment, rights_of(type, device));
     bool is_known = is_made && insert(allocation);
     cpu_device_access_unlock();
     if (is_made && !is_known)
@@ -372,8 +313,8 @@ bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, ui
     pthread_rwlock_rdlock(&table_lock);
     const struct cpu_allocation *found = find_locked(pointer);
     const bool is_shared = found != NULL && found->address == (uintptr_t)pointer &&
-                           found->context == context && found->mapped_bytes != 0 &&
-                           found->origin == CPU_ALLOCATED && found->offset != CPU_NO_FILE;
+                           found->context == context && found->origin == CPU_ALLOCATED &&
+                           found->offset != CPU_NO_FILE;
     if (is_shared) {
         *out_offset = found->offset;
         *out_size_bytes = found->size_bytes;
@@ -396,7 +337,8 @@ ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t 
                                         .offset = offset,
                                         .origin = origin};
     cpu_device_access_lock();
-    void *pages = mmap(NULL, bytes, rights_of(device), MAP_SHARED, file, (off_t)offset);
+    void *pages = mmap(NULL, bytes, rights_of(ZE_MEMORY_TYPE_DEVICE, device), MAP_SHARED, file,
+                       (off_t)offset);
     allocation.address = (uintptr_t)pages;
     const bool is_known = pages != MAP_FAILED && insert(allocation);
     cpu_device_access_unlock();

@@ -2,14 +2,16 @@
 #ifndef ZE_CPU_MEMORY_H
 #define ZE_CPU_MEMORY_H
 
+#include "allocation.h"
+
 #include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// The three kinds of USM are plain page-aligned memory of the process, which the OpenCL runtime
-// takes as kernel arguments like any other. A sorted table answers pointer queries. The memory of
-// discrete devices is pages of its own, since it loses its access rights.
+// The three kinds of USM are pages of the process, which the OpenCL runtime takes as kernel
+// arguments like any other memory. A sorted table answers pointer queries. The memory of discrete
+// devices loses its access rights.
 
 // Gives each discrete device's memory the rights that cpu_device_access_is_open tells. Under the
 // lock of that.
@@ -29,27 +31,6 @@ struct cpu_memory_info {
 
 // The allocation that the address lies in. False: it lies in none.
 bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info);
-
-enum cpu_origin {
-    CPU_ALLOCATED,
-    CPU_IMPORTED, // by an IPC handle: pages of another process' file, or once more of this one's
-    CPU_EXTERNAL, // pages of a file whose descriptor the host gave
-    CPU_OF_HOST,  // the host's own memory
-};
-
-struct cpu_allocation {
-    uintptr_t address;
-    size_t size_bytes;
-    size_t mapped_bytes; // pages of its own, a discrete or shared device's; 0: from the C library
-    uint64_t offset;     // of the pages in the shared file; CPU_NO_FILE: they are in none
-    enum cpu_origin origin;
-    bool is_exportable;
-    int file; // owned, of exportable memory: its pages are in it
-    ze_memory_type_t type;
-    ze_context_handle_t context; // borrowed
-    ze_device_handle_t device;   // borrowed, may be NULL
-    uint64_t id;
-};
 
 // Takes the allocation that begins at the address out of the table, for cpu_memory_free later on.
 // `is_imported`: it was by an IPC handle. False: there is none of that sort.

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_ALLOCATION_H
+#define ZE_CPU_ALLOCATION_H
+
+#include <level_zero/ze_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// USM as the table of memory.h has it.
+enum cpu_origin {
+    CPU_ALLOCATED,
+    CPU_IMPORTED, // by an IPC handle: pages of another process' file, or once more of this one's
+    CPU_EXTERNAL, // pages of a file whose descriptor the host gave
+    CPU_OF_HOST,  // the host's own memory
+};
+
+struct cpu_allocation {
+    uintptr_t address;
+    size_t size_bytes;
+    size_t mapped_bytes; // of its pages; 0: CPU_OF_HOST
+    uint64_t offset;     // of the pages in the shared file; CPU_NO_FILE: they are in none
+    enum cpu_origin origin;
+    bool is_exportable;
+    int file; // owned, of exportable memory: its pages are in it
+    ze_memory_type_t type;
+    ze_context_handle_t context; // borrowed
+    ze_device_handle_t device;   // borrowed, may be NULL
+    uint64_t id;
+};
+
+#endif
