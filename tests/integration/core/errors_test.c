@@ -110,8 +110,8 @@ Test(errors, of_sizes_say_what_does_not_fit)
     expect(&launch, ZEPI_ERROR_INVALID_VALUE, "expected 1 to 3");
     launch.desc.work_dim = 4;
     expect(&launch, ZEPI_ERROR_INVALID_VALUE, "4 dimensions");
-    launch.desc.global_size[0] = (size_t)1 << 33;
-    expect(&launch, ZEPI_ERROR_INVALID_SIZE, "32 bits");
+    launch.desc.global_size[0] = (size_t)1 << 37;
+    expect(&launch, ZEPI_ERROR_INVALID_SIZE, "makes 8589934592 groups of 16, beyond 32 bits");
     launch.desc.size = 8;
     expect(&launch, ZEPI_ERROR_INVALID_SIZE, "size of the launch description");
     launch.desc.flags = 0x80;

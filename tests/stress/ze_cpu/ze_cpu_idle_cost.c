@@ -252,7 +252,7 @@ static const struct kind {
     ROW("event: query", event_query, 38),
     ROW("event: wait", event_wait, 38),
     // Two thirds of it are the C library's: page-aligned memory, which costs by how the heap lies.
-    ROW("memory: allocate and free", allocation, 1800),
+    ROW("memory: allocate and free", allocation, 5600),
     ROW("immediate list: create and destroy", list_create, 450),
     ROW("kernel: create and destroy", kernel_create, 950),
 #undef ROW
