@@ -34,6 +34,7 @@ struct zepi_shared {
     uint8_t token[TOKEN_BYTES];            // the contents of this process' claims
     _Atomic int64_t rest_until_ns;         // the server is left alone until then
     _Atomic uint64_t claims;               // made and not given back
+    _Atomic bool is_refusal_told;          // that claims cannot be given back
     char text[ZEPI_SHARED_TEXT_BYTES / 2]; // the address, for people
 };
 
@@ -233,23 +234,29 @@ static enum claim session_claim(struct session *session)
     return is_mine ? CLAIM_MINE : CLAIM_OF_ANOTHER;
 }
 
-// Gives this process' claim back, if it has not ended by its time. (One that ends between the two
-// commands costs another process its claim, and that is one build more.)
+// Gives this process' claim back, if it has not ended by its time: in one step, so that the claim
+// that another process made meanwhile stays. A server that refuses the step is no trouble: the
+// claim ends by its time.
 static void session_release_claim(struct session *session)
 {
-    const struct zepi_redis_word words[] = {ZEPI_REDIS_TEXT("GET"),
-                                            ZEPI_REDIS_TEXT(session->claim_name)};
-    const struct zepi_redis_word remove[] = {ZEPI_REDIS_TEXT("DEL"),
-                                             ZEPI_REDIS_TEXT(session->claim_name)};
-    const struct zepi_redis_word token = session_token(session);
-    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_STRING, 2, words);
-    const bool is_mine = reply && reply->type == REDIS_REPLY_STRING && reply->len == token.size &&
-                         memcmp(reply->str, token.bytes, token.size) == 0;
+    const struct zepi_redis_word words[] = {
+        ZEPI_REDIS_TEXT("EVAL"),
+        ZEPI_REDIS_TEXT("if redis.call('GET', KEYS[1]) == ARGV[1] then "
+                        "return redis.call('DEL', KEYS[1]) else return 0 end"),
+        ZEPI_REDIS_TEXT("1"), ZEPI_REDIS_TEXT(session->claim_name), session_token(session)};
+    struct zepi_shared *shared = session->shared;
+    struct zepi_redis *redis = &session->redis;
+    const bool had_trouble = redis->trouble[0];
+    redisReply *reply = zepi_redis_ask(redis, REDIS_REPLY_INTEGER, 5, words);
+    if (reply && reply->type == REDIS_REPLY_INTEGER && reply->integer == 1)
+        atomic_fetch_sub_explicit(&shared->claims, 1, memory_order_relaxed);
     freeReplyObject(reply);
-    if (!is_mine)
+    // An error with the connection still there: the server refused.
+    if (reply || redis->socket < 0 || had_trouble)
         return;
-    atomic_fetch_sub_explicit(&session->shared->claims, 1, memory_order_relaxed);
-    zepi_redis_do(&session->redis, REDIS_REPLY_INTEGER, 2, remove);
+    if (!atomic_exchange_explicit(&shared->is_refusal_told, true, memory_order_relaxed))
+        session_note(session, "it refuses EVAL; claims end by their time");
+    redis->trouble[0] = '\0';
 }
 
 // How long the claim still holds, in *out_ms; below 0: there is none. False: trouble.

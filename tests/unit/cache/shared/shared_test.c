@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ Test(shared, logs_in_and_uses_a_database)
     char address[512];
     redis =
         fixture_redis_start("--requirepass word --user zepi on '>other' '~zepi1:*' -@all +get +set "
-                            "+del +pttl +ping +select");
+                            "+del +pttl +eval +ping +select");
     struct zepi_shared_config config = fixture_config(redis.unix_address);
     struct zepi_shared *shared = fixture_shared(&config);
     zepi_shared_describe(shared, state);
@@ -322,6 +323,94 @@ Test(shared, keeps_nobody_waiting_for_a_build_that_failed)
     cr_assert_lt(fixture_now_ms() - begin_ms, 6000);
     fixture_redis_stop(&redis);
 }
+
+// ---- Claims ----
+
+// Sends a command for a claim over a connection beside those of the stores. `value`: or NULL.
+static redisReply *ask(const char *command, uint64_t number, const char *value)
+{
+    struct zepi_key key;
+    fixture_key(&key, number);
+    const struct zepi_digest digest = zepi_key_digest(&key);
+    char name[64];
+    snprintf(name, sizeof(name), "zepi1:%016" PRIx64 "%016" PRIx64 ":claim", digest.high,
+             digest.low);
+    const char *words[] = {command, name, value};
+    redisContext *connection = redisConnectUnix(strchr(redis.unix_address, '/') + 2);
+    cr_assert(connection && connection->err == 0);
+    redisReply *reply = redisCommandArgv(connection, value ? 3 : 2, words, NULL);
+    cr_assert_not_null(reply);
+    redisFree(connection);
+    return reply;
+}
+
+static bool has_claim_of_another(uint64_t number)
+{
+    redisReply *reply = ask("GET", number, NULL);
+    const bool is_it = reply->type == REDIS_REPLY_STRING && strcmp(reply->str, "another") == 0;
+    freeReplyObject(reply);
+    return is_it;
+}
+
+static int sends_before; // the other process claims the key
+
+static int claim_for_another(enum zepi_sys_call call)
+{
+    if (call == ZEPI_SYS_SEND && sends_before-- == 0)
+        freeReplyObject(ask("SET", 1, "another"));
+    return 0;
+}
+
+Test(shared, leaves_a_claim_that_another_process_made_between_its_commands)
+{
+    redis = fixture_redis_start("");
+    struct zepi_shared *shared = over_socket();
+    for (int n = 0; sends_before < 0 || n == 0; n++) {
+        struct zepi_build_record record = {0};
+        struct zepi_key key;
+        fixture_key(&key, 1);
+        freeReplyObject(ask("DEL", 1, NULL));
+        zepi_shared_store_ops.remove(shared, &key);
+        cr_assert_not(zepi_shared_store_ops.load(shared, &key, &record));
+        sends_before = n;
+        zepi_sys_set_hook(claim_for_another);
+        fixture_store(shared, 1, "text");
+        zepi_sys_set_hook(NULL);
+        cr_assert(sends_before >= 0 || has_claim_of_another(1), "claimed before command %d", n + 1);
+    }
+    cr_assert_eq(fixture_note_count, 0, "%s", fixture_last_note);
+    zepi_shared_destroy(shared);
+    fixture_redis_stop(&redis);
+}
+
+Test(shared, lets_claims_end_by_their_time_if_the_server_forbids_scripts)
+{
+    redis = fixture_redis_start("--user default on nopass '~zepi1:*' -@all +get +set +del +pttl "
+                                "+ping +select");
+    struct zepi_shared_config config = fixture_config(redis.unix_address);
+    config.limits.claim_ms = 2000;
+    struct zepi_shared *first = fixture_shared(&config);
+    struct zepi_shared *second = fixture_shared(&config);
+    // A build that fails: another store has the claim only once its time is over.
+    const uint64_t begin_ms = fixture_now_ms();
+    cr_assert_not(fixture_loads(first, 1));
+    cr_assert_not(fixture_loads(second, 1));
+    cr_assert_geq(fixture_now_ms() - begin_ms, 1900);
+    // Each of them says so once, and the server is not left alone.
+    for (uint64_t number = 2; number < 5; number++) {
+        cr_assert_not(fixture_loads(first, number));
+        fixture_store(first, number, "text");
+        cr_assert(fixture_load_is(second, number, "text"));
+    }
+    cr_assert_eq(fixture_note_count, 2, "%s", fixture_last_note);
+    cr_assert(strstr(fixture_last_note, "it refuses EVAL; claims end by their time"), "%s",
+              fixture_last_note);
+    zepi_shared_destroy(first);
+    zepi_shared_destroy(second);
+    fixture_redis_stop(&redis);
+}
+
+// ---- A server that dies ----
 
 Test(shared, builds_everywhere_when_the_server_dies)
 {
