@@ -10,19 +10,17 @@ _zepi()
         words=$("$program" "$command" --help 2>/dev/null | grep -o -E -e '--[a-z][a-z-]*')
     elif [ "$command" = cache ] && [ "$COMP_CWORD" -eq 2 ]; then
         words='show verify trim clear warm export import'
-    elif [ "$command" = compare ]; then
-        words='launch copy queues multiply'
-    elif [ "$command" = exec ] && declare -F _command_offset >/dev/null; then
+    elif [[ $command == exec || $command == compare ]] && declare -F _command_offset >/dev/null; then
         # The first word behind the options is a command with a completion of its own.
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            --adapter) i=$((i + 1)) ;;
+            --adapter | --rounds) i=$((i + 1)) ;;
             --) i=$((i + 1)) && break ;;
             --*) ;;
             *) break ;;
             esac
         done
-        [ "${COMP_WORDS[i - 1]}" = --adapter ] || _command_offset "$i"
+        [[ ${COMP_WORDS[i - 1]} == --@(adapter|rounds) ]] || _command_offset "$i"
         return
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include "exec.h"
 #include "commands.h"
-#include "host.h"
 #include "intel_driver.h"
 #include "paths.h"
-#include "runtime.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -46,8 +45,6 @@ static const char usage[] =
     "runs it all the same).\n";
 
 static bool is_verbose;
-static const char *other_adapter;
-static const char *stats; // NULL: not asked for
 
 static void set(const char *name, const char *value)
 {
@@ -63,41 +60,39 @@ static void unset(const char *name)
     unsetenv(name);
 }
 
-// Prints the runtime that the command loads, or that it needs one that is missing.
-static int check_runtime(char *const command[])
+// Says which runtime the program loads, or that it needs one that is missing.
+static int check_runtime(char *const program[], struct runtime *runtime)
 {
-    struct runtime runtime;
-    const enum runtime_state state = runtime_find(command, &runtime);
-    if (state == RUNTIME_MISSING && runtime.library[0]) {
-        fprintf(
-            stderr,
-            "zepi exec: %s needs %s, which is not found: LD_LIBRARY_PATH has to name the folder "
-            "of the DPC++ runtime\n",
-            runtime.program, runtime.library);
+    const enum runtime_state state = runtime_find(program, runtime);
+    if (state == RUNTIME_MISSING && runtime->library[0]) {
+        fprintf(stderr,
+                "zepi: %s needs %s, which is not found: LD_LIBRARY_PATH has to name the folder of "
+                "the DPC++ runtime\n",
+                runtime->program, runtime->library);
         return EXIT_NO_DEVICE;
     }
     if (state == RUNTIME_MISSING) {
         fprintf(stderr,
-                "zepi exec: %s has no DPC++ runtime (libsycl.so): pip install dpctl brings one; a "
+                "zepi: %s has no DPC++ runtime (libsycl.so): pip install dpctl brings one; a "
                 "program that finds one elsewhere starts with: zepi exec -- env python ...\n",
-                runtime.program);
+                runtime->program);
         return EXIT_NO_DEVICE;
     }
-    if (state == RUNTIME_FOUND && runtime_is_too_old(&runtime)) {
+    if (state == RUNTIME_FOUND && runtime_is_too_old(runtime)) {
         fprintf(stderr,
-                "zepi exec: %s loads DPC++ %s (%s), which crashes beside an adapter that it does "
-                "not know; zepi serves 2025.3 and later: pip install 'intel-sycl-rt>=2025.3'\n",
-                runtime.program, runtime.release, runtime.library);
+                "zepi: %s loads DPC++ %s (%s), which crashes beside an adapter that it does not "
+                "know; zepi serves 2025.3 and later: pip install 'intel-sycl-rt>=2025.3'\n",
+                runtime->program, runtime->release, runtime->library);
         return EXIT_NO_DEVICE;
     }
     if (!is_verbose)
         return EXIT_OK;
     if (state == RUNTIME_UNKNOWN)
         fprintf(stderr, "zepi: runtime: unknown: %s does not link with libsycl.so\n",
-                runtime.program[0] ? runtime.program : command[0]);
+                runtime->program[0] ? runtime->program : program[0]);
     else
         fprintf(stderr, "zepi: runtime: DPC++ %s, %s\n",
-                runtime.release[0] ? runtime.release : "of an unknown release", runtime.library);
+                runtime->release[0] ? runtime->release : "of an unknown release", runtime->library);
     return EXIT_OK;
 }
 
@@ -142,25 +137,24 @@ static int add_adapters(void)
     return EXIT_OK;
 }
 
-static int prepare(enum host_driver driver, char *const command[])
+// Children of a program on Intel's driver keep the program's adapters.
+static bool is_child(enum host_driver driver)
+{
+    return driver == HOST_DRIVER_INTEL && getenv("DRM_SHIM_LAUNCHER");
+}
+
+int exec_prepare(enum host_driver driver, char *const program[], struct runtime *out_runtime)
 {
     const char *before = getenv("ZE_ENABLE_ALT_DRIVERS");
     int code = host_prepare(driver);
-    // Children of a program on Intel's driver keep the program's adapters.
-    const bool is_child = driver == HOST_DRIVER_INTEL && getenv("DRM_SHIM_LAUNCHER");
-    if (code == EXIT_OK && !is_child)
-        code = check_runtime(command);
+    *out_runtime = (struct runtime){0};
+    if (code == EXIT_OK && !is_child(driver))
+        code = check_runtime(program, out_runtime);
     if (code != EXIT_OK)
         return code;
     if (is_verbose)
         fprintf(stderr, "zepi: driver: %s\n", host_driver_description());
-    if (other_adapter)
-        code = force_adapter(other_adapter);
-    else if (!is_child || (!getenv("UR_ADAPTERS_FORCE_LOAD") && !getenv("UR_ADAPTERS_SEARCH_PATH")))
-        code = add_adapters();
-    if (code != EXIT_OK || driver == HOST_DRIVER_INTEL)
-        return code;
-    const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
+    const char *drivers = driver == HOST_DRIVER_INTEL ? NULL : getenv("ZE_ENABLE_ALT_DRIVERS");
     if (drivers && drivers != before)
         set("ZE_ENABLE_ALT_DRIVERS", drivers);
     if (!drivers || !strstr(drivers, "libze_cpu"))
@@ -173,6 +167,37 @@ static int prepare(enum host_driver driver, char *const command[])
     return EXIT_OK;
 }
 
+int exec_set_adapter(enum host_driver driver, const char *adapter)
+{
+    if (adapter)
+        return force_adapter(adapter);
+    return is_child(driver) &&
+                   (getenv("UR_ADAPTERS_FORCE_LOAD") || getenv("UR_ADAPTERS_SEARCH_PATH"))
+               ? EXIT_OK
+               : add_adapters();
+}
+
+int exec_start(enum host_driver driver, char *const program[])
+{
+    if (driver == HOST_DRIVER_INTEL)
+        return intel_driver_exec(program);
+    execvp(program[0], program);
+    const int error = errno;
+    fprintf(stderr, "zepi: %s: %s\n", program[0], strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
+bool exec_take_cpu_type(const char *command, const char *word)
+{
+    if (word && strcmp(word, "gpu") != 0) {
+        fprintf(stderr, "%s: --cpu=%s: expected --cpu or --cpu=gpu\n", command, word);
+        return false;
+    }
+    if (word)
+        setenv("ZE_CPU_TYPE", word, 1);
+    return true;
+}
+
 int command_exec(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -181,17 +206,16 @@ int command_exec(int argc, char **argv)
         {"stats", optional_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
+    const char *adapter = NULL;
+    const char *stats = NULL; // not asked for
+    struct runtime runtime;
     int option;
     // '+': words after the command are the command's.
     while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
         switch (option) {
         case 'c':
-            if (optarg && strcmp(optarg, "gpu") != 0) {
-                fprintf(stderr, "zepi exec: --cpu=%s: expected --cpu or --cpu=gpu\n", optarg);
+            if (!exec_take_cpu_type(argv[0], optarg))
                 return command_refuse(usage);
-            }
-            if (optarg)
-                setenv("ZE_CPU_TYPE", optarg, 1);
             // fallthrough
         case 'g':
             if (!host_choose(&driver, option == 'c' ? HOST_DRIVER_CPU : HOST_DRIVER_GPU))
@@ -201,7 +225,7 @@ int command_exec(int argc, char **argv)
             driver = HOST_DRIVER_INTEL;
             break;
         case 'a':
-            other_adapter = optarg;
+            adapter = optarg;
             break;
         case 's':
             stats = optarg ? optarg : "stderr";
@@ -220,15 +244,12 @@ int command_exec(int argc, char **argv)
         fprintf(stderr, "zepi exec: there is no command\n");
         return command_refuse(usage);
     }
-    const int code = prepare(driver, &argv[optind]);
+    int code = exec_prepare(driver, &argv[optind], &runtime);
+    if (code == EXIT_OK)
+        code = exec_set_adapter(driver, adapter);
     if (code != EXIT_OK)
         return code;
     if (stats)
         set("ZEPI_STATS", stats);
-    if (driver == HOST_DRIVER_INTEL)
-        return intel_driver_exec(&argv[optind]);
-    execvp(argv[optind], &argv[optind]);
-    const int error = errno;
-    fprintf(stderr, "zepi exec: %s: %s\n", argv[optind], strerror(error));
-    return error == ENOENT ? 127 : 126;
+    return exec_start(driver, &argv[optind]);
 }

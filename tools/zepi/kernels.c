@@ -16,7 +16,6 @@
 INCLUDE_FILE(bench);
 INCLUDE_FILE(bench_large);
 INCLUDE_FILE(bench_small);
-INCLUDE_FILE(compare);
 INCLUDE_FILE(convolution);
 INCLUDE_FILE(matrix_multiply);
 INCLUDE_FILE(single_value);
@@ -31,7 +30,6 @@ struct kernel_image kernel_image(const char *name)
         {"bench", bench_begin, bench_end},
         {"bench_large", bench_large_begin, bench_large_end},
         {"bench_small", bench_small_begin, bench_small_end},
-        {"compare", compare_begin, compare_end},
         {"convolution", convolution_begin, convolution_end},
         {"matrix_multiply", matrix_multiply_begin, matrix_multiply_end},
         {"single_value", single_value_begin, single_value_end},

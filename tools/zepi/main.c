@@ -20,8 +20,7 @@ static const struct {
      "the native code on disk: show, verify, trim, clear, warm, export, import"},
     {"bench", command_bench, "costs of operations, in time and instructions"},
     {"report", command_report, "a text file about this machine, to attach to an issue"},
-    {"compare", command_compare,
-     "launches, copies, queues and a matrix multiply, beside OpenCL and memcpy"},
+    {"compare", command_compare, "times and memory of a program on zepi and on Intel's adapter"},
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 

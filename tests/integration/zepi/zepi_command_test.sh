@@ -48,9 +48,11 @@ expect 2 'COMMAND [ARGUMENT...]' "$zepi" exec --no-such-option
 
 expect 0 'right' "$zepi" demo --cpu
 json "$zepi" demo --cpu --json
-expect 2 "no part 'nothing'" "$zepi" compare nothing
-expect 0 '16 MiB device to device' "$zepi" compare copy
-json "$zepi" compare launch queues --json
+expect 2 'there is no command' "$zepi" compare --cpu
+expect 2 '--rounds 0: expected 1 to 100' "$zepi" compare --rounds 0 -- true
+expect 2 '--rounds 2x: expected 1 to 100' "$zepi" compare --rounds 2x -- true
+expect 2 'expected --cpu or --cpu=gpu' "$zepi" compare --cpu=other -- true
+expect 2 'exclude each other' "$zepi" compare --cpu --gpu -- true
 # A driver that completes launches without executing them gives wrong numbers.
 expect 1 'WRONG' env ZE_CPU_EXECUTE=0 "$zepi" demo --cpu
 expect 2 'exclude each other' "$zepi" demo --cpu --gpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
 #include "../host.h"
+#include "../scratch.h"
 #include "counts.h"
 #include "growth.h"
 #include "progress.h"
@@ -9,7 +10,6 @@
 #include "threads.h"
 #include "times.h"
 
-#include <ftw.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -84,31 +84,6 @@ static bool is_known(const char *name)
     return is_found;
 }
 
-// A folder of its own in TMPDIR.
-static bool make_folder(char folder[PATH_MAX])
-{
-    const char *parent = getenv("TMPDIR");
-    snprintf(folder, PATH_MAX, "%s/zepi-bench-XXXXXX", parent && parent[0] ? parent : "/tmp");
-    if (mkdtemp(folder))
-        return true;
-    perror(folder);
-    return false;
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-    (void)status;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
-static void remove_folder(const char *folder)
-{
-    if (nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS) != 0)
-        perror(folder);
-}
-
 static bool measure_all(struct bench *bench, const struct bench_options *options,
                         const char *folder)
 {
@@ -161,14 +136,14 @@ static int run_in_folder(struct bench *bench, const struct bench_options *option
     char folder[PATH_MAX];
     if (options->is_instructions && !bench_counts_are_there())
         return EXIT_FAILED;
-    if (!make_folder(folder))
+    if (!scratch_make("bench", folder))
         return EXIT_FAILED;
     setenv("ZEPI_CACHE", "on", 1);
     setenv("ZEPI_CACHE_DISK", "on", 1);
     setenv("ZEPI_CACHE_DIR", folder, 1);
     bench_watch_interrupts();
     const int code = run(bench, options, folder);
-    remove_folder(folder);
+    scratch_remove(folder);
     return code;
 }
 

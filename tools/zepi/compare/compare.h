@@ -3,45 +3,50 @@
 #define ZEPI_TOOL_COMPARE_H
 
 #include "../host.h"
-#include "tools/ze_cpu/opencl.h"
 
 #include <cjson/cJSON.h>
 
-#include <stddef.h>
-#include <stdint.h>
+#include <limits.h>
 
-// The measurements of zepi compare: the same work on ze_cpu through zepi and in another way. Both
-// ways take turns, and the best of their times counts.
+// The measurements of zepi compare: a program with zepi and with another adapter of Unified
+// Runtime, in turns.
+
+#define COMPARE_MAX_ROUNDS 100
+
+enum compare_start { COMPARE_FIRST, COMPARE_WARM, COMPARE_START_COUNT };
+
+enum compare_value {
+    COMPARE_WALL_S,
+    COMPARE_PROCESSOR_S, // of all threads, and of child processes that were waited for
+    COMPARE_PEAK_BYTES,  // resident, of the largest process
+    COMPARE_COMPILED,    // programs; only zepi tells
+    COMPARE_CACHED,
+    COMPARE_VALUE_COUNT,
+};
+
+struct compare_way {
+    const char *name;
+    const char *adapter;                                       // its file; NULL: zepi
+    char reason[2 * PATH_MAX];                                 // why it is left out, or ""
+    unsigned counts[COMPARE_START_COUNT][COMPARE_VALUE_COUNT]; // of the values that there are
+    double values[COMPARE_START_COUNT][COMPARE_VALUE_COUNT][COMPARE_MAX_ROUNDS];
+};
 
 struct compare {
-    struct host_device host; // with an in-order queue
-    const struct cpu_opencl *opencl;
-    cJSON *rows;
+    enum host_driver driver;
+    char *const *program;
+    unsigned rounds;
+    const char *folder; // scratch
+    struct compare_way ways[2];
 };
 
-struct compare_row {
-    const char *what;
-    bool (*run[2])(const void *self); // false: it failed
-    const void *self[2];
-    unsigned count;    // operations that a run does: times are told for one
-    size_t size_bytes; // that an operation copies; 0: speeds are not told
-};
+// Runs the program once, with the caches of this round and way, and adds its values. Returns its
+// exit status, after its output and a message if it is not 0; 128 and a signal's number if it, or
+// zepi, was ended by one.
+int compare_run(struct compare *compare, unsigned round, struct compare_way *way,
+                enum compare_start start);
 
-// Measures the rows of a group, all in the same rounds; `ways` names the two ways.
-bool compare_in_turns(struct compare *compare, const char *group, const char *const ways[2],
-                      const struct compare_row *rows, size_t count);
-
-// A kernel of one of this program's images, with a value for specialization constant 0 (NULL:
-// none), through zepi and through OpenCL. False after a message. The caller releases it.
-bool compare_zepi_kernel(const struct compare *compare, const char *image, const char *name,
-                         const int64_t *value, zepi_kernel_t *out_kernel);
-bool compare_opencl_kernel(const struct compare *compare, const char *image, const char *name,
-                           const int64_t *value, cl_kernel *out_kernel);
-
-// The parts. False after a message.
-bool compare_launch(struct compare *compare);
-bool compare_copy(struct compare *compare);
-bool compare_queues(struct compare *compare);
-bool compare_multiply(struct compare *compare);
+// Prints a table, or all numbers as JSON.
+void compare_report(struct compare *compare, bool is_json);
 
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "demo.h"
 #include "../commands.h"
+#include "../scratch.h"
 
 #include <cjson/cJSON.h>
 
-#include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -99,17 +98,6 @@ static int print_json(struct host_device *host)
     return code;
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
-{
-    (void)info, (void)type, (void)where;
-    return remove(path);
-}
-
-static void remove_folder(const char *path)
-{
-    nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
 int command_demo(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -149,24 +137,20 @@ int command_demo(int argc, char **argv)
         return EXIT_USAGE;
     }
     char folder[PATH_MAX];
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof(folder), "%s/zepi-demo-XXXXXX",
-             temporary && temporary[0] ? temporary : "/tmp");
-    if (!mkdtemp(folder) || setenv("ZEPI_CACHE_DIR", folder, 1) != 0) {
-        fprintf(stderr, "zepi demo: %s: %s\n", folder, strerror(errno));
+    if (!scratch_make("demo", folder))
         return EXIT_FAILED;
-    }
+    setenv("ZEPI_CACHE_DIR", folder, 1);
     // The folder goes even if the table is not read to its end.
     signal(SIGPIPE, SIG_IGN);
     int code = host_load(driver);
     if (code == EXIT_OK)
         code = host_open(&host, 0);
     if (code != EXIT_OK) {
-        remove_folder(folder);
+        scratch_remove(folder);
         return code;
     }
     code = is_json ? print_json(&host) : print_table(&host);
     host_close(&host);
-    remove_folder(folder);
+    scratch_remove(folder);
     return code;
 }
