@@ -131,6 +131,9 @@ typedef struct zepi_platform_info {
     uint8_t driver_uuid[16];
     bool is_ze_cpu;      // zepi's own driver, which executes on the CPU
     void *native_handle; // ze_driver_handle_t
+    // The workarounds in force for the driver: their names, separated by commas (docs/drivers.md).
+    // Borrowed until unload.
+    const char *quirks;
 } zepi_platform_info_t;
 
 typedef enum zepi_device_type {

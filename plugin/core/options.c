@@ -15,7 +15,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define MOST_SHARED_SECONDS 3600
-#define OPTION_COUNT 23
+#define OPTION_COUNT 24
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -245,6 +245,10 @@ static void read_environment(void)
     if (strcmp(options.ur_layout, layouts[0]) == 0)
         options.ur_layout = "";
     read_platform_name();
+    read_text(
+        "ZEPI_QUIRKS",
+        "for tests: workarounds for drivers that are in force (NAME, all) or not (-NAME, none)",
+        options.quirks, sizeof(options.quirks));
     read_stats();
     const char *sysman = getenv("ZES_ENABLE_SYSMAN"); // as drivers read it
     options.has_sysman_devices = sysman && strcmp(sysman, "1") == 0;

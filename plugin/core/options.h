@@ -37,6 +37,7 @@ struct zepi_options {
     char stats[4096];               // ZEPI_STATS: "stderr" or a path that is absolute; "": none
     const char *ur_layout;          // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
     char platform_name[256];        // ZEPI_PLATFORM_NAME, for Unified Runtime
+    char quirks[256];               // ZEPI_QUIRKS, for tests, see ze/quirks.h
 
     // The store that machines share, see cache/shared/shared.h; "": none.
     char shared[1024];               // ZEPI_CACHE_SHARED

@@ -45,11 +45,7 @@ static void append_drivers(struct drivers *all, const ze_driver_handle_t *more, 
 
 static zepi_result_t fail_no_driver(void)
 {
-    return zepi_fail(ZEPI_ERROR_UNINITIALIZED,
-                     "no Level Zero driver comes up: install the GPU's (libze-intel-gpu1 or "
-                     "intel-opencl-icd), or set ZE_ENABLE_ALT_DRIVERS to the path of ze_cpu, "
-                     "libze_cpu.so.1, which needs no GPU but an OpenCL runtime (pip install "
-                     "intel-opencl-rt)");
+    return zepi_fail(ZEPI_ERROR_UNINITIALIZED, "no Level Zero driver comes up: " ZEPI_DRIVER_HINT);
 }
 
 typedef ze_result_t(ZE_APICALL *init_drivers_fn)(uint32_t *, ze_driver_handle_t *,
@@ -114,7 +110,7 @@ static zepi_result_t create_platform(ze_driver_handle_t driver, struct zepi_plat
     zepi_log(ZEPI_LOG_INFO, "driver %p: Level Zero %u.%u, version 0x%x, %u devices%s",
              (void *)driver, platform->api_version >> 16, platform->api_version & 0xffff,
              platform->properties.driverVersion, platform->device_count,
-             platform->is_ze_cpu ? ", executes on the CPU" : "");
+             platform->quirks.is_on_cpu ? ", executes on the CPU" : "");
     *out_platform = platform;
     return ZEPI_SUCCESS;
 }

@@ -68,10 +68,9 @@ static void fill_abilities(const struct zepi_device *device, zepi_device_info_t 
     info->has_linkage_inspection = optional->has_linkage_inspection;
     info->has_host_functions = optional->append_host_function != NULL;
     static const ze_native_kernel_uuid_t none;
-    // Intel's driver takes native code, and leaves out which.
     info->has_native_binaries =
         memcmp(&device->module.nativeKernelSupported, &none, sizeof(none)) != 0 ||
-        (device->properties.vendorId == 0x8086 && !device->platform->is_ze_cpu);
+        device->platform->quirks.bits & ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT;
 }
 
 zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out_info)

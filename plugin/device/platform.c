@@ -10,9 +10,6 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-// The UUID of ze_cpu's driver (tools/ze_cpu/driver/driver.h).
-static const char ze_cpu_uuid[ZE_MAX_DRIVER_UUID_SIZE] = "zepi-cpu-driver";
-
 static void platform_destroy(void *object)
 {
     struct zepi_platform *platform = object;
@@ -25,7 +22,7 @@ static void platform_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(platform, platform_destroy);
 
-// Intel's driver knows a number of its own that the properties do not hold.
+// The driver's own number if it has one (quirk private-version).
 static void write_driver_version(struct zepi_platform *platform)
 {
     const struct zepi_ze_optional *optional = &platform->optional;
@@ -56,11 +53,12 @@ static zepi_result_t find_library(struct zepi_platform *platform)
             library.dli_fname = NULL;
     }
     platform->library = zepi_duplicate_string(library.dli_fname ? library.dli_fname : "");
-    platform->compiler = platform->library
-                             ? zepi_compiler_identity_create(
-                                   platform->library, platform->is_ze_cpu ? ZEPI_COMPILER_OF_CPU
-                                                                          : ZEPI_COMPILER_OF_GPU)
-                             : NULL;
+    platform->compiler =
+        platform->library
+            ? zepi_compiler_identity_create(platform->library, platform->quirks.is_on_cpu
+                                                                   ? ZEPI_COMPILER_OF_CPU
+                                                                   : ZEPI_COMPILER_OF_GPU)
+            : NULL;
     return platform->compiler ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
@@ -75,9 +73,9 @@ static zepi_result_t platform_query(struct zepi_platform *platform)
     result = ZEPI_ZE(zeDriverGetProperties, platform->ze, &platform->properties);
     if (result != ZEPI_SUCCESS)
         return result;
-    platform->is_ze_cpu =
-        memcmp(platform->properties.uuid.id, ze_cpu_uuid, sizeof(ze_cpu_uuid)) == 0;
     result = zepi_ze_optional_find(&platform->optional, platform->ze, platform->api_version);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_quirks_choose(&platform->properties, &platform->optional, &platform->quirks);
     if (result != ZEPI_SUCCESS)
         return result;
     write_driver_version(platform);
@@ -107,8 +105,9 @@ zepi_result_t zepi_platform_get_info(zepi_platform_t platform, zepi_platform_inf
     zepi_platform_info_t info = {
         .name = "Level Zero",
         .api_version = platform->api_version,
-        .is_ze_cpu = platform->is_ze_cpu,
+        .is_ze_cpu = platform->quirks.is_on_cpu,
         .native_handle = platform->ze,
+        .quirks = platform->quirks.names,
     };
     memcpy(info.driver_version, platform->version, sizeof(info.driver_version));
     memcpy(info.driver_uuid, platform->properties.uuid.id, sizeof(info.driver_uuid));

@@ -3,7 +3,7 @@
 #define ZEPI_DEVICE_PLATFORM_H
 
 #include "core/object.h"
-#include "ze/ze_optional.h"
+#include "ze/quirks.h"
 
 // A Level Zero driver. Made when the adapter comes up, and there until the plugin is unloaded.
 // Constant in between, so that all threads read it without a lock.
@@ -13,8 +13,8 @@ struct zepi_platform {
     ze_driver_properties_t properties;
     uint32_t api_version;
     char version[64]; // of the driver, as it numbers itself
-    bool is_ze_cpu;   // zepi's own driver: never gets images of Intel GPU code
     struct zepi_ze_optional optional;
+    struct zepi_quirks quirks;
     struct zepi_device **devices; // owned; root devices
     uint32_t device_count;
     char *library;                           // owned; path of the driver's, "" if it is not known

@@ -5,6 +5,7 @@
 #include "test_plugin.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct test_gear gear;
@@ -38,6 +39,29 @@ static void tear_down(void)
 }
 
 TestSuite(null_plugin, .init = set_up, .fini = tear_down);
+
+static bool takes_native_code(void)
+{
+    zepi_device_info_t info = {.size = sizeof(info)};
+    TEST_OK(zepi.device_get_info(gear.device, &info));
+    return info.has_native_binaries;
+}
+
+Test(null_plugin, tells_of_no_native_code_where_the_driver_does_not)
+{
+    cr_assert(!takes_native_code());
+}
+
+static void set_up_untold_format(void)
+{
+    setenv("ZEPI_QUIRKS", "untold-native-format", 1);
+    set_up();
+}
+
+Test(null_untold_format, is_told_of_native_code, .init = set_up_untold_format, .fini = tear_down)
+{
+    cr_assert(takes_native_code());
+}
 
 Test(null_plugin, sends_constants_sorted_at_their_real_size_and_no_defaults)
 {

@@ -42,6 +42,19 @@ static void add_numbers(cJSON *object, const char *name, const uint32_t *numbers
         cJSON_AddItemToArray(list, cJSON_CreateNumber(numbers[i]));
 }
 
+// A list of the names, which commas separate.
+static void add_names(cJSON *object, const char *name, const char *names)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, name);
+    while (names && *names) {
+        char one[64];
+        const int length = (int)strcspn(names, ",");
+        snprintf(one, sizeof(one), "%.*s", length, names);
+        cJSON_AddItemToArray(list, cJSON_CreateString(one));
+        names += length + (names[length] == ',');
+    }
+}
+
 static void add_sizes(cJSON *object, const zepi_device_info_t *info)
 {
     const uint32_t sub_group_size_count =
@@ -125,6 +138,7 @@ static cJSON *describe_platform(zepi_platform_t platform)
     add_version(object, "api_version", info.api_version, 16);
     add_hex(object, "driver_uuid", info.driver_uuid, sizeof(info.driver_uuid));
     cJSON_AddBoolToObject(object, "is_ze_cpu", info.is_ze_cpu);
+    add_names(object, "quirks", info.quirks);
     cJSON *list = cJSON_AddArrayToObject(object, "devices");
     if (zepi.device_get(platform, MAX_LISTED, devices, &count) == ZEPI_SUCCESS) {
         for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {

@@ -17,7 +17,7 @@ zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zep
                                      const struct zepi_device *device, const void *bytes,
                                      size_t size_bytes, struct zepi_text *log)
 {
-    if (device->platform->is_ze_cpu && is_elf(bytes, size_bytes))
+    if (device->platform->quirks.is_on_cpu && is_elf(bytes, size_bytes))
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "the image is code for a GPU, the device executes on the CPU");
     const zepi_result_t result = zepi_blob_get(bytes, size_bytes, false, &fresh->native);

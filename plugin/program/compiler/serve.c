@@ -115,7 +115,7 @@ static void build(ze_context_handle_t context, const struct zepi_device *device,
         zepi_ze.zeModuleDestroy(module);
     }
     if (zepi_compiler_libraries_list(&libraries, platform->library,
-                                     platform->is_ze_cpu ? ZEPI_COMPILER_OF_CPU
+                                     platform->quirks.is_on_cpu ? ZEPI_COMPILER_OF_CPU
                                                          : ZEPI_COMPILER_OF_GPU))
         reply.libraries = &libraries;
     reply.log = log;

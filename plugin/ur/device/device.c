@@ -47,7 +47,7 @@ static void note_missing_gpu(const struct zepi_platform *platform)
         if (platform->devices[i]->properties.type == ZE_DEVICE_TYPE_GPU)
             return;
     }
-    if (platform->is_ze_cpu && !atomic_exchange(&is_noted, true))
+    if (platform->quirks.is_on_cpu && !atomic_exchange(&is_noted, true))
         fprintf(stderr, "zepi: the program asks for a GPU, and zepi has a CPU alone (ze_cpu); zepi "
                         "exec --cpu=gpu, or ZE_CPU_TYPE=gpu, presents it as a GPU\n");
 }
@@ -110,7 +110,7 @@ static bool device_is_usable(const struct zepi_device *device, const ur_device_b
     if (!target)
         return false;
     if (strcmp(target, UR_DEVICE_BINARY_TARGET_SPIRV64_GEN) == 0)
-        return !device->platform->is_ze_cpu && device->properties.type == ZE_DEVICE_TYPE_GPU;
+        return !device->platform->quirks.is_on_cpu && device->properties.type == ZE_DEVICE_TYPE_GPU;
     return strcmp(target, UR_DEVICE_BINARY_TARGET_SPIRV64) == 0 &&
            device->module.spirvVersionSupported > 0;
 }

@@ -160,10 +160,9 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
         return zepi_ur_info_return_bool(info, false);
     case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
         return zepi_ur_info_return_bool(info, device->platform->optional.has_bfloat16);
-    // Level Zero does not tell. Intel's driver has it, and is known by its function.
     case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
-        return zepi_ur_info_return_bool(info, device->platform->optional.intel_get_driver_version !=
-                                                  NULL);
+        return zepi_ur_info_return_bool(info, device->platform->quirks.bits &
+                                                  ZEPI_QUIRK_UNTOLD_ASSERTS);
     case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
         return zepi_ur_info_return_bool(info, zepi_device_has_host_functions(device));
     case UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP:
@@ -178,7 +177,7 @@ static ur_result_t switch_info(const struct zepi_device *device, ur_device_info_
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
         return get_info_virtual_memory(device, info);
     case UR_DEVICE_INFO_ESIMD_SUPPORT:
-        return zepi_ur_info_return_bool(info, !device->platform->is_ze_cpu &&
+        return zepi_ur_info_return_bool(info, !device->platform->quirks.is_on_cpu &&
                                                   device->properties.type == ZE_DEVICE_TYPE_GPU);
     default:
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;

@@ -31,7 +31,7 @@ static ur_result_t get_info_vendor(const struct zepi_device *device,
                                    const struct zepi_ur_info *info)
 {
     char vendor[32];
-    if (device->platform->is_ze_cpu)
+    if (device->platform->quirks.is_on_cpu)
         return zepi_ur_info_return_string(info, "zepi");
     if (device->properties.vendorId == 0x8086)
         return zepi_ur_info_return_string(info, "Intel(R) Corporation");
@@ -46,7 +46,7 @@ static ur_result_t get_info_device_version(const struct zepi_device *device,
     char version[32];
     const uint32_t ip = device->ip_version;
     const uint32_t api = device->platform->api_version;
-    if (ip > 0 && device->properties.vendorId == 0x8086 && !device->platform->is_ze_cpu)
+    if (ip > 0 && device->properties.vendorId == 0x8086 && !device->platform->quirks.is_on_cpu)
         snprintf(version, sizeof(version), "%u.%u.%u", ip >> 22, (ip >> 14) & 0xffu, ip & 0x3fu);
     else
         snprintf(version, sizeof(version), "%u.%u", api >> 16, api & 0xffffu);

@@ -96,7 +96,7 @@ static ur_device_local_mem_type_t local_memory_type(const struct zepi_device *de
 {
     if (device->compute.maxSharedLocalMemory == 0)
         return UR_DEVICE_LOCAL_MEM_TYPE_NONE;
-    return device->platform->is_ze_cpu || device->properties.type == ZE_DEVICE_TYPE_CPU
+    return device->platform->quirks.is_on_cpu || device->properties.type == ZE_DEVICE_TYPE_CPU
                ? UR_DEVICE_LOCAL_MEM_TYPE_GLOBAL
                : UR_DEVICE_LOCAL_MEM_TYPE_LOCAL;
 }

@@ -41,7 +41,7 @@ static ur_result_t get_info_platform_version(const struct zepi_ur_info *info,
 
 static const char *vendor_of(const struct zepi_platform *platform)
 {
-    return platform->is_ze_cpu ? "zepi" : "Intel(R) Corporation";
+    return platform->quirks.is_on_cpu ? "zepi" : "Intel(R) Corporation";
 }
 
 ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_info_t propName,

@@ -61,6 +61,9 @@ expect 3 "/nowhere: No such file" env ZEPI_PLUGIN=/nowhere "$zepi" info
 expect 3 "/nowhere: No such file" env ZEPI_ZE_CPU=/nowhere "$zepi" info --cpu
 expect 0 'ZEPI_CACHE_DISK_BYTES' "$zepi" info --cpu
 expect 0 'max_group_size_per_dimension: ' "$zepi" info --cpu
+expect 0 ' - early-copies' "$zepi" info --cpu
+expect 0 'quirks: none' env ZEPI_QUIRKS=none "$zepi" info --cpu
+expect 3 "ZEPI_QUIRKS has 'early'" env ZEPI_QUIRKS=early "$zepi" info --cpu
 json "$zepi" info --cpu --json
 ZE_CPU_DEVICES=2 ZE_CPU_SUB_DEVICES=2 json "$zepi" info --cpu --json
 

@@ -434,6 +434,29 @@ Test(device_of_a_named_platform, has_that_name)
     cr_expect_str_eq(name, "a name of one's own");
 }
 
+static void tell_of_asserts(void)
+{
+    setenv("ZEPI_QUIRKS", "untold-asserts", 1);
+    ur_set_up();
+}
+
+TestSuite(device_of_a_driver_with_asserts, .init = tell_of_asserts, .fini = ur_tear_down);
+
+Test(device_of_a_driver_with_asserts, has_them)
+{
+    ur_bool_t has;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_USE_NATIVE_ASSERT, sizeof(has), &has, NULL));
+    cr_assert(has);
+}
+
+Test(device, has_no_asserts_unless_its_driver_is_known_for_them)
+{
+    ur_bool_t has;
+    test_ze_cpu_require();
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_USE_NATIVE_ASSERT, sizeof(has), &has, NULL));
+    cr_assert(!has);
+}
+
 Test(device_of_a_cpu, says_so)
 {
     cr_assert_eq(ask_u32(gear.device, UR_DEVICE_INFO_TYPE), UR_DEVICE_TYPE_CPU);

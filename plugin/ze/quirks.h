@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_ZE_QUIRKS_H
+#define ZEPI_ZE_QUIRKS_H
+
+#include "core/status.h"
+#include "ze/ze_optional.h"
+
+// The only files of the plugin that know drivers by name (tools/layers checks it). A quirk is what
+// a driver does, or leaves out, that a caller does not expect from the specification; the table in
+// quirks.c has them all. Most are avoided on every driver, for next to nothing. A quirk with a bit
+// is avoided only where the driver has it: its price is felt, or the answer would be wrong
+// elsewhere. Comments outside name a quirk by its name in the table.
+
+enum zepi_quirk_bit {
+    ZEPI_QUIRK_EARLY_COPIES = 1u << 0,
+    ZEPI_QUIRK_SLOW_TIMED_STATUS = 1u << 1,
+    ZEPI_QUIRK_TIMES_STAY_ON_DEVICE = 1u << 2,
+    ZEPI_QUIRK_HASTY_SYNCHRONIZE = 1u << 3,
+    ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT = 1u << 4,
+    ZEPI_QUIRK_UNTOLD_ASSERTS = 1u << 5,
+};
+
+// Of a driver, chosen when it comes up, and constant after that.
+struct zepi_quirks {
+    uint32_t bits;   // enum zepi_quirk_bit: those in force
+    bool is_on_cpu;  // zepi's own driver: executes on the CPU, and never gets code of GPUs
+    char names[160]; // of those in force, separated by commas
+};
+
+// Chooses by the driver's UUID, functions and version, and then as ZEPI_QUIRKS says.
+// ZEPI_ERROR_INVALID_VALUE: that names no quirk with a bit. Under the lock of the bring-up.
+zepi_result_t zepi_quirks_choose(const ze_driver_properties_t *properties,
+                                 const struct zepi_ze_optional *optional,
+                                 struct zepi_quirks *out_quirks);
+
+// The steps of that, for tests. `driver` is a name of the table ("Intel", "ze_cpu"), and any other
+// is a driver that zepi does not know; `build` is the last part of its version. `text` is a value
+// of ZEPI_QUIRKS, "" for none.
+uint32_t zepi_quirks_find(const char *driver, uint32_t build);
+zepi_result_t zepi_quirks_force(const char *text, uint32_t *bits);
+
+// A row of the table, for lists of them; NULL: there are no more.
+struct zepi_quirk {
+    const char *name;
+    uint32_t bit;         // 0: avoided on every driver
+    uint32_t drivers;     // that have it
+    uint32_t first_build; // of the first of these, that has it; 0: any
+    const char *versions, *price, *seen;
+};
+const struct zepi_quirk *zepi_quirk_at(uint32_t index);
+
+// ---- Names that drivers give, or that messages give for drivers ----
+
+// Listed beside the kernels of a module that takes global addresses (quirk hidden-kernel).
+#define ZEPI_QUIRK_HIDDEN_KERNEL "Intel_Symbol_Table_Void_Program"
+
+// What to do without a driver.
+#define ZEPI_DRIVER_HINT                                                                           \
+    "install the GPU's (libze-intel-gpu1 or intel-opencl-icd), or set ZE_ENABLE_ALT_DRIVERS to "   \
+    "the path of ze_cpu, libze_cpu.so.1, which needs no GPU but an OpenCL runtime (pip install "   \
+    "intel-opencl-rt)"
+
+// What to do if a program asks for a GPU, and there is the driver for the CPU alone.
+#define ZEPI_DRIVER_GPU_HINT                                                                       \
+    "zepi has a CPU alone (ze_cpu); zepi exec --cpu=gpu, or ZE_CPU_TYPE=gpu, presents it as a GPU"
+
+#endif

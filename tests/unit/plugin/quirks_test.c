@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "ze/quirks.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Builds of Intel's releases: the last part of the driver's version.
+enum { BUILD_22_43 = 24595, BUILD_26_27 = 39122 };
+
+static const uint32_t costly = ZEPI_QUIRK_EARLY_COPIES | ZEPI_QUIRK_SLOW_TIMED_STATUS |
+                               ZEPI_QUIRK_TIMES_STAY_ON_DEVICE | ZEPI_QUIRK_HASTY_SYNCHRONIZE;
+static const uint32_t untold = ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT | ZEPI_QUIRK_UNTOLD_ASSERTS;
+
+static uint32_t forced(const char *text, uint32_t bits)
+{
+    cr_assert_eq(zepi_quirks_force(text, &bits), ZEPI_SUCCESS, "%s", text);
+    return bits;
+}
+
+Test(quirks, are_chosen_by_driver_and_version)
+{
+    cr_assert_eq(zepi_quirks_find("Intel", BUILD_26_27), costly | untold);
+    cr_assert_eq(zepi_quirks_find("Intel", BUILD_26_27 + 1000), costly | untold);
+    cr_assert_eq(zepi_quirks_find("Intel", BUILD_22_43),
+                 ZEPI_QUIRK_TIMES_STAY_ON_DEVICE | ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT);
+    cr_assert_eq(zepi_quirks_find("Intel", BUILD_22_43 + 1), costly | untold);
+    cr_assert_eq(zepi_quirks_find("ze_cpu", 256), costly);
+    // What costs is done for a driver that is not known, and nothing is said of it.
+    cr_assert_eq(zepi_quirks_find("another", 0), costly);
+}
+
+Test(quirks, are_forced_by_name_in_the_order_of_the_text)
+{
+    cr_assert_eq(forced("", 5), 5);
+    cr_assert_eq(forced("none", UINT32_MAX), 0);
+    cr_assert_eq(forced("none,early-copies", UINT32_MAX), ZEPI_QUIRK_EARLY_COPIES);
+    cr_assert_eq(forced("untold-asserts,", ZEPI_QUIRK_EARLY_COPIES),
+                 ZEPI_QUIRK_EARLY_COPIES | ZEPI_QUIRK_UNTOLD_ASSERTS);
+    cr_assert_eq(forced("all,-early-copies", 0), ~(uint32_t)ZEPI_QUIRK_EARLY_COPIES);
+    cr_assert_eq(forced("-early-copies", costly), costly & ~(uint32_t)ZEPI_QUIRK_EARLY_COPIES);
+    cr_assert_eq(forced("-early-copies,early-copies", 0), ZEPI_QUIRK_EARLY_COPIES);
+}
+
+Test(quirks, with_unknown_names_are_refused_with_those_that_there_are)
+{
+    // The last is in the table, and avoided on every driver.
+    static const char *const texts[] = {"early-copy",
+                                        "none,early_copies",
+                                        ",",
+                                        "early-copies,,all",
+                                        "-",
+                                        "--early-copies",
+                                        "-none",
+                                        "early-copies ",
+                                        "reset-writes-to-list"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        uint32_t bits = 5;
+        cr_assert_eq(zepi_quirks_force(texts[i], &bits), ZEPI_ERROR_INVALID_VALUE, "%s", texts[i]);
+        cr_assert_eq(bits, 5, "%s", texts[i]);
+        cr_assert(strstr(zepi_last_error(NULL), "early-copies,slow-timed-status"), "%s",
+                  zepi_last_error(NULL));
+    }
+}
+
+Test(quirks, have_a_name_a_driver_versions_a_price_and_what_was_seen)
+{
+    const struct zepi_quirk *quirk;
+    uint32_t bits = 0;
+    for (uint32_t i = 0; (quirk = zepi_quirk_at(i)) != NULL; i++) {
+        cr_assert(quirk->name && quirk->drivers != 0 && quirk->versions && quirk->price &&
+                      strchr(quirk->seen, '.'),
+                  "row %u", i);
+        // Names that may be forced come first.
+        cr_assert(quirk->bit || i >= 6, "%s", quirk->name);
+        cr_assert_eq(bits & quirk->bit, 0, "%s", quirk->name);
+        bits |= quirk->bit;
+        for (uint32_t other = 0; other < i; other++)
+            cr_assert_str_neq(quirk->name, zepi_quirk_at(other)->name);
+    }
+    cr_assert_eq(bits, costly | untold);
+}
