@@ -18,7 +18,8 @@ zepi_result_t zepi_copy_check_range(const char *name, const void *memory, size_t
 
 zepi_result_t zepi_copy_await_source(struct zepi_submit *submit, const void *source)
 {
-    return zepi_usm_is_known_inside(submit->queue->context, source, 1)
+    return !zepi_queue_copies_early(submit->queue) ||
+                   zepi_usm_is_known_inside(submit->queue->context, source, 1)
                ? ZEPI_SUCCESS
                : zepi_submit_await_list_locked(submit);
 }

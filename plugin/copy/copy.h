@@ -2,6 +2,8 @@
 #ifndef ZEPI_COPY_COPY_H
 #define ZEPI_COPY_COPY_H
 
+#include "device/device.h"
+#include "device/platform.h"
 #include "queue/command_list.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
@@ -22,17 +24,19 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    zepi_wait_list_t wait, zepi_event_t *out_event);
 
 // Under the mutex, as zepi_submit_await_list_locked, for a command that reads `source`: nothing if
-// zepi allocated that.
+// zepi allocated that, or the driver reads it in its turn.
 zepi_result_t zepi_copy_await_source(struct zepi_submit *submit, const void *source)
     __attribute__((noinline));
 
-// zepi_submit_begin for a command that reads `source`. If zepi did not allocate that, the command
-// has an event to wait for, unless nothing is before it. Intel's driver (26.27) reads such memory
-// into memory of its own while zeCommandListAppendMemoryCopy appends to an immediate list without
-// wait events: what comes before it in the list, and may write the source, comes too late. (It does
-// so with USM of any kind as the destination and up to 512 MiB, if the source was neither imported
-// nor copied from the same address before.) The source of rectangles, of copies to images and of
-// closed lists is read when they are executed. A wait event is right on every driver.
+// Whether the driver has the quirk early-copies.
+static inline bool zepi_queue_copies_early(const struct zepi_queue *queue)
+{
+    return queue->device->platform->quirks.bits & ZEPI_QUIRK_EARLY_COPIES;
+}
+
+// zepi_submit_begin for a command that reads `source`. If zepi did not allocate that, and the
+// driver would read it as it appends, the command has an event to wait for, unless nothing is
+// before it.
 static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct zepi_queue *queue,
                                             zepi_wait_list_t wait, const zepi_event_t *out_event,
                                             enum zepi_engine engine, const void *source)

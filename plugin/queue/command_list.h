@@ -23,9 +23,9 @@ struct zepi_command_list_kind {
     enum zepi_event_kind events;
 };
 
-// A list and the events of its commands, which stay with it. A driver may write to the list that
-// signalled an event last when that event is reset, so a reference is held by each event of others
-// that the list signalled (event_pool.h), and by each chain of its own that commands still use.
+// A list and the events of its commands, which stay with it. For the quirk reset-writes-to-list a
+// reference is held by each event of others that the list signalled (event_pool.h), and by each
+// chain of its own that commands still use.
 struct zepi_command_list {
     struct zepi_object object;
     struct zepi_context *context; // borrowed
@@ -55,7 +55,7 @@ static inline void zepi_event_slot_note_list(struct zepi_event_slot *slot,
 }
 
 // The list has got a command that signals an event without a queue. The driver's event is made anew
-// before another one has it: Intel's driver leaves it complete when it is reset.
+// before another one has it (quirk reset-stays-complete).
 static inline void zepi_event_note_list(struct zepi_event *event, struct zepi_command_list *list)
 {
     zepi_event_slot_note_list(event->slot, list);

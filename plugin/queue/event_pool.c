@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/platform.h"
 #include "ze/ze.h"
 #include "ze/ze_optional.h"
 
@@ -204,9 +205,9 @@ static void drop_adopted_event(struct zepi_event_slot *slot)
 
 ze_result_t zepi_event_slot_ask(const struct zepi_event_slot *slot)
 {
-    // For the status of an event with times of an in-order list, Intel's driver waits up to 5
-    // seconds. A wait that may take no time is over at once.
-    return slot->kind & ZEPI_EVENT_TIMED || slot->is_adopted
+    const bool may_have_times = slot->kind & ZEPI_EVENT_TIMED || slot->is_adopted;
+    return may_have_times &&
+                   slot->pools->context->platform->quirks.bits & ZEPI_QUIRK_SLOW_TIMED_STATUS
                ? zepi_ze.zeEventHostSynchronize(slot->ze, 0)
                : zepi_ze.zeEventQueryStatus(slot->ze);
 }

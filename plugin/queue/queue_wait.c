@@ -40,7 +40,7 @@ static ze_result_t synchronize_list(const struct zepi_ze_optional *optional,
         optional->is_synchronize_drivers ? list->driver_ze : list->ze, timeout_ns);
 }
 
-// Waits for lists without order.
+// Waits for lists without order, or where the driver has not the quirk hasty-synchronize.
 static zepi_result_t wait_by_lists(struct zepi_queue *queue,
                                    const struct zepi_ze_optional *optional)
 {
@@ -85,15 +85,17 @@ static bool are_lists_without_order(const struct zepi_queue *queue)
 zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    const bool is_hasty = queue->device->platform->quirks.bits & ZEPI_QUIRK_HASTY_SYNCHRONIZE;
     struct zepi_context *context = queue->context;
     zepi_result_t result;
     if (zepi_completion_point_is_idle(queue->completion))
         return ZEPI_SUCCESS;
     const struct zepi_completion_mark mark =
         zepi_completion_begin_wait(zepi_completion_points_of(context), queue->completion);
-    if (queue->lists[0]->wait_event)
+    if (is_hasty && queue->lists[0]->wait_event)
         result = wait_by_counters(queue);
-    else if (optional->command_list_host_synchronize && are_lists_without_order(queue))
+    else if (optional->command_list_host_synchronize &&
+             (!is_hasty || are_lists_without_order(queue)))
         result = wait_by_lists(queue, optional);
     else
         result = wait_by_events(queue);
@@ -102,9 +104,8 @@ zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
     return result;
 }
 
-// Under the mutex: while another thread appends to an in-order list, Intel's driver may take the
-// command for complete that is being appended, and waits for its event end at once. Lists whose
-// commands are complete have `last_patience_ns` each to say so.
+// Under the mutex (quirk hasty-synchronize). Lists whose commands are complete have
+// `last_patience_ns` each to say so.
 static zepi_result_t query_lists_are_empty(struct zepi_queue *queue,
                                            const struct zepi_ze_optional *optional,
                                            uint64_t last_patience_ns, bool *out_is_empty)

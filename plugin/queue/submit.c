@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/platform.h"
 #include "queue/hold.h"
 #include "ze/ze.h"
 
@@ -33,14 +34,14 @@ static void need_lists(struct zepi_submit *submit)
     submit->list_event = NULL;
 }
 
-// Whether a list of the queue can wait for the event. Intel's driver keeps the times of an event in
-// memory that only the device of its command reaches, and a wait reads them.
+// Whether a list of the queue can wait for the event.
 static bool is_within_reach(const struct zepi_event *event, const struct zepi_queue *queue)
 {
     return event->context == queue->context &&
            (!event->queue || event->queue->device == queue->device ||
             !(event->slot->kind & ZEPI_EVENT_TIMED) ||
-            zepi_device_root(event->queue->device) == zepi_device_root(queue->device));
+            zepi_device_root(event->queue->device) == zepi_device_root(queue->device) ||
+            !(queue->device->platform->quirks.bits & ZEPI_QUIRK_TIMES_STAY_ON_DEVICE));
 }
 
 // Whether the driver has the memory of an event of another context on the queue's device.

@@ -50,6 +50,7 @@ static void read_environment(void)
     options.shares_memory = is_on("ZE_CPU_IPC");
     options.has_sensors = is_on("ZE_CPU_SENSORS");
     options.has_pci = is_on("ZE_CPU_PCI");
+    options.copies_early = is_on("ZE_CPU_EARLY_COPIES");
     options.reorders = is_on("ZE_CPU_REORDER");
     options.is_strict = is_on("ZE_CPU_STRICT");
     options.executes = !is_off("ZE_CPU_EXECUTE");

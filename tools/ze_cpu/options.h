@@ -24,6 +24,7 @@ struct cpu_options {
     bool shares_memory; // device memory, with other processes
     bool has_sensors;   // a fan, limits of power, and a clock that is throttled
     bool has_pci;       // devices have addresses there
+    bool copies_early;  // reads sources that are not the driver's while a copy is appended
     bool reorders;      // commands of closed lists that nothing orders
     bool is_strict;     // refuses what is wrong, though Intel's driver takes it
     bool executes;

@@ -13,9 +13,8 @@ bool zepi_device_has_host_functions(const struct zepi_device *device)
     return device->platform->optional.append_host_function != NULL;
 }
 
-// Under the queue's mutex. Barriers wait and signal: Intel's driver 26.27 crashes if the function
-// shall signal an event with times, and where the function came from the driver, it would take the
-// driver's events.
+// Under the queue's mutex. Barriers wait and signal (quirk host-function-signals): where the
+// function came from the driver, it would take the driver's events, too.
 static zepi_result_t host_function_append(const struct zepi_submit *submit,
                                           const struct zepi_ze_optional *optional,
                                           zepi_host_function_fn *function, void *data,

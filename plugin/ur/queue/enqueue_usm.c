@@ -47,7 +47,8 @@ static inline bool may_read_usm(struct zepi_queue *queue, const void *memory, si
 {
     if (zepi_usm_is_known_inside(queue->context, memory, size))
         return true;
-    return zepi_queue_has_nothing_before(queue) && may_write_usm(queue, memory, size);
+    return (!zepi_queue_copies_early(queue) || zepi_queue_has_nothing_before(queue)) &&
+           may_write_usm(queue, memory, size);
 }
 
 // Without events.

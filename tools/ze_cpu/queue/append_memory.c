@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "command/command_list.h"
 #include "entry.h"
+#include "memory/memory.h"
+#include "options.h"
 
 #include <string.h>
+
+// Whether a copy reads its source while it is appended.
+static bool copies_early(const struct cpu_list *list, const void *source, uint32_t wait_count)
+{
+    struct cpu_memory_info memory;
+    return cpu_options()->copies_early && list->is_immediate && wait_count == 0 &&
+           !cpu_memory_find(source, &memory);
+}
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(
     ze_command_list_handle_t hCommandList, void *dstptr, const void *srcptr, size_t size,
@@ -12,11 +22,13 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(
     if (dstptr == NULL || srcptr == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_command *command;
-    ze_result_t result = cpu_list_command(list, CPU_COMMAND_COPY, 0, hSignalEvent, numWaitEvents,
-                                          phWaitEvents, __func__, &command);
+    const bool is_early = copies_early(list, srcptr, numWaitEvents);
+    ze_result_t result = cpu_list_command(list, CPU_COMMAND_COPY, is_early ? size : 0, hSignalEvent,
+                                          numWaitEvents, phWaitEvents, __func__, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    command->u.copy.source = srcptr;
+    command->u.copy.source =
+        is_early ? memcpy(cpu_command_take(command, size), srcptr, size) : srcptr;
     command->u.copy.target = dstptr;
     command->u.copy.size_bytes = size;
     return cpu_list_add(list, command, __func__);
