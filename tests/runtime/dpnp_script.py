@@ -5,10 +5,11 @@ numbers. It prints which versions it ran with.
 
   dpnp_script.py ZEPI PYTHON
 
-Exit codes: 0 every number is right, 1 one is wrong, 77 PYTHON has no dpnp.
+Exit codes: 0 every number is right and no library brings machine code, 1 else, 77 PYTHON has no dpnp.
 """
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 
@@ -58,6 +59,33 @@ def work():
     return 1 if wrong else 0
 
 
+# Where oneMKL has nothing but machine code it raises an error.
+AS_A_GPU = """
+import dpnp
+for work in (lambda: dpnp.matmul(dpnp.ones((64, 64), dtype="f4"), dpnp.ones((64, 64), dtype="f4")),
+             lambda: dpnp.linalg.solve(dpnp.eye(3), dpnp.ones(3)), lambda: dpnp.fft.fft(dpnp.ones(64))):
+    try:
+        work()
+    except RuntimeError as error:
+        print(f"as a GPU: {error}")
+"""
+
+
+def run(zepi, kind, *command):
+    """Exit code 0: the command is right, and no library brought machine code. Without a cache on disk, zepi makes all
+    of its modules from SPIR-V."""
+    environment = dict(os.environ, ZE_CPU_COUNT="1", ZEPI_CACHE_DISK="off")
+    environment.pop("ZE_CPU_TYPE", None)
+    result = subprocess.run([zepi, "exec", kind, "--", *command], env=environment, stderr=subprocess.PIPE, text=True,
+                            timeout=140)
+    counts = dict(re.findall(r"count: compile:(\w+) (\d+)", result.stderr))
+    has_none = counts.get("native") == "0" and counts.get("spirv", "0") != "0"
+    print(f"machine code with {kind}: {'right, there is none' if has_none else f'WRONG, {counts}'}")
+    if result.returncode != 0 or not has_none:
+        print(result.stderr)
+    return result.returncode or int(not has_none)
+
+
 def main():
     if len(sys.argv) == 1:
         return work()
@@ -66,10 +94,8 @@ def main():
                       capture_output=True).returncode != 0:
         print(f"skipped: {python} has no dpnp: tools/setup --tests installs it")
         return 77
-    # oneMKL under dpnp has code of its own for GPUs, which no CPU executes.
-    environment = dict(os.environ, ZE_CPU_TYPE="cpu")
-    return subprocess.run([zepi, "exec", "--cpu", "--", python, os.path.abspath(__file__)],
-                          env=environment, timeout=280).returncode
+    # oneMKL under dpnp has machine code of its own for Intel GPUs, which no CPU executes.
+    return run(zepi, "--cpu", python, os.path.abspath(__file__)) or run(zepi, "--cpu=gpu", python, "-c", AS_A_GPU)
 
 
 if __name__ == "__main__":

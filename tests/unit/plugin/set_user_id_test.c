@@ -24,6 +24,7 @@ static int check_options(void)
     TEST_EXPECT(options->cache_folder[0] == '\0', "there is a folder for the cache");
     TEST_EXPECT(options->quirks[0] == '\0', "ZEPI_QUIRKS is read");
     TEST_EXPECT(options->shared[0] == '\0', "there is a shared store");
+    TEST_EXPECT(strcmp(options->platform_name, "other") != 0, "the platform has another name");
     return 0;
 }
 
@@ -53,6 +54,7 @@ int main(int argc, char **argv)
     setenv("ZEPI_CACHE_DIR", test_env_scratch(), 1);
     setenv("ZEPI_QUIRKS", "none", 1);
     setenv("ZEPI_CACHE_SHARED", "unix:///run/redis", 1);
+    setenv("ZEPI_PLATFORM_NAME", "other", 1);
     const pid_t child = fork();
     if (child == 0) {
         execl(path, path, "child", (char *)NULL);

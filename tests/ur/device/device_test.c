@@ -409,14 +409,86 @@ Test(device_of_two, comes_back_from_its_native_handle)
     cr_assert_eq(platform, gear.platform);
 }
 
-// Words that programs look for (docs/dpcpp.md), and zepi's own.
-Test(device, of_a_platform_whose_name_programs_recognise)
+// ---- Strings that programs compare (docs/dpcpp.md) ----
+
+// Words that are in a text, and words that are not; both lists end with NULL.
+static void expect_words(const char *text, const char *const words[], const char *const others[])
 {
-    static const char *const words[] = {"Intel", "Level-Zero", "zepi"};
-    char name[128];
-    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_NAME, sizeof(name), name, NULL));
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        cr_expect(strstr(name, words[i]), "%s is not in '%s'", words[i], name);
+    for (size_t i = 0; words[i]; i++)
+        cr_expect(strstr(text, words[i]), "%s is not in '%s'", words[i], text);
+    for (size_t i = 0; others[i]; i++)
+        cr_expect_null(strstr(text, others[i]), "%s is in '%s'", others[i], text);
+}
+
+// oneDNN looks for OpenCL, NVIDIA and AMD before Level-Zero, llama.cpp for CUDA and HIP.
+Test(device, of_a_platform_whose_name_and_vendor_programs_recognise)
+{
+    static const char *const words[] = {"Intel", "Level-Zero", "zepi", NULL};
+    static const char *const others[] = {"OpenCL", "NVIDIA", "AMD", "CUDA", "HIP", NULL};
+    char text[128];
+    unsigned major, minor;
+    ur_backend_t backend;
+    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_NAME, sizeof(text), text, NULL));
+    expect_words(text, words, others);
+    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_VENDOR_NAME, sizeof(text), text, NULL));
+    cr_expect_str_eq(text, test_env_is_on_intel_driver() ? "Intel(R) Corporation" : "zepi");
+    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_VERSION, sizeof(text), text, NULL));
+    cr_expect_eq(sscanf(text, "%u.%u", &major, &minor), 2, "%s", text);
+    UR_OK(urPlatformGetInfo(gear.platform, UR_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
+                            NULL));
+    cr_expect_eq(backend, UR_BACKEND_LEVEL_ZERO);
+}
+
+static void ask_text(ur_device_info_t query, char text[512])
+{
+    UR_OK(urDeviceGetInfo(gear.device, query, 512, text, NULL));
+}
+
+// GROMACS looks for " [0x" in the name, and for "Intel" in the vendor, which is true of a GPU
+// alone. oneDNN and XLA read three numbers of the driver's version, SYCLomatic's helper two of the
+// device's.
+Test(device, has_the_names_and_versions_that_programs_compare)
+{
+    const bool is_intels = test_env_is_on_intel_driver();
+    char text[512];
+    unsigned version[3];
+    int end = 0;
+    ask_text(UR_DEVICE_INFO_NAME, text);
+    cr_expect_eq(strncmp(text, "zepi CPU driver: ", strlen("zepi CPU driver: ")) != 0, is_intels,
+                 "%s", text);
+    cr_expect_null(strstr(text, " [0x"), "%s", text);
+    ask_text(UR_DEVICE_INFO_VENDOR, text);
+    cr_expect_str_eq(text, is_intels ? "Intel(R) Corporation" : "zepi");
+    expect_u32(UR_DEVICE_INFO_VENDOR_ID, 0x8086);
+    ask_text(UR_DEVICE_INFO_DRIVER_VERSION, text);
+    cr_expect_eq(sscanf(text, "%u.%u.%u%n", &version[0], &version[1], &version[2], &end), 3);
+    cr_expect(text[end] == '\0' || text[end] == '+', "%s", text);
+    ask_text(UR_DEVICE_INFO_VERSION, text);
+    cr_expect_eq(sscanf(text, "%u.%u", &version[0], &version[1]), 2, "%s", text);
+}
+
+// PyTorch and Triton choose code by the last ones.
+Test(device, names_the_extensions_that_programs_compare)
+{
+    static const char *const always[] = {"cl_khr_subgroups", "cl_intel_subgroups",
+                                         "cl_intel_subgroups_short",
+                                         "cl_intel_required_subgroup_size", NULL};
+    static const char *const never[] = {"cl_intel_subgroup_matrix_multiply_accumulate",
+                                        "cl_intel_subgroup_2d_block_io", NULL};
+    static const struct {
+        const char *word;
+        ur_device_info_t query; // whether the device can
+    } others[] = {{"cl_khr_fp16", UR_DEVICE_INFO_HALF_FP_CONFIG},
+                  {"cl_khr_fp64", UR_DEVICE_INFO_DOUBLE_FP_CONFIG},
+                  {"cl_khr_int64_base_atomics", UR_DEVICE_INFO_ATOMIC_64}};
+    char text[512];
+    ask_text(UR_DEVICE_INFO_EXTENSIONS, text);
+    expect_words(text, always, never);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        uint64_t ability = 0;
+        UR_OK(urDeviceGetInfo(gear.device, others[i].query, sizeof(ability), &ability, NULL));
+        cr_expect_eq(strstr(text, others[i].word) != NULL, ability != 0, "%s", others[i].word);
+    }
 }
 
 static void name_platform(void)
