@@ -7,8 +7,8 @@
 
 // The inputs that decide a driver's native code beside its version number: the driver's library and
 // those of its compiler (compiler_libraries.h), settings of the environment that compilers read,
-// and for ze_cpu the features of this CPU. Part of every disk key of native code, so that a
-// compiler that was exchanged behind the same version compiles again.
+// and for a driver that executes on the CPU its features. Part of every disk key of native code, so
+// that a compiler that was exchanged behind the same version compiles again.
 //
 // A compiler can be identified once it is loaded: when the driver comes up, or at the first
 // compile. Then the process leaves a record of the libraries on disk; a process that only hits

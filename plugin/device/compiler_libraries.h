@@ -35,8 +35,8 @@ struct zepi_compiler_libraries {
 };
 
 enum zepi_compiler_kind {
-    ZEPI_COMPILER_OF_GPU, // Intel's graphics compiler
-    ZEPI_COMPILER_OF_CPU, // the OpenCL runtime that ze_cpu compiles with
+    ZEPI_COMPILER_OF_GPU, // a graphics compiler
+    ZEPI_COMPILER_OF_CPU, // an OpenCL runtime
 };
 
 // Lists the libraries that are loaded at this moment: the driver's library (`driver_path`, as the

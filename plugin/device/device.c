@@ -56,8 +56,8 @@ static uint64_t bandwidth_of(const ze_device_memory_ext_properties_t *details)
     return details->bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC ? most * 1000000000u : 0;
 }
 
-// A limit below the device's memory is that of code which addresses allocations by 32 bits. A
-// larger allocation needs a relaxed limit and code that was compiled for it.
+// A limit below the device's memory is that of code which addresses allocations by 32 bits (quirk
+// four-gigabytes): a larger allocation needs a relaxed limit and code that was compiled for it.
 static void set_allocation_limit(struct zepi_device *device)
 {
     const bool is_relaxed = zepi_options()->large_allocations &&
@@ -144,8 +144,7 @@ static zepi_result_t query_queue_groups(struct zepi_device *device)
             device->copy_count = groups[i].numQueues;
         }
     }
-    // The null driver describes no group, or one without queues; queue 0 of group 0 is always
-    // there.
+    // Quirk no-queue-group: queue 0 of group 0 is always there.
     if (!has_compute || device->compute_count == 0)
         device->compute_count = 1;
     zepi_free(groups);
@@ -188,7 +187,7 @@ static zepi_result_t create_sub_devices(struct zepi_device *device)
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeDeviceGetSubDevices, device->ze, &count, handles);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        // The null driver returns itself as its sub-device, without end.
+        // Quirk own-sub-device: it would have no end.
         if (handles[i] == device->ze || (device->parent && handles[i] == device->parent->ze))
             continue;
         result = device_create(device->platform, device, handles[i],

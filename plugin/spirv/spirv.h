@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 // The result of a bounds-checked walk over a SPIR-V module: specialization constants, kernels with
-// their arguments, and linkage. Nothing that fails the walk may reach a driver: on truncated
-// modules drivers have been seen to exit, to crash, and to return success.
+// their arguments, and linkage. Nothing that fails the walk may reach a driver (quirk
+// truncated-modules).
 //
-// The walk depends on nothing but the C library, so that the plugin and the CPU driver
-// (tools/ze_cpu) share one source. A filled `struct zepi_spirv` is immutable and may be read by any
+// The walk depends on nothing but the C library, so that the plugin and the driver in
+// tools share one source. A filled `struct zepi_spirv` is immutable and may be read by any
 // number of threads. It owns everything it points to and keeps no pointer into the walked bytes.
 
 enum zepi_spirv_scalar_kind {

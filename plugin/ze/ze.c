@@ -29,7 +29,7 @@ zepi_result_t zepi_ze_open(void)
         ZEPI_ZE_FUNCTIONS(FUNCTION)
 #undef FUNCTION
     };
-    // Never closed: drivers keep threads and handlers of the process' end, which must stay mapped.
+    // Never closed: what a driver leaves must stay mapped (quirk threads-stay).
     loader = dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!loader)
         return zepi_fail(ZEPI_ERROR_UNINITIALIZED,

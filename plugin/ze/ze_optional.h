@@ -15,8 +15,8 @@
 // headers does.
 //
 // A symbol of the loader counts only if the driver's API version reaches the function's, for flags
-// too: new loaders export functions that old drivers refuse, and old drivers accept flags that they
-// do not know. A pointer from zeDriverGetExtensionFunctionAddress counts as it is.
+// too (quirk symbols-without-function). A pointer from zeDriverGetExtensionFunctionAddress counts
+// as it is.
 
 #define ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)          // 1.7
 #define ZEPI_ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT (1u << 2) // 1.14
@@ -88,7 +88,7 @@ struct zepi_ze_block_array { // ZE_intel_experimental_device_block_array_propert
 #define ZEPI_ZE_BLOCK_ARRAY_STORE 1u
 #define ZEPI_ZE_BLOCK_ARRAY_LOAD 2u
 
-struct zepi_ze_register_file { // of kernels; Intel's driver
+struct zepi_ze_register_file { // of kernels; no extension names it
     ze_structure_type_t stype;
     const void *next;
     uint32_t register_count; // of a hardware thread
@@ -182,14 +182,14 @@ struct zepi_ze_optional {
     bool is_put_ipc_handle_drivers;
     bool is_host_function_drivers;
     bool is_physical_mem_properties_drivers;
-    // Of Intel's driver: zeIntelGetDriverVersionString, with the driver's own handle. NULL text:
-    // asks for the size, which is without the terminating zero.
+    // zeIntelGetDriverVersionString, with the driver's own handle (quirk private-version). NULL
+    // text: asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
-    // Of Intel's driver: zexKernelGetArgumentSize, with the driver's own handle. How many bytes the
-    // native code reads of the argument at least.
+    // zexKernelGetArgumentSize, with the driver's own handle. How many bytes the native code reads
+    // of the argument at least.
     ze_result_t(ZE_APICALL *kernel_get_argument_size)(ze_kernel_handle_t, uint32_t, uint32_t *);
-    // Of Intel's driver: zexDriverImportExternalPointer and zexDriverReleaseImportedPointer, with
-    // the driver's own handle. Copies of the memory in between need no preparation.
+    // zexDriverImportExternalPointer and zexDriverReleaseImportedPointer, with the driver's own
+    // handle. Copies of the memory in between need no preparation.
     ze_result_t(ZE_APICALL *import_host_pointer)(ze_driver_handle_t, void *, size_t);
     ze_result_t(ZE_APICALL *release_host_pointer)(ze_driver_handle_t, void *);
     // 1.13
