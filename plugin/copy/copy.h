@@ -10,7 +10,7 @@
 
 // Copies between memories, as commands of a queue. Any thread, under no lock. Pointers are not
 // looked up in the table of allocations: checked_copy.h does so before. A copy of no bytes is a
-// marker: it waits, and its event completes.
+// marker (quirk empty-copies): it waits, and its event completes.
 //
 // ZEPI_ERROR_INVALID_VALUE: a pointer is NULL. ZEPI_ERROR_INVALID_SIZE: a range passes the end of
 // the address space, or a rectangle has rows that overlap, or passes Level Zero's 32 bits: for its

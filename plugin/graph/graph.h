@@ -11,10 +11,9 @@ struct zepi_recording;
 // lists (recording.h); an execution is one call of the driver, whatever the number of commands. A
 // graph keeps alive the kernels and memory objects of its commands.
 
-// Recordings of one graph. A driver may write to a command list as it is submitted (Intel's writes
-// to the end of each), so a list runs at most once at a time, and is never changed while it may
-// run: an execution that is enqueued while all recordings run gets one more, and the last of these
-// many waits until the oldest is over.
+// Recordings of one graph. A list runs at most once at a time, and is never changed while it may
+// run (quirk submission-writes-to-list): an execution that is enqueued while all recordings run
+// gets one more, and the last of these many waits until the oldest is over.
 #define ZEPI_GRAPH_RECORDINGS 8
 
 enum zepi_graph_capture {

@@ -93,8 +93,8 @@ zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_dev
 // ---- A run ----
 
 // The first list waits for an event of the queue that the run belongs to, the last signals one that
-// this queue waits for. A driver may write to lists as they are submitted: so the last run has to
-// be over.
+// this queue waits for. Submission may write to them (quirk
+// submission-writes-to-list): so the last run has to be over.
 static zepi_result_t list_run_begin(struct zepi_list_run *run)
 {
     const zepi_result_t result = zepi_list_run_wait(run);

@@ -11,8 +11,8 @@ struct zepi_recorded_uses {
     uint32_t device_index;               // in the context
     struct zepi_graph_launch **launches; // owned list of references: by command; NULL: none is held
     size_t launch_count;
-    // Owned: the kernel instances of recorded launches, one a kernel. A driver may keep memory of
-    // the launches with it.
+    // Owned: the kernel instances of recorded launches, one a kernel, which may hold
+    // memory of the launches (quirk launch-memory-in-kernel).
     struct zepi_recorded_instance *instances;
     size_t instance_count;
     size_t instance_capacity;

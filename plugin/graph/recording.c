@@ -303,8 +303,8 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
     return result;
 }
 
-// A driver may refuse a kernel in a mutable list alone: Intel's does so with kernels that have
-// implicit arguments. Nothing in the graph's lists is mutable then.
+// Whether a kernel may be refused in a mutable list alone (quirk mutable-refuses-implicit). Nothing
+// in the graph's lists is mutable then.
 static bool recording_is_refused(const struct zepi_recording *recording, zepi_result_t result)
 {
     return recording->is_mutable && result != ZEPI_SUCCESS &&

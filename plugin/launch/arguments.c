@@ -75,8 +75,7 @@ static zepi_result_t check_described_argument(const struct zepi_device_kernel *d
 }
 
 // The kinds of native code's arguments are not known, and the driver tells the sizes that machine
-// code reads: whole words of four bytes for a value of one or two. A pointer is always read as 8
-// bytes.
+// code reads (quirk native-sizes-in-words). A pointer is always read as 8 bytes.
 static zepi_result_t check_native_argument(const struct zepi_device_kernel *device_kernel,
                                            uint32_t index, const zepi_argument_t *argument)
 {
@@ -207,8 +206,8 @@ zepi_result_t zepi_argument_check(const struct zepi_device_kernel *device_kernel
                : check_argument(device_kernel, index, argument);
 }
 
-// The sum includes the local memory that the kernel declares. Drivers notice an excess only when
-// the kernel runs, if at all.
+// The sum includes the local memory that the kernel declares. An excess may be
+// noticed late, or never (quirk local-excess-unnoticed).
 zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel *device_kernel,
                                                 const struct zepi_device *device,
                                                 const struct zepi_argument_list *list)
@@ -221,7 +220,7 @@ zepi_result_t zepi_arguments_check_local_memory(const struct zepi_device_kernel 
             __builtin_add_overflow(total, record->size_bytes, &total))
             total = UINT64_MAX;
     }
-    // The null driver knows no limit.
+    // Quirk no-limits: 0 limits nothing.
     if (total > most && most > 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "kernel '%s' and its arguments need %llu bytes of local memory, the "

@@ -78,8 +78,8 @@ static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_ke
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE};
     ze_kernel_preferred_group_size_properties_t preferred = {
         .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
-    // Intel's older drivers hang in a chain with a structure that they do not know. No extension
-    // names this one: drivers that know block arrays know it, too.
+    // Quirk unknown-structure-hangs. No extension names this one: drivers that know block arrays
+    // know it, too.
     if (zepi_device_module_of(device_kernel->device_module)
             ->context->platform->optional.has_block_array)
         preferred.pNext = &file;
@@ -90,7 +90,7 @@ static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_ke
     device_kernel->properties.pNext = NULL;
     if (result != ZEPI_SUCCESS)
         return result;
-    // Some drivers pass the chain over, or a part of it.
+    // Quirk structures-passed-over: either may be as it was.
     device_kernel->register_count = file.register_count;
     device_kernel->preferred_multiple =
         preferred.preferredMultiple > 0                 ? preferred.preferredMultiple

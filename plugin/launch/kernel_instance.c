@@ -80,9 +80,9 @@ static inline uint64_t read_value_bits(const void *value, size_t size_bytes)
     }
 }
 
-// Whether the same bits are the same argument next time. Drivers keep the allocation or object
-// behind an address or handle, so that the same address in other memory must be set again: when
-// memory that zepi allocated is freed, the generation changes; of other memory nothing is known.
+// Whether the same bits are the same argument next time. For the quirk
+// kept-argument-allocation, the same address in other memory must be set again: when memory that
+// zepi allocated is freed, the generation changes; of other memory nothing is known.
 static inline bool is_comparable_argument(const struct zepi_device_kernel *device_kernel,
                                           uint32_t index, size_t size_bytes, uint64_t bits)
 {

@@ -22,7 +22,7 @@ static zepi_result_t check_group_size(const struct zepi_device_kernel *device_ke
                          group[0], group[1], group[2], device_kernel->name,
                          properties->requiredGroupSizeX, properties->requiredGroupSizeY,
                          properties->requiredGroupSizeZ);
-    // The null driver knows no limits.
+    // Quirk no-limits: 0 limits nothing.
     if (compute->maxTotalGroupSize > 0 && total > compute->maxTotalGroupSize)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "a group of %u x %u x %u has %llu work-items, the device takes at most %u",
@@ -68,7 +68,7 @@ static zepi_result_t suggest_group_size(struct zepi_work_size *size,
                 suggestion_size(global[1], device), suggestion_size(global[2], device), &group[0],
                 &group[1], &group[2]);
     for (int i = 0; i < 3; i++) {
-        // A suggestion that does not divide is of no use; the null driver suggests nothing.
+        // Quirk useless-suggestions: one that does not divide is of no use.
         if (group[i] == 0 || global[i] % group[i] != 0)
             group[i] = 1;
     }

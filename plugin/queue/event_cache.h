@@ -9,8 +9,8 @@
 // released events are looked at only when none is left (refill):
 //
 // - Events of the driver's counter may be used again at once, without asking: commands that wait
-//   for them wait for the counter's value. Of those with times, a command that waits may read the
-//   times' memory: they may only be used again at once if no command waits.
+//   for them wait for the counter's value. Those with times may only be used again at once
+//   if no command waits (quirk timed-waits-read-times).
 // - Others that are known to be complete, and that no command waits for, are reset.
 // - Those of an in-order queue are complete when a later one is, so that one query is enough for
 //   a whole chain.

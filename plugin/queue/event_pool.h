@@ -19,7 +19,8 @@ enum zepi_event_kind {
     ZEPI_EVENT_PLAIN = 0,
     ZEPI_EVENT_TIMED = 1,   // with timestamps
     ZEPI_EVENT_COUNTER = 2, // of the driver's counter: signalled by in-order lists, never reset
-    // Of the host, and of no list before (quirk host-signal-refused).
+    // Of the host, and of no list before, after which it may be none of the host's any more (quirk
+    // host-signal-refused).
     ZEPI_EVENT_HOST = 4,
     ZEPI_EVENT_KINDS = 5,
 };
@@ -31,8 +32,8 @@ struct zepi_event_slot {
     enum zepi_event_kind kind;
     struct zepi_event_pools *pools;
     struct zepi_event_burst *burst; // borrowed; NULL: adopted
-    // Retained: the list that signals the event, of a slot that is not the list's own (quirk
-    // reset-writes-to-list).
+    // Retained: the list that signals the event, of a slot that is not the list's own. It may
+    // be written to later (quirk reset-writes-to-list).
     struct zepi_command_list *list;
     zepi_ownership_t list_ownership;
     struct zepi_event_slot *next; // free ones

@@ -88,7 +88,7 @@ static ze_command_queue_flags_t list_flags_of_queue(const struct zepi_queue *que
     // the counter are worth more than parallel commands in one list.
     if (queue->has_in_order_list || events & ZEPI_EVENT_COUNTER)
         flags |= ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
-    // The driver then chooses the engine for each copy and fill.
+    // The driver then chooses the engine for each copy and fill (quirk copies-without-hint).
     if (ordinal == device->compute_ordinal && device->platform->optional.has_copy_offload_hint)
         flags |= ZEPI_ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT;
     return flags;

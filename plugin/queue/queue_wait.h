@@ -7,8 +7,8 @@
 // Waits for a queue, and queries of how far it is.
 
 // Waits until everything submitted before is complete, and lets the driver end its work: it prints
-// the output of kernels, and tells of commands that failed. Thread-safe. Other threads may go on
-// submitting meanwhile.
+// the output of kernels, and tells of commands that failed (quirk output-at-synchronize).
+// Thread-safe. Other threads may go on submitting meanwhile.
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
 // The same, but kernels may not have printed yet, and failed commands are not reported.
 zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue);

@@ -198,8 +198,8 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
 }
 
 // Under the queue's mutex, and when it returns: later commands of the list wait for events that
-// are out of reach. For those that the driver does not take there this thread waits, without the
-// mutex.
+// are out of reach. For those that the driver does not take there (quirk foreign-events-refused)
+// this thread waits, without the mutex.
 static __attribute__((cold, noinline)) zepi_result_t
 await_foreign_events_locked(struct zepi_submit *submit)
 {
