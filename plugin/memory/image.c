@@ -70,7 +70,7 @@ static uint64_t image_most_bytes(const ze_image_desc_t *desc)
     return bytes * (desc->arraylevels > 0 ? desc->arraylevels : 1);
 }
 
-// Intel's driver ends the process where the sizes are beyond the device's limits.
+// Sizes beyond the device's limits may end the process (quirk sizes-end-process).
 static zepi_result_t check_image_sizes(const struct zepi_device *device,
                                        const ze_image_desc_t *desc)
 {

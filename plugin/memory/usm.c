@@ -102,7 +102,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zep
     result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
                                       is_aligned ? alignment_bytes : ZEPI_USM_GRANULE_BYTES, next,
                                       attempt, &memory);
-    if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) // the driver does not align like this
+    if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) // quirk alignment-refused
         result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
                                           alignment_bytes, next, attempt, &memory);
     if (result != ZEPI_SUCCESS) {

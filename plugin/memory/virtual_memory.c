@@ -70,7 +70,7 @@ static zepi_result_t physical_memory_make(struct zepi_context *context, struct z
     ze_physical_mem_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = chain, .size = size_bytes};
     ze_physical_mem_handle_t ze = NULL;
-    // Sizes that no device has end the process in Intel's driver.
+    // Quirk sizes-end-process: sizes that no device has.
     if (device->global_memory_bytes > 0 && size_bytes > device->global_memory_bytes)
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
                          "physical memory of %zu bytes, the device has %llu", size_bytes,
@@ -196,7 +196,7 @@ static void mapping_list_release(struct zepi_mapping *list, struct zepi_context 
 static void mappings_finish(struct zepi_context *context)
 {
     struct zepi_mappings *mappings = mappings_of(context);
-    // Drivers refuse to destroy mapped memory.
+    // Quirk mapped-memory-stays: it cannot be destroyed.
     for (const struct zepi_mapping *at = mappings->first; at; at = at->next)
         zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)at->start, at->end - at->start);
     mapping_list_release(mappings->first, context);
@@ -315,8 +315,7 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
                                                 size_t *out_page_bytes)
 {
     size_t most = 0;
-    // Some drivers refuse the query about nothing. Intel's ends the process where the size, rounded
-    // up, does not fit 64 bits; no page is larger than this.
+    // Quirks empty-page-query and sizes-end-process. No page is larger than this.
     const size_t largest = (size_t)1 << 46;
     const size_t at_least_one = size_bytes ? size_bytes : 1;
     const size_t size = at_least_one < largest ? at_least_one : largest;
@@ -378,7 +377,7 @@ zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const vo
 {
     void *start;
     zepi_result_t result = check_virtual_range(wish, size_bytes);
-    // Intel's driver rounds up, and has addresses for sizes that are 0 then.
+    // Quirk sizes-round-to-zero: there would be addresses, of none.
     if (result == ZEPI_SUCCESS && size_bytes > SIZE_MAX / 2)
         result = zepi_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY, "%zu bytes of addresses", size_bytes);
     if (result == ZEPI_SUCCESS)

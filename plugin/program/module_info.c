@@ -190,8 +190,7 @@ static ze_result_t ask_function(ze_module_handle_t module, const char *name, siz
     return zepi_ze.zeModuleGetFunctionPointer(module, name, out_address);
 }
 
-// Intel's driver supports no names in a module that was built without -ze-take-global-address, but
-// those that SYCL gives to variables.
+// A module that was built without options for it may refuse the query (quirk names-need-options).
 static bool is_global_unknown(ze_result_t result)
 {
     return result == ZE_RESULT_ERROR_INVALID_GLOBAL_NAME ||

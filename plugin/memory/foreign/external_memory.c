@@ -122,8 +122,7 @@ static zepi_result_t check_import(const struct zepi_device *device, enum zepi_ex
                           : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an import of 0 bytes");
 }
 
-// A copy of the descriptor is the driver's after success: Intel's closes it since 2026, and before
-// never.
+// A copy of the descriptor is the driver's after success (quirk import-keeps-descriptor).
 static zepi_result_t import_descriptor(struct zepi_context *context,
                                        const struct zepi_device *device,
                                        enum zepi_external_kind kind, size_t size_bytes,
@@ -147,7 +146,7 @@ static zepi_result_t import_descriptor(struct zepi_context *context,
     return zepi_check_ze(ze, "zeMemAllocDevice");
 }
 
-// Intel's driver imports all there is, whatever it was asked for.
+// An import may be of all the memory, whatever was asked for (quirk import-takes-all).
 static zepi_result_t check_size(const struct zepi_context *context, const void *base,
                                 size_t size_bytes)
 {
@@ -292,8 +291,8 @@ zepi_result_t zepi_external_memory_free(struct zepi_context *context,
     return result == ZEPI_SUCCESS ? zepi_usm_give(context, memory) : result;
 }
 
-// The driver's descriptor stays the driver's: Intel's has one for all exports of an allocation, and
-// closes it when the memory is freed.
+// The driver's descriptor stays the driver's, which may have one for all exports (quirk
+// one-descriptor-of-exports).
 zepi_result_t zepi_external_memory_export(struct zepi_context *context,
                                           const struct zepi_device *device,
                                           enum zepi_external_kind kind, const void *memory,

@@ -89,8 +89,7 @@ struct trial {
     bool is_undone;
 };
 
-// Maps a page, and frees it. Intel's drivers up to 26.31 keep freed pages for their next
-// allocation, and take them for USM.
+// Maps a page, and frees it: whether it is the host's again then (quirk kept-host-pages).
 static ze_result_t try_page(ze_context_handle_t context, void *page, struct trial *out_trial)
 {
     ze_memory_allocation_properties_t after = {.stype =

@@ -53,7 +53,7 @@ static void export_destroy(const struct zepi_context *context, struct ipc_export
     const struct zepi_ze_optional *optional = &context->platform->optional;
     if (shared->handle.kind == ZEPI_IPC_PHYSICAL)
         close(descriptor_of(&shared->handle));
-    // Drivers before 1.6 have no such function, and keep a handle's resources with the memory.
+    // Drivers before 1.6 have no such function (quirk no-put-of-handles).
     else if (optional->put_ipc_handle)
         optional->put_ipc_handle(optional->is_put_ipc_handle_drivers
                                      ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, context->ze)
@@ -62,7 +62,7 @@ static void export_destroy(const struct zepi_context *context, struct ipc_export
     zepi_free(shared);
 }
 
-// A driver may return the same memory for a second opening: the last one closes it.
+// The last opening of the same memory closes it (quirk one-base-of-openings).
 static void close_base_locked(const struct zepi_context *context, void *base)
 {
     const struct ipc_import *other = ipc_of(context)->imports;

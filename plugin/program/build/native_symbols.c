@@ -62,7 +62,7 @@ static bool inspect_native_symbols(struct zepi_text *table, const struct request
         length = strcspn(line, "\r\n");
         const char *name = find_name_in_line(
             line, length, linkage == ZEPI_SPIRV_IMPORT ? "import" : "export", &name_length);
-        // Which kind it is drivers do not say.
+        // Quirk untold-symbol-kinds: it may be a variable.
         const struct zepi_spirv_symbol symbol = {
             .name = name, .linkage = linkage, .is_function = true};
         if (name && name_length > 0)

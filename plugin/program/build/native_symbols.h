@@ -6,7 +6,8 @@
 #include "program/build/device_module.h"
 #include "program/native/symbols.h"
 
-// Native code of an object does not name its imports and exports, and old drivers cannot be asked.
+// Native code of an object does not name its imports and exports, and a driver with
+// the quirk untold-imports cannot be asked.
 // So the linkage table of the SPIR-V that it was made from is kept in the binary cache,
 // under the digest of the native code, when that is handed to the host. Any thread.
 

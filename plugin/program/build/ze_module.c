@@ -15,9 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The name that drivers list beside the kernels of a module that takes global addresses.
-#define HIDDEN_KERNEL "Intel_Symbol_Table_Void_Program"
-
 void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log)
 {
     size_t size = 0;
@@ -171,7 +168,7 @@ const char *zepi_find_kernel_name(const char *const *names, uint32_t count, cons
     return found ? *found : NULL;
 }
 
-// Drivers have returned success for builds that failed: the kernels tell.
+// A build that failed may succeed (quirk failed-builds-succeed): the kernels tell.
 static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct zepi_spirv *spirv)
 {
     const char **names;
@@ -249,7 +246,8 @@ static zepi_result_t check_no_import_missing(const struct zepi_context *context,
     return has_imports ? fail_missing_imports(context, module, spirv) : ZEPI_SUCCESS;
 }
 
-// Without these, Intel's driver offers an object's functions and variables to no other module.
+// Without these, an object may offer its functions and variables to no other module (quirk
+// exports-need-options).
 #define EXPORTING_FLAGS "-library-compilation -ze-take-global-address"
 
 static bool inputs_have_exports(const struct zepi_spirv *spirv)
@@ -541,7 +539,7 @@ zepi_result_t zepi_ze_module_get_kernel_names(ze_module_handle_t module, const c
     if (result == ZEPI_SUCCESS) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < count; i++) {
-            if (names[i] && strcmp(names[i], HIDDEN_KERNEL) != 0)
+            if (names[i] && strcmp(names[i], ZEPI_QUIRK_HIDDEN_KERNEL) != 0)
                 names[kept++] = names[i];
         }
         qsort(names, kept, sizeof(*names), compare_names);
