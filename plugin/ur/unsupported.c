@@ -44,9 +44,8 @@ static const char no_bindless_images[] =
     "kernels with bindless images run on no driver that zepi was tried on: the OpenCL CPU runtime "
     "refuses the capability of their SPIR-V (6528, BindlessImagesINTEL)";
 static const char no_semaphores[] =
-    "without a GPU, Intel's driver (26.27) takes no semaphore of another interface "
-    "(zeDeviceImportExternalSemaphoreExt returns UNSUPPORTED_FEATURE), so that an import could not "
-    "be tried";
+    "no driver that zepi was tried on takes a semaphore of another interface "
+    "(zeDeviceImportExternalSemaphoreExt returns UNSUPPORTED_FEATURE; quirk semaphores-refused)";
 
 ur_result_t zepi_urBindlessImagesUnsampledImageHandleDestroyExp(ur_context_handle_t hContext,
                                                                 ur_device_handle_t hDevice,
@@ -201,10 +200,9 @@ ur_result_t zepi_urBindlessImagesSignalExternalSemaphoreExp(
 }
 
 static const char unshared_events[] =
-    "Intel's driver (26.27, zexCounterBasedEventOpenIpcHandle) does not share the state of an "
-    "event "
-    "as the header wants it: a signal of the opened event does not reach the other one, and an "
-    "event that was never signalled has no status";
+    "no driver that zepi was tried on shares the state of an event as the header wants it "
+    "(zexCounterBasedEventOpenIpcHandle): a signal of the opened event does not reach the other "
+    "one, and an event that was never signalled has no status (quirk unshared-events)";
 
 ur_result_t zepi_urIPCGetEventHandleExp(ur_event_handle_t hEvent, void **ppIPCEventHandleData,
                                         size_t *pIPCEventHandleDataSizeRet)

@@ -48,8 +48,7 @@ static void note_missing_gpu(const struct zepi_platform *platform)
             return;
     }
     if (platform->quirks.is_on_cpu && !atomic_exchange(&is_noted, true))
-        fprintf(stderr, "zepi: the program asks for a GPU, and zepi has a CPU alone (ze_cpu); zepi "
-                        "exec --cpu=gpu, or ZE_CPU_TYPE=gpu, presents it as a GPU\n");
+        fprintf(stderr, "zepi: the program asks for a GPU, and " ZEPI_DRIVER_GPU_HINT "\n");
 }
 
 ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t DeviceType,
@@ -103,7 +102,7 @@ ur_result_t zepi_urDeviceRelease(ur_device_handle_t hDevice)
                : result;
 }
 
-// Code for Intel GPUs is for them alone; SPIR-V is for every device that compiles it.
+// Code for GPUs is for them alone; SPIR-V is for every device that compiles it.
 static bool device_is_usable(const struct zepi_device *device, const ur_device_binary_t *binary)
 {
     const char *target = binary->pDeviceTargetSpec;

@@ -214,7 +214,7 @@ static uint32_t max_lanes(const struct zepi_device *device)
     return most;
 }
 
-// How an Intel GPU is made up; others have no such parts.
+// How a GPU is made up; other devices have no such parts.
 static ur_result_t gpu_info(const struct zepi_device *device, ur_device_info_t query,
                             const struct zepi_ur_info *info)
 {

@@ -39,7 +39,8 @@ static ur_result_t get_info_vendor(const struct zepi_device *device,
     return zepi_ur_info_return_string(info, vendor);
 }
 
-// The IP version of an Intel GPU's architecture, as Intel writes it; other devices have none.
+// The IP version of a GPU's architecture, as its vendor writes it, if that is this one; other
+// devices have none.
 static ur_result_t get_info_device_version(const struct zepi_device *device,
                                            const struct zepi_ur_info *info)
 {

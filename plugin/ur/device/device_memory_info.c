@@ -75,7 +75,7 @@ static ur_result_t get_info_known_size(const struct zepi_device *device, ur_devi
                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
-// Intel's devices read constants as they read buffers of images, if they have images.
+// Constants are read as buffers of images are, on devices with images.
 static ur_result_t get_info_constant_size(const struct zepi_device *device,
                                           const struct zepi_ur_info *info)
 {

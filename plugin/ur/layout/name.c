@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// Libraries of Intel's compiler, each behind those that it needs. Intel's adapters of these names
-// bring them in, and the OpenCL loader of the Python packages, which lies beside them, finds them
-// in no other way.
+// Libraries of DPC++'s compiler, each behind those that it needs. The adapters that are built with
+// it, of these names, bring them in, and the OpenCL loader of the Python packages, which lies
+// beside them, finds them in no other way.
 static const char *const companions[] = {"libintlc.so.5", "libimf.so", "libirng.so", "libsvml.so"};
 #define COMPANION_COUNT (sizeof(companions) / sizeof(companions[0]))
 static void *handles[COMPANION_COUNT]; // owned; NULL: not there
