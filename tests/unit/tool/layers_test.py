@@ -57,6 +57,32 @@ class Layers(unittest.TestCase):
                  "low/d.h": ["a.h"]}
         self.assertEqual(self.check(files), ["low: a circle: a includes b includes c includes a"])
 
+    def check_plugin(self, **texts):
+        """The lines for a plugin of these files of ze/: the table of quirks has one row, "slow-waits"."""
+        with tempfile.TemporaryDirectory() as folder:
+            ze = pathlib.Path(folder, "plugin", "ze")
+            ze.mkdir(parents=True)
+            (ze / "quirks.c").write_text('    {"slow-waits", 0, "Intel", "22.43"},\n')
+            for name, text in texts.items():
+                (ze / f"{name}.c").write_text(text)
+            return layers.check_driver_names(pathlib.Path(folder))
+
+    def test_drivers_are_named_by_the_table_of_quirks_alone(self):
+        for text in ("// Intel's driver", "// (26.27)", "// of the null driver", "// ze_cpu does not", "// NEO"):
+            lines = self.check_plugin(a=f"int a;\n{text}\n")
+            self.assertEqual(len(lines), 1, text)
+            self.assertIn("plugin/ze/a.c:2 names a driver", lines[0])
+
+    def test_extensions_the_vendor_and_the_uuid_are_no_drivers(self):
+        self.assertEqual(self.check_plugin(a='OpSaveMemoryINTEL "cl_intel_subgroups" "zeIntelGetDriverVersionString" '
+                                             '"Intel(R) Corporation" ze_cpu_uuid info.is_ze_cpu 2026.27'), [])
+
+    def test_a_quirk_that_a_comment_names_is_in_the_table(self):
+        self.assertEqual(self.check_plugin(a="// Quirk slow-waits.\n// As for the quirk\n// slow-waits.\n"), [])
+        for text in ("// Quirk fast-waits.", "// quirk\n    // fast-waits", "(quirk fast-waits)"):
+            self.assertEqual(self.check_plugin(a=text),
+                             ["plugin/ze/a.c names the quirk fast-waits, which plugin/ze/quirks.c lacks"])
+
 
 if __name__ == "__main__":
     layers = load_layers(sys.argv.pop(1))
