@@ -62,12 +62,22 @@ expect 0 'type: CPU' "$zepi" info --cpu
 expect 0 "['device_type.cpu']" env ONEAPI_DEVICE_SELECTOR='level_zero:*' "$zepi" exec --cpu -- "$python" -c "$devices"
 expect 0 "['device_type.gpu']" env ONEAPI_DEVICE_SELECTOR='level_zero:*' "$zepi" exec --cpu=gpu -- "$python" -c "$devices"
 expect 0 'asks for a GPU' env ONEAPI_DEVICE_SELECTOR='level_zero:gpu' "$zepi" exec --cpu -- "$python" -c "$devices"
-lines=$(ONEAPI_DEVICE_SELECTOR='level_zero:gpu' "$zepi" exec --cpu -- "$python" -c "$devices; $devices" 2>&1 |
-    grep -c 'asks for a GPU')
-[ "$lines" -eq 1 ] || fail "the line about GPUs stands $lines times"
-lines=$(ONEAPI_DEVICE_SELECTOR='level_zero:gpu' "$zepi" exec --cpu=gpu -- "$python" -c "$devices" 2>&1 |
-    grep -c 'asks for a GPU')
-[ "$lines" -eq 0 ] || fail "the line about GPUs stands beside a GPU"
+# expect_lines COUNT SELECTOR OPTION: that often.
+expect_lines()
+{
+    local lines
+    lines=$(ONEAPI_DEVICE_SELECTOR=$2 "$zepi" exec "$3" -- "$python" -c "$devices; $devices" 2>&1 |
+        grep -c 'asks for a GPU')
+    [ "$lines" -eq "$1" ] || fail "the line about GPUs stands $lines times with $2 $3"
+}
+expect_lines 1 level_zero:gpu --cpu
+expect_lines 1 'opencl:cpu;Level_Zero:cpu,GPU' --cpu
+expect_lines 1 '*:gpu' --cpu
+expect_lines 0 level_zero:gpu --cpu=gpu
+expect_lines 0 'level_zero:*' --cpu
+expect_lines 0 '!*:gpu' --cpu
+expect_lines 0 'level_zero:*;!opencl:gpu' --cpu
+expect_lines 0 opencl:gpu --cpu
 expect 2 'expected --cpu or --cpu=gpu' "$zepi" exec --cpu=other -- true
 
 [ $failures -eq 0 ] && echo 'exec: everything is right'

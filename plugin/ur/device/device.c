@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool device_is_of_type(const struct zepi_device *device, ur_device_type_t type)
 {
@@ -31,12 +32,31 @@ static bool device_is_of_type(const struct zepi_device *device, ur_device_type_t
     }
 }
 
+// Whether a selector of the DPC++ runtime, "BACKEND:DEVICE,...;!BACKEND:DEVICE...", asks Level Zero
+// for GPUs: by a term that is not an exclusion.
+static bool selects_gpus(const char *selector)
+{
+    char text[256];
+    char *rest = NULL;
+    snprintf(text, sizeof(text), "%s", selector);
+    for (char *term = strtok_r(text, ";", &rest); term; term = strtok_r(NULL, ";", &rest)) {
+        char *devices = strchr(term, ':');
+        if (!devices)
+            continue;
+        *devices++ = '\0';
+        if ((strcmp(term, "*") == 0 || strcasecmp(term, "level_zero") == 0) &&
+            strcasestr(devices, "gpu"))
+            return true;
+    }
+    return false;
+}
+
 // The DPC++ runtime asks for devices of all types and applies its own selector.
 static bool asks_for_gpus(ur_device_type_t type)
 {
     const char *selector =
         type == UR_DEVICE_TYPE_ALL ? secure_getenv("ONEAPI_DEVICE_SELECTOR") : NULL;
-    return type == UR_DEVICE_TYPE_GPU || (selector && strcasestr(selector, "gpu"));
+    return type == UR_DEVICE_TYPE_GPU || (selector && selects_gpus(selector));
 }
 
 // A program that asks for GPUs alone often ends without a reason that names the device.
