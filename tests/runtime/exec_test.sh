@@ -33,13 +33,38 @@ expect 0 "$scratch/other/libsycl.so.9" env LD_PRELOAD="$scratch/other/libsycl.so
 expect 3 "$scratch/program needs libsycl.so.9, which is not found" "${run[@]}" "$scratch/program"
 expect 0 "DPC++ of an unknown release, $scratch/other/libsycl.so.9" env LD_LIBRARY_PATH="$scratch/other" \
     "${run[@]}" "$scratch/program"
-expect 0 "$scratch/other/libsycl.so.9" env LD_LIBRARY_PATH="$scratch/other" "${run[@]}" "$python" -c ''
+expect 0 "$scratch/other/libsycl.so.9" env LD_LIBRARY_PATH="$scratch/other" "${run[@]}" "$scratch/bin/python3" -c ''
+# The runtime that is named is the one that the process loads: which one comes first is up to the package, and a
+# library of another name is for others.
+mkdir -p "$scratch/"{first,last,eight,pkg/thing}
+cp "$scratch/other/libsycl.so.9" "$scratch/first"
+cp "$scratch/other/libsycl.so.9" "$scratch/last"
+cc -shared -fPIC -Wl,-soname,libsycl.so.8 "$scratch/sycl.c" -o "$scratch/eight/libsycl.so.8" || exit 1
+echo 'int sycl(void); int thing(void); int thing(void) { return sycl(); }' >"$scratch/thing.c"
+# expect_loaded FOLDER LD_LIBRARY_PATH TAGS: by a package with RUNPATH (enable-new-dtags) or RPATH.
+expect_loaded()
+{
+    cc -shared -fPIC "$scratch/thing.c" "$scratch/last/libsycl.so.9" "-Wl,-rpath,$scratch/last,--$3" \
+        -o "$scratch/pkg/thing/thing.so" || exit 1
+    local output maps='import ctypes, sys; ctypes.CDLL(sys.argv[1])
+print(next(line.split()[-1] for line in open("/proc/self/maps") if "libsycl" in line))'
+    output=$(LD_LIBRARY_PATH=$2 PYTHONPATH=$scratch/pkg "${run[@]}" "$scratch/bin/python3" -c "$maps" \
+        "$scratch/pkg/thing/thing.so" 2>&1 | grep -F libsycl)
+    [ "$output" = "zepi: runtime: DPC++ of an unknown release, $scratch/$1/libsycl.so.9
+$scratch/$1/libsycl.so.9" ] || fail "with $3 and LD_LIBRARY_PATH=$2, expected $1: $output"
+}
+expect_loaded first "$scratch/first:$scratch/other" enable-new-dtags
+expect_loaded first "$scratch/eight:$scratch/first" enable-new-dtags
+expect_loaded last "$scratch/eight" enable-new-dtags
+expect_loaded last '' enable-new-dtags
+expect_loaded last "$scratch/first" disable-new-dtags
 # A runtime that is too old, as its comment tells.
 mkdir "$scratch/old"
 echo '__asm__(".ident \"Intel(R) oneAPI DPC++/C++ Compiler 2025.1.1 (2025.1.1.20250418)\"");' >>"$scratch/sycl.c"
 cc -shared -fPIC -Wl,-soname,libsycl.so.9 "$scratch/sycl.c" -o "$scratch/old/libsycl.so.9" || exit 1
 expect 3 'loads DPC++ 2025.1.1' env LD_LIBRARY_PATH="$scratch/old" "${run[@]}" "$scratch/program"
-expect 3 "pip install 'intel-sycl-rt>=2025.3'" env LD_LIBRARY_PATH="$scratch/old" "${run[@]}" "$python" -c ''
+expect 3 "pip install 'intel-sycl-rt>=2025.3'" env LD_LIBRARY_PATH="$scratch/old" "${run[@]}" "$scratch/bin/python3" -c ''
+expect 0 ", $library" env LD_LIBRARY_PATH="$scratch/old" "${run[@]}" "$python" -c ''
 # Programs that start others.
 expect 0 'runtime: unknown' "${run[@]}" env "$scratch/bin/python3" -c ''
 expect 0 'runtime: unknown' "${run[@]}" sh -c ''

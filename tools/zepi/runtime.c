@@ -83,13 +83,13 @@ static bool read_listed(char *line, char name[PATH_MAX], char path[PATH_MAX])
     return true;
 }
 
-// The libsycl that the program's dynamic loader finds for it, with `preload` loaded before or NULL.
-// False: it loads none.
-static bool list_libsycl(const struct program *program, const char *preload, char name[PATH_MAX],
-                         char path[PATH_MAX])
+// The libsycl that the program's dynamic loader finds for a file, the program itself or a library,
+// with `preload` loaded before or NULL. False: it loads none.
+static bool list_libsycl(const struct program *program, const char *file, const char *preload,
+                         char name[PATH_MAX], char path[PATH_MAX])
 {
-    const char *const plain[] = {program->loader, program->path, NULL};
-    const char *const more[] = {program->loader, "--preload", preload, program->path, NULL};
+    const char *const plain[] = {program->loader, file, NULL};
+    const char *const more[] = {program->loader, "--preload", preload, file, NULL};
     char line[2 * PATH_MAX];
     pid_t process;
     bool is_listed = false;
@@ -119,8 +119,63 @@ static bool find_in_folder(const char *folder, char path[PATH_MAX])
     return is_found;
 }
 
-// Packages of Python bring libraries to lib of their environment, two folders above themselves.
-static bool find_by_packages(const struct program *program, char path[PATH_MAX])
+// ---- Python's packages ----
+
+// Reads the names that a library links with, its first table of strings in memory.
+static bool links_with_libsycl(const char *path)
+{
+    Elf64_Ehdr head;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_there = false;
+    if (file < 0)
+        return false;
+    if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        head.e_shnum = 0;
+    for (unsigned i = 0; i < head.e_shnum; i++) {
+        Elf64_Shdr part;
+        const off_t offset = (off_t)(head.e_shoff + (Elf64_Off)i * sizeof(part));
+        if (pread(file, &part, sizeof(part), offset) != (ssize_t)sizeof(part))
+            break;
+        if (part.sh_type != SHT_STRTAB || !(part.sh_flags & SHF_ALLOC))
+            continue;
+        char *names = malloc(part.sh_size);
+        const ssize_t size = names ? pread(file, names, part.sh_size, (off_t)part.sh_offset) : -1;
+        is_there = size > 0 && memmem(names, (size_t)size, LIBRARY, strlen(LIBRARY));
+        free(names);
+        break;
+    }
+    close(file);
+    return is_there;
+}
+
+// The libsycl that the first package with a library that links with one gets. The dynamic loader
+// knows whether LD_LIBRARY_PATH comes before the package's own folders, and the name that it needs.
+static bool find_for_packages(const struct program *program, const char *folder,
+                              char path[PATH_MAX])
+{
+    char pattern[PATH_MAX + 16];
+    char name[PATH_MAX];
+    glob_t found;
+    bool is_found = false;
+    snprintf(pattern, sizeof(pattern), "%s/*/*.so", folder);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc && !is_found; i++) {
+        const char *library = found.gl_pathv[i];
+        char listed[PATH_MAX];
+        is_found = links_with_libsycl(library) &&
+                   list_libsycl(program, library, NULL, name, listed) && listed[0] &&
+                   realpath(listed, path);
+    }
+    globfree(&found);
+    return is_found;
+}
+
+// Packages that load it by themselves bring it to lib of their environment, two folders above:
+// `near`, "" if it is not there.
+static bool find_by_packages(const struct program *program, char path[PATH_MAX],
+                             char near[PATH_MAX])
 {
     const char *const arguments[] = {program->path, "-c", "import sys; print(*sys.path, sep='\\n')",
                                      NULL};
@@ -128,13 +183,18 @@ static bool find_by_packages(const struct program *program, char path[PATH_MAX])
     char folder[PATH_MAX + 8];
     pid_t process;
     bool is_found = false;
+    near[0] = '\0';
     FILE *output = start_program(arguments, &process);
     if (!output)
         return false;
     while (!is_found && fgets(line, sizeof(line), output)) {
         line[strcspn(line, "\n")] = '\0';
+        if (line[0] != '/')
+            continue;
         snprintf(folder, sizeof(folder), "%s/../..", line);
-        is_found = line[0] == '/' && find_in_folder(folder, path);
+        is_found = find_for_packages(program, line, path);
+        if (!near[0] && !find_in_folder(folder, near))
+            near[0] = '\0';
     }
     end_program(output, process);
     return is_found;
@@ -157,13 +217,17 @@ static bool find_by_library_path(char path[PATH_MAX])
 static bool find_for_python(const struct program *program, char path[PATH_MAX])
 {
     char name[PATH_MAX];
+    char near[PATH_MAX];
     char folder[PATH_MAX + 16];
     // Not where a link to it leads: an environment has a link to another one's Python.
     const int length = (int)(strrchr(program->path, '/') - program->path);
     snprintf(folder, sizeof(folder), "%.*s/../lib", length, program->path);
-    return find_by_library_path(path) || find_in_folder(folder, path) ||
-           find_by_packages(program, path) ||
-           (list_libsycl(program, LIBRARIES, name, path) && path[0]);
+    if (find_by_packages(program, path, near) || find_by_library_path(path) ||
+        find_in_folder(folder, path))
+        return true;
+    if (near[0])
+        memcpy(path, near, PATH_MAX);
+    return near[0] || (list_libsycl(program, program->path, LIBRARIES, name, path) && path[0]);
 }
 
 // ---- Which release it is of ----
@@ -226,7 +290,7 @@ static enum runtime_state find_for_program(const struct program *program, struct
     snprintf(runtime->program, PATH_MAX, "%s", program->path);
     if (!has_gnu_loader(program))
         return RUNTIME_UNKNOWN;
-    if (list_libsycl(program, NULL, name, runtime->library)) {
+    if (list_libsycl(program, program->path, NULL, name, runtime->library)) {
         if (runtime->library[0])
             return RUNTIME_FOUND;
         memcpy(runtime->library, name, sizeof(name));

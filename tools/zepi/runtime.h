@@ -6,10 +6,11 @@
 #include <stdbool.h>
 
 // The DPC++ runtime, libsycl, that a command loads in this environment. A program that links with
-// it loads the one that the dynamic loader lists. Python loads it with a package: looked at are
-// LD_LIBRARY_PATH, which comes before a package's own folders, the folder of its environment, those
-// above the packages of sys.path, and the other ones of the dynamic loader. Of other programs
-// nothing can be known: programs that a shell starts may load one.
+// it loads the one that the dynamic loader lists. Python loads it with a package: the one that the
+// dynamic loader lists for the first library in sys.path that links with it. Packages may open it
+// by themselves: then looked at are LD_LIBRARY_PATH, the folder of the environment, those above the
+// packages, and the other ones of the dynamic loader. Of other programs nothing can be known:
+// programs that a shell starts may load one.
 
 enum runtime_state {
     RUNTIME_FOUND,
