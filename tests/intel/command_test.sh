@@ -71,6 +71,13 @@ expect 'a program that is not there is not found by a child either' 0 'FileNotFo
 import subprocess
 try: subprocess.run(['there-is-no-such-program'])
 except FileNotFoundError as error: print(repr(error))"
+echo 'int seven(void) { return 7; }' >"$scratch/seven.c"
+gcc -shared -fPIC -z execstack -o "$scratch/seven.so" "$scratch/seven.c"
+expect 'a library that asks for an executable stack is loaded' 0 '^7$' \
+    "$zepi" exec --intel-driver -- "$python" -c \
+    "
+import ctypes
+print(ctypes.CDLL('$scratch/seven.so').seven())"
 expect 'a kernel is built for the CPU when it is created, before it is launched' 0 'count: zeModuleCreate 1' \
     env ZE_CPU_COUNT=1 "$zepi" exec --intel-driver -- "$python" -c \
     "

@@ -30,6 +30,9 @@ static const struct {
     // Addresses of the GPU are addresses of the process, so that the CPU can run kernels.
     {"OverrideGpuAddressSpace", "47"},
     {"AllocateSharedAllocationsWithCpuAndGpuStorage", "0"},
+    // The C library of the fetched packages loads no library that asks for an executable stack
+    // (Open3D's) unless the stack is executable from the start.
+    {"GLIBC_TUNABLES", "glibc.rtld.execstack=2"},
 };
 
 // Where things are. No folder: the system's own driver is used.
