@@ -41,8 +41,10 @@ Test(ze_cpu_properties, tells_what_the_processor_is)
               properties.coreClockRate);
     uint32_t units = properties.numSlices * properties.numSubslicesPerSlice *
                      properties.numEUsPerSubslice * properties.numThreadsPerEU;
-    cr_assert_eq(units, processors());
-    cr_assert_eq(eus.numTotalEUs, processors());
+    // oneDPL divides by the 8 EUs that a sub-slice of every GPU has, and launches that many groups.
+    cr_assert_eq(properties.numEUsPerSubslice, 8);
+    cr_assert_eq(units, 8 * processors());
+    cr_assert_eq(eus.numTotalEUs, 8 * processors());
     cr_assert(properties.physicalEUSimdWidth >= 4 && properties.physicalEUSimdWidth <= 16);
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     cr_assert(properties.maxMemAllocSize > memory / 8 && properties.maxMemAllocSize <= memory);

@@ -64,11 +64,23 @@ uint64_t cpu_device_allocation_limit(ze_device_handle_t device)
     return is_limited ? cpu_opencl()->maximum_allocation_bytes : cpu_opencl()->global_memory_bytes;
 }
 
+// A GPU has sub-slices of at least 8 EUs. Programs divide by that, and one that gets 0 launches
+// nothing.
+static uint32_t sub_slices(void)
+{
+    return cpu_options()->reports_gpu ? cpu_opencl()->compute_units : 1;
+}
+
+static uint32_t sub_slice_eus(void)
+{
+    return cpu_options()->reports_gpu ? 8 : cpu_opencl()->compute_units;
+}
+
 static void describe_extensions(void *chain)
 {
     ze_eu_count_ext_t *eus = cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus != NULL)
-        eus->numTotalEUs = cpu_opencl()->compute_units;
+        eus->numTotalEUs = sub_slices() * sub_slice_eus();
     // The architecture of the processor as OpenCL tells it; no GPU has such a small number.
     ze_device_ip_version_ext_t *ip =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT);
@@ -112,8 +124,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         .maxHardwareContexts = 64,
         .numThreadsPerEU = 1,
         .physicalEUSimdWidth = cl->native_widths.of_float,
-        .numEUsPerSubslice = cl->compute_units,
-        .numSubslicesPerSlice = 1,
+        .numEUsPerSubslice = sub_slice_eus(),
+        .numSubslicesPerSlice = sub_slices(),
         // A device with parts has what all of them have.
         .numSlices = has_parts ? cpu_options()->sub_devices : 1,
         .timerResolution = 1,

@@ -141,8 +141,8 @@ static ze_result_t make_program(const struct cpu_input *input, cl_program *out_p
                                          : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
 }
 
-static ze_result_t build_alone(struct cpu_module *module, cl_program program, const char *options,
-                               struct cpu_log *log)
+static ze_result_t build_alone(struct cpu_module *module, const struct cpu_input *input,
+                               cl_program program, const char *options, struct cpu_log *log)
 {
     cl_int code =
         cpu_opencl()->api->clBuildProgram(program, 1, &cpu_opencl()->device, options, NULL, NULL);
@@ -154,7 +154,12 @@ static ze_result_t build_alone(struct cpu_module *module, cl_program program, co
                    : cpu_opencl_result(code);
     }
     module->program = cpu_module_make_program(program, module->tables, module->table_count);
-    return module->program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (module->program == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    // A source has no values of constants.
+    if (input->constants == NULL || input->constants->numConstants == 0)
+        module->program->source = cpu_source_create(input->bytes, input->size_bytes, options);
+    return ZE_RESULT_SUCCESS;
 }
 
 // Links compiled objects. Unresolved symbols are left for zeModuleDynamicLink: the objects are then
@@ -224,7 +229,7 @@ ze_result_t cpu_module_build(struct cpu_module *module, const struct cpu_input *
         if (result == ZE_RESULT_SUCCESS)
             result = set_constants(programs[i], &module->tables[i], inputs, input_count);
         if (result == ZE_RESULT_SUCCESS && is_alone) {
-            result = build_alone(module, programs[i], options, log);
+            result = build_alone(module, &inputs[i], programs[i], options, log);
             programs[i] = NULL;
         } else if (result == ZE_RESULT_SUCCESS) {
             result = compile(programs[i], options, log);

@@ -84,7 +84,12 @@ ze_result_t cpu_module_load(struct cpu_module *module, const struct cpu_input *i
         return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
     }
     module->program = cpu_module_make_program(program, module->tables, 1);
-    return module->program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (module->program == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (native.spirv_bytes > 0)
+        module->program->source =
+            cpu_source_create(native.spirv, native.spirv_bytes, native.options);
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t build_program_extension(struct cpu_module *module,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "ZECPU\0\0\1"
+#define MAGIC "ZECPU\0\0\2"
 #define MAGIC_BYTES 8
 #define HEADER_BYTES (MAGIC_BYTES + 8) // magic, payload bytes, checksum of the payload
 
@@ -108,6 +108,11 @@ static void write_payload(struct writer *writer, const struct cpu_module *module
     write_bytes(writer, program, program_bytes);
     write_number(writer, (uint32_t)object_bytes);
     write_bytes(writer, object, object_bytes);
+    const struct cpu_source *source = module->program != NULL ? module->program->source : NULL;
+    write_text(writer, source != NULL ? source->options : "");
+    write_number(writer, source != NULL ? (uint32_t)source->spirv_bytes : 0);
+    write_bytes(writer, source != NULL ? source->spirv : NULL,
+                source != NULL ? source->spirv_bytes : 0);
 }
 
 uint8_t *cpu_native_pack(const struct cpu_module *module, size_t *out_size_bytes)
@@ -297,6 +302,9 @@ bool cpu_native_unpack(const uint8_t *bytes, size_t size_bytes, struct cpu_nativ
     native.program = read_bytes(&reader, native.program_bytes);
     native.object_bytes = read_number(&reader);
     native.object = read_bytes(&reader, native.object_bytes);
+    native.options = read_text(&reader, &arena);
+    native.spirv_bytes = read_number(&reader);
+    native.spirv = read_bytes(&reader, native.spirv_bytes);
     if (reader.failed || reader.left != 0 || native.program_bytes + native.object_bytes == 0) {
         cpu_log_add(log, "error: the native binary is damaged\n");
         free(arena.bytes);

@@ -5,8 +5,8 @@
 #include "module.h"
 
 // ze_cpu's native binary: a header, the OpenCL runtime's version, the table of kernels, arguments
-// and symbols, the OpenCL binary of the linked program (if it is linked) and that of the compiled
-// object (if there is something to link). All numbers are little endian and 32 bits wide.
+// and symbols, the OpenCL binary of the linked program (if it is linked), that of the compiled
+// object (if there is something to link), and options and SPIR-V of kernels that may be turned. All numbers are little endian and 32 bits wide.
 
 // The result of cpu_native_unpack. The binaries are borrowed from the bytes.
 struct cpu_native {
@@ -15,6 +15,9 @@ struct cpu_native {
     size_t program_bytes;
     const uint8_t *object;
     size_t object_bytes;
+    const char *options; // in the table's storage
+    const uint8_t *spirv;
+    size_t spirv_bytes; // 0: no kernel is turned
 };
 
 // Whether the bytes begin like a native binary.

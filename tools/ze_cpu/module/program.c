@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "program.h"
 
+#include "object.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,10 +74,13 @@ void cpu_program_release(struct cpu_program *program)
     for (uint32_t i = 0; i < program->kernel_count; i++) {
         if (program->kernels[i].properties != NULL)
             cpu_opencl()->api->clReleaseKernel(program->kernels[i].properties);
+        for (int j = 0; j < 2; j++)
+            cpu_program_disown(program->kernels[i].turned[j]);
         free(program->kernels[i].name);
         free(program->kernels[i].arguments);
     }
     free(program->kernels);
+    cpu_source_destroy(program->source);
     cpu_opencl()->api->clReleaseProgram(program->program);
     free(program);
 }
@@ -131,6 +136,68 @@ bool cpu_program_kernel_prepare(struct cpu_program_kernel *kernel)
                                                  memory_order_acq_rel, memory_order_acquire))
         cpu_opencl()->api->clReleaseKernel(made);
     return true;
+}
+
+// The same kernel of a program of its own; NULL if that cannot be built.
+static struct cpu_program *build_turned(const struct cpu_program_kernel *kernel, unsigned dimension)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    const struct cpu_source *source = kernel->program->source;
+    size_t bytes = 0;
+    cl_int code;
+    uint8_t *spirv = cpu_source_turn(source, kernel->name, dimension, &bytes);
+    cl_program program =
+        spirv != NULL ? cl->api->clCreateProgramWithIL(cl->context, spirv, bytes, &code) : NULL;
+    free(spirv);
+    if (program != NULL && cl->api->clBuildProgram(program, 1, &cl->device, source->options, NULL,
+                                                   NULL) != CL_SUCCESS) {
+        cl->api->clReleaseProgram(program);
+        program = NULL;
+    }
+    struct cpu_program *result = program != NULL ? cpu_program_create(program, 1) : NULL;
+    if (result == NULL)
+        return NULL;
+    struct cpu_program_kernel *own = &result->kernels[0];
+    const size_t table_bytes = kernel->argument_count * sizeof(own->arguments[0]);
+    own->name = strdup(kernel->name);
+    own->arguments = malloc(table_bytes != 0 ? table_bytes : 1);
+    if (own->name == NULL || own->arguments == NULL) {
+        cpu_program_release(result);
+        return NULL;
+    }
+    memcpy(own->arguments, kernel->arguments, table_bytes);
+    own->argument_count = kernel->argument_count;
+    own->argument_bytes = kernel->argument_bytes;
+    own->has_objects = kernel->has_objects;
+    return result;
+}
+
+struct cpu_program_kernel *cpu_program_kernel_turn(struct cpu_program_kernel *kernel,
+                                                   const size_t group_size[3],
+                                                   unsigned *out_dimension)
+{
+    const unsigned dimension = group_size[1] > 1 ? 1 : 2;
+    *out_dimension = 0;
+    if (kernel->program->source == NULL || group_size[0] != 1 || group_size[dimension] <= 1)
+        return kernel;
+    // Acquire and release: a thread that finds it uses it.
+    _Atomic(struct cpu_program *) *place = &kernel->turned[dimension - 1];
+    struct cpu_program *turned = atomic_load_explicit(place, memory_order_acquire);
+    if (turned == NULL) {
+        struct cpu_program *made = build_turned(kernel, dimension);
+        if (made == NULL) {
+            cpu_report("engine", "%s has sub-groups of one item each: it cannot be built for them",
+                       kernel->name);
+            return kernel;
+        }
+        if (atomic_compare_exchange_strong_explicit(place, &turned, made, memory_order_acq_rel,
+                                                    memory_order_acquire))
+            turned = made;
+        else
+            cpu_program_release(made);
+    }
+    *out_dimension = dimension;
+    return &turned->kernels[0];
 }
 
 cl_kernel cpu_program_kernel_make(const struct cpu_program_kernel *kernel)

@@ -4,6 +4,7 @@
 
 #include "opencl.h"
 #include "plugin/spirv/spirv.h"
+#include "turned.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,17 +37,20 @@ struct cpu_program_kernel {
     uint32_t required_group_size[3]; // zeros: none
     uint32_t required_sub_group_size;
     _Atomic(cl_kernel) properties; // owned; answers queries only; NULL before the first ze_kernel
+    // Owned: the kernel with dimension 0 and 1, or 2, exchanged; NULL before the first such launch.
+    _Atomic(struct cpu_program *) turned[2];
 };
 
 // A linked OpenCL program and the table of its kernels. Shared by the modules that were linked into
 // it, their kernels, recorded launches and executors. Immutable but for the counts and the data for
-// queries.
+// queries and turned kernels.
 struct cpu_program {
     _Atomic uint32_t references;
     _Atomic uint32_t owners;            // modules and ze_kernels; 0: nothing new can be launched
     cl_program program;                 // owned
     struct cpu_program_kernel *kernels; // owned
     uint32_t kernel_count;
+    struct cpu_source *source; // owned; NULL: no kernel is turned
 };
 
 // Consumes `program`, also on failure. The kernels are left to the caller to fill. NULL without
@@ -72,6 +76,13 @@ struct cpu_program_kernel *cpu_program_find(const struct cpu_program *program, c
 
 // Whether queries can be answered: see properties.
 bool cpu_program_kernel_prepare(struct cpu_program_kernel *kernel);
+
+// The kernel that is launched for groups of this size: the kernel itself, or where they are one
+// item wide and it uses sub-groups, the turned one, with the dimension that changes places with
+// dimension 0 in *out_dimension, else 0.
+struct cpu_program_kernel *cpu_program_kernel_turn(struct cpu_program_kernel *kernel,
+                                                   const size_t group_size[3],
+                                                   unsigned *out_dimension);
 
 // A new OpenCL kernel that takes plain pointers and may reach any memory; NULL on failure.
 cl_kernel cpu_program_kernel_make(const struct cpu_program_kernel *kernel);

@@ -288,6 +288,16 @@ static ze_result_t settle_images(struct cpu_executor *executor, cl_command_queue
     return result;
 }
 
+static void exchange_dimensions(unsigned dimension, size_t *local, size_t *global, size_t *offset)
+{
+    size_t *sizes[] = {local, global, offset};
+    for (int i = 0; i < 3; i++) {
+        size_t first = sizes[i][0];
+        sizes[i][0] = sizes[i][dimension];
+        sizes[i][dimension] = first;
+    }
+}
+
 static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch *launch,
                           const uint32_t group_count[3])
 {
@@ -305,7 +315,13 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
     }
     if (work_items == 0)
         return ZE_RESULT_SUCCESS;
-    struct cached_kernel *cached = find_or_create_kernel(executor, launch->kernel);
+    unsigned turned = 0;
+    struct cpu_program_kernel *kernel = launch->kernel;
+    if (local[0] == 1)
+        kernel = cpu_program_kernel_turn(kernel, local, &turned);
+    if (turned != 0)
+        exchange_dimensions(turned, local, global, offset);
+    struct cached_kernel *cached = find_or_create_kernel(executor, kernel);
     if (cached == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     ze_result_t result = set_arguments(cached, launch);
