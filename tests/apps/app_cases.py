@@ -78,7 +78,7 @@ def run(name):
 
 def main():
     if sys.argv[1:] == ["--list"]:
-        print("\n".join(cases))
+        print("", *cases, sep="\n")
         return
     for name in sys.argv[1:] or cases:
         run(name)

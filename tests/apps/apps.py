@@ -16,8 +16,11 @@ makes; without this file build/venv has them), cases.py (app_cases.py says how i
 Each backend of an application runs twice: the second process has to compile nothing. Caches, also those of
 SYCL and of the drivers, are in build/apps/cache and stay for later runs.
 
+An application with a file `warm` also shows that nothing compiles after `zepi cache warm`: its modules are
+built into an empty cache first, and then some of its cases run (class Warm).
+
 Wrong is: a case that is not right and that `expected` does not except for this backend; a case that Intel's
-adapter v2 has right and zepi does not, whatever `expected` says; and a second start on zepi that compiles.
+adapter v2 has right and zepi does not, whatever `expected` says; and a start on zepi that compiles though it is a second one, or after warming.
 Exit codes: 0 fine, 1 something is wrong, 77 no application is installed.
 """
 import argparse
@@ -299,6 +302,70 @@ def run_twice(app, backend, arguments):
     return result
 
 
+class Warm:
+    """The file `warm` of an application. A line each:
+
+    on BACKEND           with zepi, on ze_cpu
+    cases NAME...        those that run
+    FILE PATTERN         modules of this file of the environment (a pattern, too) with such kernels are built
+    generates N: REASON  programs that the cases make while they run, which the first start compiles
+    """
+
+    def __init__(self, app):
+        self.app, self.backend, self.cases, self.modules, self.generated = app, None, [], [], 0
+        for line in (app.folder / "warm").read_text().splitlines():
+            words = line.split()
+            if not words or line.startswith("#"):
+                continue
+            if words[0] == "on":
+                self.backend = words[1]
+            elif words[0] == "cases":
+                self.cases = words[1:]
+            elif words[0] == "generates":
+                self.generated = int(words[1].rstrip(":"))
+            else:
+                self.modules.append((words[0], words[1]))
+
+    def run(self, arguments):
+        """What was built, and what two starts compile then."""
+        cases = [case for case in self.cases if case in self.app.cases]
+        if not cases or arguments.backend and self.backend not in arguments.backend:
+            return None
+        runs = [Run(self.app, self.backend, arguments, f"warm-{part}") for part in (1, 2)]
+        cache = runs[0].cache.parent / "warm"
+        shutil.rmtree(cache, ignore_errors=True)
+        for run in runs:
+            run.cache = cache
+        variables = runs[0].variables()
+        start, built, problems = time.monotonic(), 0, []
+        for file, pattern in self.modules:
+            name = self.app.find(file)
+            command = [arguments.zepi, "cache", "warm", str(name), "--cpu", "--json", "--kernels", pattern]
+            output = subprocess.run(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            try:
+                built += json.loads(output.stdout)["built"]
+            except (ValueError, KeyError):
+                problems.append(f"{' '.join(command)}: {' '.join(output.stdout.split())[:300]}")
+        result = {"on": self.backend, "cases": cases, "built": built, "seconds": time.monotonic() - start,
+                  "compiled": [run.run(cases).programs().get("compiled") for run in runs]}
+        for run in runs:
+            problems += [f"{case} {' '.join(outcome)}" for case, outcome in run.outcomes.items() if outcome[0] != "ok"]
+        if result["compiled"][0] != self.generated or result["compiled"][1] != 0:
+            problems.append(f"two starts compile {result['compiled']} programs, expected are {self.generated} and 0")
+        result["problems"] = problems
+        say(f"apps: {self.app.name}, after cache warm: {built} modules built, then compiled: {result['compiled']}")
+        return result
+
+
+def warm_table(warmed):
+    lines = ["| application | cases | modules built by `cache warm` | seconds | compiled then | and by the next start |",
+             "|---|---|---|---|---|---|"]
+    for name, result in warmed.items():
+        lines.append(f"| {name}, {result['on']} | {', '.join(result['cases'])} | {result['built']} |"
+                     f" {result['seconds']:.0f} | {result['compiled'][0]} | {result['compiled'][1]} |")
+    return lines
+
+
 def judge(app, results):
     """Sentences of what is wrong, and of exceptions that are no longer needed."""
     wrong, better = [], []
@@ -367,10 +434,10 @@ def reasons(apps, results):
     return lines
 
 
-def write_docs(apps, results):
+def write_docs(apps, results, warmed):
     text = DOCS.read_text()
     begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    lines = ["", *table(apps, results), "", *reasons(apps, results), ""]
+    lines = ["", *table(apps, results), "", *reasons(apps, results), "", *warm_table(warmed), ""]
     DOCS.write_text(text[:begin] + "\n".join(lines) + text[end:])
     say(f"apps: {DOCS.relative_to(ROOT)} is written")
 
@@ -401,10 +468,11 @@ def main():
     if not apps:
         return 77
     for app in apps:
-        listing = subprocess.run([str(app.python), str(app.folder / "cases.py"), "--list"], check=True, text=True,
-                                 env=dict(os.environ, PYTHONPATH=str(HERE), PYTHONDONTWRITEBYTECODE="1"),
-                                 stdout=subprocess.PIPE).stdout.split()
-        app.cases = [name for name in listing
+        text = subprocess.run([str(app.python), str(app.folder / "cases.py"), "--list"], check=True, text=True,
+                              env=dict(os.environ, PYTHONPATH=str(HERE), PYTHONDONTWRITEBYTECODE="1"),
+                              stdout=subprocess.PIPE).stdout
+        # Libraries may write lines of their own.
+        app.cases = [name for name in re.findall(r"^([\w.+-]+)$", text, re.MULTILINE)
                      if not arguments.case or any(fnmatch.fnmatch(name, pattern) for pattern in arguments.case)]
         if arguments.quick:
             app.cases = app.cases[::5]
@@ -425,10 +493,13 @@ def main():
         for future in concurrent.futures.as_completed(futures):
             name, backend = futures[future]
             results[name][backend] = future.result()
+    warmed = {app.name: Warm(app).run(arguments) for app in apps if (app.folder / "warm").exists()}
+    warmed = {name: result for name, result in warmed.items() if result}
 
     print()
-    print("\n".join([*table(apps, results), "", *reasons(apps, results)]))
-    wrong, better = [], []
+    print("\n".join([*table(apps, results), "", *reasons(apps, results), "", *warm_table(warmed)]))
+    wrong = [f"{name}, after cache warm: {problem}" for name, result in warmed.items() for problem in result["problems"]]
+    better = []
     for app in apps:
         more_wrong, more_better = judge(app, results[app.name])
         wrong += more_wrong
@@ -438,9 +509,9 @@ def main():
     for sentence in wrong:
         print(f"WRONG: {sentence}")
     if arguments.json:
-        arguments.json.write_text(json.dumps({"results": results, "wrong": wrong}, indent=1) + "\n")
+        arguments.json.write_text(json.dumps({"results": results, "warm": warmed, "wrong": wrong}, indent=1) + "\n")
     if arguments.write_docs:
-        write_docs(apps, results)
+        write_docs(apps, results, warmed)
     passed = sum(outcome[0] == "ok" for one in results.values() for result in one.values()
                  for outcome in result.get("outcomes", {}).values())
     print(f"apps: {passed} cases right, {len(wrong)} wrong, {len(skipped)} applications skipped"
