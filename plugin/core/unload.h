@@ -26,4 +26,13 @@ void zepi_at_unload(enum zepi_unload_stage stage, void (*function)(void));
 // anything.
 bool zepi_process_is_ending(void);
 
+// exit() waits two seconds for holds, and ends the process without further handlers if there still
+// are some: a compiler's destructors do not run under a build. False once it has begun: destructors
+// of threads, which run first, may have taken what the compiler needs. A thread may have several.
+// Thread-safe.
+bool zepi_process_hold(void);
+void zepi_process_let_go(void);
+// Once the libraries are loaded, whose destructors are to run after the wait.
+void zepi_process_watch_end(void);
+
 #endif

@@ -154,6 +154,7 @@ static zepi_result_t bring_up_locked(void)
     platforms = made;
     platform_count = made_count;
     zepi_at_unload(ZEPI_UNLOAD_ADAPTER, adapter_unload);
+    zepi_process_watch_end();
     return ZEPI_SUCCESS;
 }
 

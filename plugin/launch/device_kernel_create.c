@@ -2,6 +2,7 @@
 #include "launch/device_kernel.h"
 
 #include "core/alloc.h"
+#include "core/unload.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -172,8 +173,11 @@ static enum zepi_build_status device_kernel_build(void *user, struct zepi_build_
 {
     const struct kernel_request *request = user;
     struct zepi_device_kernel *device_kernel = NULL;
-    const zepi_result_t result =
-        device_kernel_create(request->device_module, request->name, &device_kernel);
+    zepi_result_t result = zepi_build_hold();
+    if (result == ZEPI_SUCCESS) {
+        result = device_kernel_create(request->device_module, request->name, &device_kernel);
+        zepi_process_let_go();
+    }
     if (result == ZEPI_SUCCESS) {
         output->payload = device_kernel;
         output->destroy = device_kernel_destroy;

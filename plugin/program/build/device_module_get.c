@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/stats.h"
+#include "core/unload.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/binary.h"
@@ -339,18 +340,32 @@ zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
     return ZEPI_SUCCESS;
 }
 
+// The end of the process waits for the build.
+static enum zepi_build_status run_held(void *user, struct zepi_build_output *output)
+{
+    const struct zepi_build_request *build = user;
+    struct zepi_text log = {0};
+    const zepi_result_t result = zepi_build_hold();
+    if (result != ZEPI_SUCCESS)
+        return zepi_device_module_end_build(output, result, &log);
+    const enum zepi_build_status status = build->build(build->user, output);
+    zepi_process_let_go();
+    return status;
+}
+
 static zepi_result_t build_private(struct zepi_context *context,
                                    const struct zepi_build_request *build,
                                    struct zepi_build_result **out_result)
 {
+    const struct zepi_build_request held = {.build = run_held, .user = (void *)build};
     struct zepi_build_result *result = NULL;
     zepi_stats_count(ZEPI_STAT_PROGRAMS);
-    zepi_result_t done = zepi_build_uncached(build, &result);
+    zepi_result_t done = zepi_build_uncached(&held, &result);
     if (done == ZEPI_SUCCESS && zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY) {
         // Once more without unused results, as the caches do it.
         zepi_build_result_release(result);
         zepi_handle_caches_trim(context, 0);
-        done = zepi_build_uncached(build, &result);
+        done = zepi_build_uncached(&held, &result);
     }
     if (done != ZEPI_SUCCESS)
         return done;
@@ -383,7 +398,7 @@ static enum zepi_build_status noted_build_run(void *user, struct zepi_build_outp
 {
     struct noted_build *noted = user;
     noted->has_begun = true;
-    return noted->build->build(noted->build->user, output);
+    return run_held((void *)noted->build, output);
 }
 
 static zepi_result_t find_or_build(struct zepi_context *context, const struct zepi_key *key,

@@ -2,6 +2,7 @@
 #include "program/build/text.h"
 
 #include "core/alloc.h"
+#include "core/unload.h"
 
 void zepi_text_finish(struct zepi_text *text)
 {
@@ -80,4 +81,11 @@ enum zepi_build_status zepi_build_status_of(zepi_result_t result)
     default:
         return ZEPI_BUILD_SPURIOUS;
     }
+}
+
+zepi_result_t zepi_build_hold(void)
+{
+    return zepi_process_hold() ? ZEPI_SUCCESS
+                               : zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE,
+                                           "the process ends: nothing is built any more");
 }

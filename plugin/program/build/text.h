@@ -33,4 +33,7 @@ zepi_result_t zepi_build_fail(const struct zepi_build_result *result);
 // The status of a build callback for a failure with this code.
 enum zepi_build_status zepi_build_status_of(zepi_result_t result);
 
+// Has the end of the process wait for a build, until zepi_process_let_go() (core/unload.h).
+zepi_result_t zepi_build_hold(void);
+
 #endif
