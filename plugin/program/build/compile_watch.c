@@ -3,6 +3,7 @@
 
 #include "core/log.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -29,10 +30,13 @@ static void *watch_compile(void *user)
     clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += PATIENCE_SECONDS;
     if (sem_clockwait(&watch->is_over, CLOCK_MONOTONIC, &deadline) != 0) {
+        const struct zepi_options *options = zepi_options();
+        const bool is_kept = options->disk_is_on && options->cache_folder[0];
         watch->is_told = true;
-        zepi_compile_watch_tell("the driver has compiled for %d s and goes on: %.1f MB of SPIR-V, "
-                                "%s; later starts find the code in the cache",
-                                PATIENCE_SECONDS, (double)watch->bytes / 1e6, watch->kernels);
+        zepi_compile_watch_tell("the driver has compiled for %d s and goes on: %.3f MB of SPIR-V, "
+                                "%s%s",
+                                PATIENCE_SECONDS, (double)watch->bytes / 1e6, watch->kernels,
+                                is_kept ? "; later starts find the code in the cache" : "");
     }
     return NULL;
 }
@@ -42,8 +46,13 @@ void zepi_compile_watch_begin(struct zepi_compile_watch *watch, const char *kern
     *watch = (struct zepi_compile_watch){.kernels = kernels, .bytes = bytes};
     if (zepi_options()->log_level < ZEPI_LOG_INFO && !isatty(STDERR_FILENO))
         return;
+    // The thread takes no signals of the host, which would end its wait.
+    sigset_t all, old;
+    sigfillset(&all);
     sem_init(&watch->is_over, 0, 0);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     watch->has_thread = pthread_create(&watch->thread, NULL, watch_compile, watch) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!watch->has_thread)
         sem_destroy(&watch->is_over);
 }

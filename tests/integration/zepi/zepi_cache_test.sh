@@ -16,6 +16,13 @@ options=(--cpu --options '-ze-opt-level=2')
 # The number of compiles from SPIR-V in a process.
 compiles() { "$zepi" build "$@" 2>&1 | sed -n 's/.*count: compile:spirv //p'; }
 
+# order NAME...: the first kernels of modules, as one process builds them one after the other.
+order()
+{
+    (cd "$data" && ZEPI_LOG=info ZE_CPU_BUILD_MS=1100 "$zepi" cache warm "${@/%/.spv}" --cpu --processes 1 \
+        --folder "$scratch/ordered") 2>&1 | sed -n 's/.* the build for .* s: \([a-z0-9_]*\).*/\1/p' | tr '\n' ' '
+}
+
 # An executable is read as bytes with modules among them; one of them is there twice.
 {
     head -c 4096 "$zepi"
@@ -42,7 +49,9 @@ expect 1 '2 modules were compiled, and' env ZEPI_CACHE_DISK_BYTES=0 "$zepi" cach
     --folder "$scratch/unkept"
 # One module that is not built leaves the others.
 # A terminal gets a progress bar.
-expect 0 'of 2 modules' script -qec "'$zepi' cache warm '$scratch/program' --cpu --folder '$scratch/drawn'" /dev/null
+expect 0 'of 2 modules, 0 s' script -qec "'$zepi' cache warm '$scratch/program' --cpu --folder '$scratch/drawn'" /dev/null
+# The largest is built first.
+expect 0 'add_1 vector_add negate' order negate vector_add twenty_kernels
 # A process that dies takes one module with it.
 ZE_CPU_BUILD_MS=1000 "$zepi" cache warm "$scratch/program" --cpu --processes 1 --folder "$scratch/killed" >"$scratch/said" 2>&1 &
 warming=$!

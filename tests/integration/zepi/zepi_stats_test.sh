@@ -66,6 +66,7 @@ long ZEPI_LOG=off &
 wait
 expect 0 'has compiled for 5 s and goes on' cat "$scratch/said.ZEPI_LOG=info"
 expect 0 ' s: scaled_copy_int, ' cat "$scratch/said.ZEPI_LOG=info"
+expect 1 '' grep -F 'later starts' "$scratch/said.ZEPI_LOG=info" # without a cache on disk
 expect 1 '' grep -F compiled "$scratch/said.ZEPI_LOG=off"
 export -f run
 export zepi data

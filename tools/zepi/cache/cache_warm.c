@@ -190,8 +190,9 @@ static void draw(const struct progress *progress, size_t count, uint64_t start_n
 {
     const size_t done = atomic_load(&progress->built) + atomic_load(&progress->failed);
     const int filled = count > 0 ? (int)(done * BAR_CHARACTERS / count) : BAR_CHARACTERS;
+    // Lines of the processes begin where the bar does.
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r[%.*s%*s] %zu of %zu modules, %.0f s ", filled,
+        fprintf(stderr, "[%.*s%*s] %zu of %zu modules, %.0f s \r", filled,
                 "##############################", BAR_CHARACTERS - filled, "", done, count,
                 (double)(host_now_ns() - start_ns) / 1e9);
 }
@@ -252,7 +253,7 @@ static int wait_for(size_t processes, const struct cache_warm *warm, const struc
         }
     }
     if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
+        fputs("\033[K", stderr);
     return code;
 }
 
