@@ -24,11 +24,13 @@ extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, vo
 #define PATIENCE_NS UINT64_C(2000000000) // for builds
 #define POLL_NS 1000000
 #define FLUSH_SECONDS 1
+#define REFUSAL_SECONDS 2
 
 static atomic_bool is_process_ending;
 static atomic_bool refuses_holds; // before that: exit() has begun
 static atomic_uint holds;
 static _Thread_local unsigned own_holds __attribute__((tls_model("initial-exec")));
+static _Thread_local bool ends_process __attribute__((tls_model("initial-exec")));
 static bool is_unloaded;
 static char main_thread; // its address owns the handler of the main thread's end
 
@@ -61,6 +63,7 @@ static bool wait_for_holds(void)
 static void begin_end(void *unused)
 {
     (void)unused;
+    ends_process = true;
     // A handler that is registered by a handler is called next, and gets the status.
     if (!is_unloaded && !atomic_exchange(&refuses_holds, true) && !wait_for_holds())
         on_exit(end_at_once, NULL);
@@ -125,6 +128,10 @@ bool zepi_process_hold(void)
         return true;
     own_holds--;
     atomic_fetch_sub(&holds, 1);
+    // Programs abort when a build fails: the process is to end before. Handlers that join this
+    // thread get there after the wait.
+    if (!ends_process)
+        sleep(REFUSAL_SECONDS);
     return false;
 }
 
