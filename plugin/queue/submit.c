@@ -11,8 +11,12 @@
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
-    for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
-        zepi_queue_hold(submit->queue, submit->foreign_waits[i]);
+    for (uint32_t i = 0; i < submit->foreign_wait_count; i++) {
+        // One that this thread has waited for is used no more. Queues that hold each other's events
+        // would keep each other.
+        if (!zepi_event_is_known_complete(submit->foreign_waits[i]))
+            zepi_queue_hold(submit->queue, submit->foreign_waits[i]);
+    }
     zepi_free(submit->foreign_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);

@@ -188,6 +188,35 @@ Test(event_of_two_platforms, is_of_the_wrong_context)
     ur_unload();
 }
 
+static uint32_t context_references(void)
+{
+    uint32_t count;
+    UR_OK(urContextGetInfo(gear.context, UR_CONTEXT_INFO_REFERENCE_COUNT, sizeof(count), &count,
+                           NULL));
+    return count;
+}
+
+// The calls wait for events with times of the other device.
+Test(event_of_two, of_queues_that_waited_for_each_other_keep_neither)
+{
+    const uint32_t references = context_references();
+    ur_queue_handle_t queues[] = {ur_queue(gear.devices[0], UR_QUEUE_FLAG_PROFILING_ENABLE),
+                                  ur_queue(gear.devices[1], UR_QUEUE_FLAG_PROFILING_ENABLE)};
+    int32_t *memory = ur_shared(4);
+    const int32_t five = 5;
+    ur_event_handle_t events[3];
+    UR_OK(urEnqueueUSMFill(queues[0], memory, 4, &five, 4, 0, NULL, &events[0]));
+    for (int i = 1; i < 3; i++)
+        UR_OK(urEnqueueEventsWait(queues[i % 2], 1, &events[i - 1], &events[i]));
+    UR_OK(urEventWait(1, &events[2]));
+    for (int i = 0; i < 3; i++)
+        UR_OK(urEventRelease(events[i]));
+    for (int i = 0; i < 2; i++)
+        UR_OK(urQueueRelease(queues[i]));
+    ur_free(memory);
+    cr_assert_eq(context_references(), references, "a queue is left");
+}
+
 static void order_two_devices(ur_queue_flags_t flags)
 {
     ur_queue_handle_t queues[] = {ur_queue(gear.devices[0], flags),
