@@ -177,6 +177,11 @@ ur_kernel_handle_t ur_kernel(const char *program_name, const char *kernel_name)
 
 struct host_event host_event_make(void)
 {
+    return host_event_make_in(gear.context);
+}
+
+struct host_event host_event_make_in(ur_context_handle_t ur_context)
+{
     ur_native_handle_t context;
     ze_event_pool_handle_t pool;
     ze_event_handle_t ze;
@@ -189,10 +194,10 @@ struct host_event host_event_make(void)
                                   .wait = ZE_EVENT_SCOPE_FLAG_HOST};
     const ur_event_native_properties_t keep = {.stype = UR_STRUCTURE_TYPE_EVENT_NATIVE_PROPERTIES,
                                                .isNativeHandleOwned = false};
-    UR_OK(urContextGetNativeHandle(gear.context, &context));
+    UR_OK(urContextGetNativeHandle(ur_context, &context));
     TEST_ZE_OK(zeEventPoolCreate((ze_context_handle_t)context, &pool_desc, 0, NULL, &pool));
     TEST_ZE_OK(zeEventCreate(pool, &desc, &ze));
-    UR_OK(urEventCreateWithNativeHandle((ur_native_handle_t)ze, gear.context, &keep, &event));
+    UR_OK(urEventCreateWithNativeHandle((ur_native_handle_t)ze, ur_context, &keep, &event));
     return (struct host_event){pool, ze, event};
 }
 

@@ -111,9 +111,10 @@ ur_event_status_t ur_event_status(ur_event_handle_t event);
 struct host_event {
     void *pool;              // ze_event_pool_handle_t
     void *ze;                // ze_event_handle_t
-    ur_event_handle_t event; // around it, in the gear's context
+    ur_event_handle_t event; // around it, in its context
 };
-struct host_event host_event_make(void);
+struct host_event host_event_make(void); // of the gear's context
+struct host_event host_event_make_in(ur_context_handle_t ur_context);
 void host_event_signal(const struct host_event *host);
 // No command uses it any more.
 void host_event_release(const struct host_event *host);

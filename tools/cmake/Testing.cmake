@@ -102,6 +102,17 @@ function(zepi_add_variant name variant label setting)
   endif()
 endfunction()
 
+# The model test `name` of a tier once more, as name.long, for so many seconds.
+function(zepi_add_long_model name label seconds)
+  if(TARGET ${name})
+    math(EXPR timeout "${seconds} + 120")
+    add_test(NAME ${name}.long COMMAND ${name})
+    zepi_set_test_properties(${name}.long "${label};long" ${timeout} FALSE)
+    set_property(TEST ${name}.long APPEND PROPERTY ENVIRONMENT MODEL_SECONDS=${seconds}
+                 ZEPI_TEST_SECONDS=${timeout})
+  endif()
+endfunction()
+
 # For tests that add_test() names by hand (scripts): label, time limit in seconds ("" for the usual
 # one), and whether it runs alone.
 function(zepi_set_test_properties name label timeout serial)
