@@ -263,6 +263,7 @@ static void *launch_held(void *user)
 // while the second one's copy is enqueued.
 static void bring_parts(void)
 {
+    ze_cpu.reset_counts(); // other drivers skip the story here, before commands wait for the host
     struct machine machine = open_machine(0);
     ur_queue_handle_t reader = ur_queue(gear.devices[1], 0);
     ur_queue_handle_t writer = ur_queue(gear.devices[1], 0);
