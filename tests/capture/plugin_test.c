@@ -47,6 +47,18 @@ static struct test_bytes native_of(zepi_module_t input)
     return native;
 }
 
+// Chosen by its version, 22.43, which has neither staged copies nor in-order lists.
+Test(capture, has_quirks_of_its_version)
+{
+    zepi_platform_info_t info = {.size = sizeof(info)};
+    if (getenv("ZEPI_QUIRKS"))
+        cr_skip_test("ZEPI_QUIRKS is set");
+    TEST_OK(zepi.platform_get_info(gear.platform, &info));
+    if (strcmp(info.driver_version, "1.3.24595") != 0)
+        cr_skip_test("the driver is not 22.43");
+    cr_assert_str_eq(info.quirks, "times-stay-on-device,untold-native-format");
+}
+
 static bool is_same(const struct test_bytes *a, const struct test_bytes *b)
 {
     return a->size_bytes == b->size_bytes && memcmp(a->data, b->data, a->size_bytes) == 0;

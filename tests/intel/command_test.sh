@@ -45,6 +45,7 @@ expect 'info says that kernels are passed over' 0 'without a GPU: kernels are co
     env DRM_SHIM_EXEC=0 "$zepi" info --intel-driver
 expect 'the device is that of the driver' 0 "$device" "$zepi" info --intel-driver --json
 expect 'the demo has right numbers' 0 'single task +float = 3.25 .* right' "$zepi" demo --intel-driver
+expect 'info names the quirks of its version' 0 ' - early-copies' "$zepi" info --intel-driver
 expect 'two drivers are refused' 2 'exclude each other' "$zepi" info --cpu --intel-driver
 expect 'bench measures on it' 0 '"operation":[[:space:]]*"launch-3"' \
     "$zepi" bench --intel-driver --case launch-3 --json
