@@ -73,8 +73,8 @@ static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_d
 
 // An allocation of the driver's for this one alone. It begins with a granule, for the table.
 static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                    struct zepi_usm_region *region, unsigned *attempt,
-                                    void **out_memory)
+                                    struct zepi_usm_region *region,
+                                    struct zepi_usm_attempts *attempts, void **out_memory)
 {
     struct zepi_device *device = wish->device;
     const zepi_usm_kind_t kind = wish->kind;
@@ -95,16 +95,16 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zep
         .flags = wish->export_types};
     if (wish->export_types)
         next = &export_desc;
-    if (!zepi_usm_pool_reserve(pool, driver_bytes))
+    if (!zepi_usm_pool_reserve(pool, driver_bytes, attempts))
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
                          "%zu bytes of memory: more than the pool may have", driver_bytes);
     const bool is_aligned = alignment_bytes >= ZEPI_USM_GRANULE_BYTES;
     result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
                                       is_aligned ? alignment_bytes : ZEPI_USM_GRANULE_BYTES, next,
-                                      attempt, &memory);
+                                      attempts, &memory);
     if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) // quirk alignment-refused
         result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
-                                          alignment_bytes, next, attempt, &memory);
+                                          alignment_bytes, next, attempts, &memory);
     if (result != ZEPI_SUCCESS) {
         zepi_usm_pool_unreserve(pool, driver_bytes);
         return result;
@@ -147,7 +147,7 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zep
 
 // The calling thread's free blocks, a slab more, or another thread's free blocks. NULL: none.
 static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes,
-                                 unsigned *attempt)
+                                 struct zepi_usm_attempts *attempts)
 {
     const unsigned size_class = zepi_usm_class_of(block_bytes);
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
@@ -155,7 +155,7 @@ static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes,
     // Freed memory whose commands are complete comes before more of the driver's.
     if (!memory && zepi_deferred_drain(heap->pool->context, 0))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
-    while (!memory && zepi_usm_shard_grow(own, size_class, attempt))
+    while (!memory && zepi_usm_shard_grow(own, size_class, attempts))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
     for (unsigned i = 0; i < ZEPI_USM_SHARDS && !memory; i++)
         memory = zepi_usm_shard_take(&heap->shards[i], size_class, size_bytes);
@@ -183,7 +183,7 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
 {
     const size_t size_bytes = wish->size_bytes;
     const size_t alignment_bytes = wish->alignment_bytes;
-    unsigned attempt = 0;
+    struct zepi_usm_attempts attempts = {0, 0};
     zepi_result_t result = check_device(pool->context, wish->device, wish->kind);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -202,7 +202,7 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
                                      ? zepi_usm_pool_heap(pool, wish->device, wish->kind)
                                      : NULL;
     if (heap)
-        memory = usm_heap_take_block(heap, block_bytes, size_bytes, &attempt);
+        memory = usm_heap_take_block(heap, block_bytes, size_bytes, &attempts);
     if (memory) {
         *out_memory = memory;
         return ZEPI_SUCCESS;
@@ -210,7 +210,7 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
     struct zepi_usm_region *region = zepi_usm_region_take(1);
     if (!region)
         return zepi_fail_no_memory();
-    result = allocate_alone(pool, wish, region, &attempt, out_memory);
+    result = allocate_alone(pool, wish, region, &attempts, out_memory);
     if (result != ZEPI_SUCCESS)
         zepi_usm_region_give(region);
     return result;

@@ -28,7 +28,7 @@ static ze_result_t allocate_from_driver(const struct zepi_context *context,
 zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi_device *device,
                                        zepi_usm_kind_t kind, enum zepi_usm_contents contents,
                                        size_t size_bytes, size_t alignment_bytes, const void *next,
-                                       unsigned *attempt, void **out_memory)
+                                       struct zepi_usm_attempts *attempts, void **out_memory)
 {
     static const char *const functions[] = {[ZEPI_USM_HOST] = "zeMemAllocHost",
                                             [ZEPI_USM_DEVICE] = "zeMemAllocDevice",
@@ -38,7 +38,7 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
     do
         ze =
             allocate_from_driver(context, device, kind, size_bytes, alignment_bytes, next, &memory);
-    while (zepi_context_reclaim(context, ze, attempt));
+    while (zepi_context_reclaim(context, ze, &attempts->of_driver));
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
     if (result == ZEPI_SUCCESS && contents == ZEPI_USM_ZEROS) {
         if (kind == ZEPI_USM_DEVICE)

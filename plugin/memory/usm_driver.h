@@ -25,12 +25,17 @@ static inline struct zepi_usm_driver *zepi_usm_driver_of(const struct zepi_conte
 
 enum zepi_usm_contents { ZEPI_USM_ANY_BYTES, ZEPI_USM_ZEROS };
 
-// Any thread. Asks the driver, and again after zepi_context_reclaim, whose `attempt` begins with 0;
-// calls for the same allocation of the host have one, so that it waits for memory once. `next`:
-// extensions, or NULL.
+// Of an allocation of the host's, which asks for a slab and then for a block alone: both together
+// wait once for memory that commands use. Begins with zeros.
+struct zepi_usm_attempts {
+    unsigned of_pool;   // zepi_usm_pool_reserve
+    unsigned of_driver; // zepi_context_reclaim
+};
+
+// Any thread. Asks the driver, and again after zepi_context_reclaim. `next`: extensions, or NULL.
 zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi_device *device,
                                        zepi_usm_kind_t kind, enum zepi_usm_contents contents,
                                        size_t size_bytes, size_t alignment_bytes, const void *next,
-                                       unsigned *attempt, void **out_memory);
+                                       struct zepi_usm_attempts *attempts, void **out_memory);
 
 #endif

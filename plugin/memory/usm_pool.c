@@ -91,7 +91,7 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
 }
 
 static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_bytes,
-                      unsigned *attempt, struct zepi_usm_region *slab)
+                      struct zepi_usm_attempts *attempts, struct zepi_usm_region *slab)
 {
     struct zepi_usm_heap *heap = shard->heap;
     struct zepi_usm_pool *pool = heap->pool;
@@ -101,7 +101,7 @@ static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_
     void *memory;
     const zepi_result_t result =
         zepi_usm_driver_allocate(pool->context, heap->device, heap->kind, pool->contents,
-                                 size_bytes, alignment_bytes, NULL, attempt, &memory);
+                                 size_bytes, alignment_bytes, NULL, attempts, &memory);
     // A driver that does not align, or whose addresses look like another's, will do so again.
     if (result == ZEPI_ERROR_INVALID_VALUE)
         atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
@@ -127,7 +127,8 @@ static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_
     return false;
 }
 
-bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class, unsigned *attempt)
+bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class,
+                         struct zepi_usm_attempts *attempts)
 {
     const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
     struct zepi_usm_pool *pool = shard->heap->pool;
@@ -137,8 +138,8 @@ bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class, unsi
     struct zepi_usm_region *slab = zepi_usm_region_take((uint32_t)(size_bytes >> shift));
     if (!slab)
         return false;
-    const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes);
-    if (is_reserved && fill_slab(shard, shift, size_bytes, attempt, slab)) {
+    const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes, attempts);
+    if (is_reserved && fill_slab(shard, shift, size_bytes, attempts, slab)) {
         zepi_mutex_lock(&shard->mutex);
         shard_link_slab_locked(shard, slab);
         zepi_mutex_unlock(&shard->mutex);
@@ -166,13 +167,14 @@ static size_t counter_add(atomic_size_t *counter, size_t value)
     return atomic_fetch_add_explicit(counter, value, memory_order_relaxed) + value;
 }
 
-bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
+bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes,
+                           struct zepi_usm_attempts *attempts)
 {
     const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
     size_t after = counter_add(&pool->reserved_bytes, size_bytes);
     // Idle slabs may make room, or memory that commands still use.
-    for (unsigned attempt = 0; after > maximum && size_bytes <= maximum && attempt < 2; attempt++) {
-        zepi_deferred_drain(pool->context, attempt > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
+    while (after > maximum && size_bytes <= maximum && attempts->of_pool < 2) {
+        zepi_deferred_drain(pool->context, attempts->of_pool++ > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
         zepi_usm_pool_trim(pool, maximum);
         after = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
     }

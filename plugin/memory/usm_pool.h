@@ -96,7 +96,8 @@ void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zep
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
 
 // Counts bytes of the driver's that the pool is about to have; false: beyond its maximum.
-bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes);
+bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes,
+                           struct zepi_usm_attempts *attempts);
 void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes);
 // Bytes that came into use, or go out of it.
 void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes);
@@ -107,8 +108,8 @@ void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *hea
 // From here on a slab is freed with its last block: it is not linked for another.
 void zepi_usm_shard_close(struct zepi_usm_shard *shard);
 // One more slab. False: there is no memory for one; a single allocation may still succeed.
-// `attempt`: of zepi_usm_driver_allocate.
-bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class, unsigned *attempt);
+bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class,
+                         struct zepi_usm_attempts *attempts);
 // Puts a slab that was given a block where it belongs now, gives back idle slabs beyond the limit,
 // and unlocks the shard.
 void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)

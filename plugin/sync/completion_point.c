@@ -2,6 +2,7 @@
 #include "sync/completion_point.h"
 
 #include "core/alloc.h"
+#include "core/clock.h"
 
 #include <string.h>
 
@@ -203,12 +204,16 @@ static void *pin_queue(struct zepi_completion_points *points, struct zepi_comple
     return queue;
 }
 
-static void unpin_queue(struct zepi_completion_points *points, struct zepi_completion_point *point)
+// Returns whether the queue still holds up objects freed up to `epoch`.
+static bool unpin_queue(struct zepi_completion_points *points, struct zepi_completion_point *point,
+                        uint64_t epoch)
 {
     zepi_mutex_lock(&points->mutex);
+    const bool holds_up = holds_up_locked(points, point, epoch);
     if (--point->pins == 0)
         zepi_condition_wake_all(&points->changed);
     zepi_mutex_unlock(&points->mutex);
+    return holds_up;
 }
 
 void zepi_completion_look_at_all(struct zepi_completion_points *points, uint64_t epoch,
@@ -220,8 +225,13 @@ void zepi_completion_look_at_all(struct zepi_completion_points *points, uint64_t
         void *queue = pin_queue(points, point, epoch);
         if (!queue)
             continue;
+        const uint64_t begin_ns = patience_ns > 0 ? zepi_clock_ns() : 0;
         point->look(queue, patience_ns);
-        unpin_queue(points, point);
+        // What was freed waits for every queue: after one that was not there in time, a wait for
+        // the others is in vain.
+        if (unpin_queue(points, point, epoch) && patience_ns > 0 &&
+            zepi_clock_ns() - begin_ns >= patience_ns)
+            patience_ns = 0;
     }
 }
 

@@ -125,7 +125,7 @@ void zepi_completion_end_wait(struct zepi_completion_points *points,
 // ---- Of all queues ----
 
 // Looks at each queue that may use memory freed up to `epoch`; UINT64_MAX: at all that are busy.
-// Waits at most `patience_ns` for each.
+// Waits at most `patience_ns` for each, and for none after one that needed longer.
 void zepi_completion_look_at_all(struct zepi_completion_points *points, uint64_t epoch,
                                  uint64_t patience_ns);
 

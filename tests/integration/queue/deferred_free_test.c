@@ -208,15 +208,32 @@ Test(device_of_1_gib, is_full_while_a_kernel_that_waits_for_the_host_may_use_it)
     queue_free(memory[2]);
 }
 
-// The pool asks for a slab, then for one block: both together wait for memory once.
+enum { BUSY_QUEUES = 4 };
+
+// Each of them may use the memory, which is freed, until the gate opens.
+static void use_in_many_queues(zepi_queue_t queues[BUSY_QUEUES], float *memory, zepi_event_t gate)
+{
+    for (int i = 0; i < BUSY_QUEUES; i++) {
+        TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queues[i]));
+        queue_add(queues[i], memory, memory, memory, WAIT_FOR(gate), NULL);
+    }
+    queue_free(memory);
+}
+
+static void release_queues(zepi_queue_t queues[BUSY_QUEUES])
+{
+    for (int i = 0; i < BUSY_QUEUES; i++)
+        TEST_OK(zepi.release(queues[i]));
+}
+
+// The pool asks for a slab, then for one block: both together wait for memory once, for one queue.
 Test(deferred_free, a_small_allocation_waits_once_for_memory_that_commands_use)
 {
+    zepi_queue_t queues[BUSY_QUEUES];
     void *memory;
     test_ze_cpu_require();
     zepi_event_t gate = create_gate();
-    float *used = queue_allocate_filled(1);
-    queue_add(gear.queue, used, used, used, WAIT_FOR(gate), NULL);
-    queue_free(used);
+    use_in_many_queues(queues, queue_allocate_filled(1), gate);
     ze_cpu.reset_counts();
     ze_cpu.set_fail("zeMemAllocDevice:*:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     TEST_FAILS(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 64, 0, &memory),
@@ -226,6 +243,33 @@ Test(deferred_free, a_small_allocation_waits_once_for_memory_that_commands_use)
     open_gate(gate);
     cr_assert_eq(waits, 1, "%llu waits", (unsigned long long)waits);
     cr_assert_eq(ze_cpu.get_count("zeMemAllocDevice"), 4);
+    release_queues(queues);
+}
+
+Test(deferred_free, a_small_allocation_of_a_full_pool_waits_once)
+{
+    const zepi_pool_desc_t desc = {.size = sizeof(desc), .maximum_bytes = 100 << 10};
+    zepi_queue_t queues[BUSY_QUEUES];
+    zepi_pool_t pool;
+    void *memory;
+    test_ze_cpu_require();
+    zepi_event_t gate = create_gate();
+    TEST_OK(zepi.pool_create(gear.context, &desc, &pool));
+    TEST_OK(zepi.queue_allocate(gear.queue, pool, ZEPI_USM_SHARED, 100 << 10, 0, TEST_NO_WAIT,
+                                &memory, NULL));
+    use_in_many_queues(queues, memory, gate);
+    ze_cpu.reset_counts();
+    TEST_FAILS(
+        zepi.queue_allocate(gear.queue, pool, ZEPI_USM_DEVICE, 64, 0, TEST_NO_WAIT, &memory, NULL),
+        ZEPI_ERROR_OUT_OF_DEVICE_MEMORY);
+    const uint64_t waits = ze_cpu.get_count("zeEventHostSynchronize");
+    open_gate(gate);
+    cr_assert_eq(waits, 1, "%llu waits", (unsigned long long)waits);
+    TEST_OK(
+        zepi.queue_allocate(gear.queue, pool, ZEPI_USM_DEVICE, 64, 0, TEST_NO_WAIT, &memory, NULL));
+    queue_free(memory);
+    TEST_OK(zepi.release(pool));
+    release_queues(queues);
 }
 
 // ---- Memory in use ----

@@ -106,6 +106,37 @@ Test(device_of_1_gib, has_room_for_memory_of_any_kind_after_another)
     UR_OK(urKernelRelease(kernel));
 }
 
+// A queue holds up memory that was freed until the host signals.
+static struct host_event hold_up_freed_memory(ur_kernel_handle_t kernel)
+{
+    void *memory = ur_shared(4096);
+    const struct host_event gate = host_event_make();
+    const ur_exp_kernel_arg_properties_t arguments[] = {
+        UR_POINTER(0, memory), UR_POINTER(1, memory), UR_POINTER(2, memory)};
+    UR_OK(ur_launch(gear.queue, kernel, 64, 3, arguments, 1, &gate.event, NULL));
+    ur_free(memory);
+    return gate;
+}
+
+Test(deferred_free, a_small_allocation_waits_once_for_memory_that_commands_use)
+{
+    void *memory;
+    test_ze_cpu_require();
+    ur_kernel_handle_t kernel = ur_kernel("vector_add", "vector_add");
+    const struct host_event gate = hold_up_freed_memory(kernel);
+    ze_cpu.reset_counts();
+    ze_cpu.set_fail("zeMemAllocDevice:*:ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    UR_FAILS_SAYING(urUSMDeviceAlloc(gear.context, gear.device, NULL, NULL, 64, &memory),
+                    UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "zeMemAllocDevice");
+    ze_cpu.set_fail("");
+    const uint64_t waits = ze_cpu.get_count("zeEventHostSynchronize");
+    host_event_signal(&gate);
+    UR_OK(urQueueFinish(gear.queue));
+    host_event_release(&gate);
+    UR_OK(urKernelRelease(kernel));
+    cr_assert_eq(waits, 1, "%llu waits", (unsigned long long)waits);
+}
+
 // ---- Memory in use ----
 
 static void *host_memory(ur_usm_pool_handle_t pool, size_t size)
