@@ -7,20 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE_BYTES 1024 // capacity of the commands that are kept for reuse
-#define SPARE_MAXIMUM 1024
+#define SPARE_MAXIMUM 1024 // of each class
 
-static pthread_mutex_t spare_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the two below
-static struct cpu_command *spares;                              // owned
-static uint32_t spare_count;
+// The capacities of commands that are kept for reuse: of barriers and copies, of most launches.
+static const size_t spare_bytes[] = {64, 1024};
+#define SPARE_CLASSES (sizeof(spare_bytes) / sizeof(spare_bytes[0]))
 
-static struct cpu_command *take_spare(void)
+static pthread_mutex_t spare_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the spares
+static struct {
+    struct cpu_command *first; // owned
+    uint32_t count;
+} spares[SPARE_CLASSES];
+
+// The class of the least capacity that is enough, or SPARE_CLASSES.
+static size_t class_for(size_t bytes)
+{
+    size_t size_class = 0;
+    while (size_class < SPARE_CLASSES && spare_bytes[size_class] < bytes)
+        size_class++;
+    return size_class;
+}
+
+static struct cpu_command *take_spare(size_t size_class)
 {
     pthread_mutex_lock(&spare_mutex);
-    struct cpu_command *command = spares;
+    struct cpu_command *command = spares[size_class].first;
     if (command != NULL) {
-        spares = command->next;
-        spare_count--;
+        spares[size_class].first = command->next;
+        spares[size_class].count--;
     }
     pthread_mutex_unlock(&spare_mutex);
     return command;
@@ -30,8 +44,9 @@ struct cpu_command *cpu_command_create(enum cpu_command_kind kind, uint32_t wait
                                        size_t extra_bytes)
 {
     size_t wanted = ((size_t)wait_count * sizeof(struct cpu_wait) + 15) / 16 * 16 + extra_bytes;
-    size_t capacity = wanted > SPARE_BYTES ? wanted : SPARE_BYTES;
-    struct cpu_command *command = capacity == SPARE_BYTES ? take_spare() : NULL;
+    size_t size_class = class_for(wanted);
+    size_t capacity = size_class < SPARE_CLASSES ? spare_bytes[size_class] : wanted;
+    struct cpu_command *command = size_class < SPARE_CLASSES ? take_spare(size_class) : NULL;
     if (command == NULL)
         command = malloc(sizeof(*command) + capacity);
     if (command == NULL)
@@ -57,12 +72,13 @@ void cpu_command_destroy(struct cpu_command *command)
         return;
     if (command->kind == CPU_COMMAND_LAUNCH || command->kind == CPU_COMMAND_LAUNCH_INDIRECT)
         cpu_program_kernel_release(command->u.launch.kernel);
-    if (command->capacity_bytes == SPARE_BYTES) {
+    size_t size_class = class_for(command->capacity_bytes);
+    if (size_class < SPARE_CLASSES) {
         pthread_mutex_lock(&spare_mutex);
-        if (spare_count < SPARE_MAXIMUM) {
-            command->next = spares;
-            spares = command;
-            spare_count++;
+        if (spares[size_class].count < SPARE_MAXIMUM) {
+            command->next = spares[size_class].first;
+            spares[size_class].first = command;
+            spares[size_class].count++;
             command = NULL;
         }
         pthread_mutex_unlock(&spare_mutex);
@@ -72,12 +88,9 @@ void cpu_command_destroy(struct cpu_command *command)
 
 void cpu_commands_finish(void)
 {
-    pthread_mutex_lock(&spare_mutex);
-    while (spares != NULL) {
-        struct cpu_command *next = spares->next;
-        free(spares);
-        spares = next;
+    for (size_t size_class = 0; size_class < SPARE_CLASSES; size_class++) {
+        for (struct cpu_command *spare = take_spare(size_class); spare != NULL;
+             spare = take_spare(size_class))
+            free(spare);
     }
-    spare_count = 0;
-    pthread_mutex_unlock(&spare_mutex);
 }
