@@ -29,6 +29,10 @@ static void command_list_destroy(void *object)
     zepi_event_cache_finish(&list->events, list->ownership);
     if (list->wait_event)
         zepi_event_slot_give_from(list->wait_event, list->ownership);
+    struct zepi_event_slot *barrier_event =
+        atomic_load_explicit(&list->barrier_event, memory_order_relaxed);
+    if (barrier_event)
+        zepi_event_slot_give_from(barrier_event, list->ownership);
     if (list->ze && list->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeCommandListDestroy(list->ze);
 }
@@ -155,6 +159,22 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
     }
     *out_list = list;
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_command_list_need_barrier_event(struct zepi_command_list *list)
+{
+    struct zepi_event_slot *none = NULL;
+    struct zepi_event_slot *slot;
+    // Acquire, and release below: its contents.
+    if (atomic_load_explicit(&list->barrier_event, memory_order_acquire))
+        return ZEPI_SUCCESS;
+    const zepi_result_t result =
+        zepi_event_slot_take(zepi_event_pools_of(list->context), ZEPI_EVENT_COUNTER, &slot);
+    if (result == ZEPI_SUCCESS &&
+        !atomic_compare_exchange_strong_explicit(&list->barrier_event, &none, slot,
+                                                 memory_order_release, memory_order_relaxed))
+        zepi_event_slot_give(slot);
+    return result;
 }
 
 // Makes a list the first free one. Returns the last one, to be destroyed, if too many are free.

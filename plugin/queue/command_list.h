@@ -41,6 +41,9 @@ struct zepi_command_list {
     // Owned, without times: waits for the list use it, under the queue's `wait_mutex`. NULL: the
     // list's events are not of the driver's counter.
     struct zepi_event_slot *wait_event;
+    // Of the same kind, for barriers of a queue of several lists, under the queue's mutex: commands
+    // wait for the value that it had when they were appended. Owned; made when it is first needed.
+    _Atomic(struct zepi_event_slot *) barrier_event;
     struct zepi_deferred deferred; // of one that goes
 };
 
@@ -79,6 +82,9 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
                                       const struct zepi_command_list_kind *kind,
                                       ze_command_list_handle_t ze, zepi_ownership_t ownership,
                                       struct zepi_command_list **out_list);
+
+// Makes the `barrier_event` of a list that has a `wait_event`. Any thread, not under the mutex.
+zepi_result_t zepi_command_list_need_barrier_event(struct zepi_command_list *list);
 
 // The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);

@@ -6,39 +6,52 @@
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-// Appends a barrier to a queue of several lists: each list signals an event of its own.
-// The first list waits for these; the others wait for the barrier's event, so that no host sees a
-// command after the barrier complete before the barrier is, or, if no event is wanted, as the
-// first.
-static zepi_result_t append_barrier_over_lists(struct zepi_submit *submit,
-                                               struct zepi_list_events *events,
-                                               struct zepi_command_list **lists)
-{
-    ze_event_handle_t *all = events->handles;
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++)
-        result = zepi_list_events_signal(events, i, lists[i], submit->wait_count, submit->waits);
-    // The list that signals first, the others after it.
-    if (result == ZEPI_SUCCESS)
-        result =
-            ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, events->count, all);
-    if (submit->event)
-        atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
-    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
-        if (lists[i] == submit->queue_list)
-            continue;
-        result = submit->signal
-                     ? ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, 1, &submit->signal)
-                     : ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, events->count, all);
-    }
-    return result;
-}
-
 enum sync_kind { BARRIER, MARKER, TIME, TIMED_BARRIER };
 
 static bool is_barrier(enum sync_kind kind)
 {
     return kind == BARRIER || kind == TIMED_BARRIER;
+}
+
+// Appends a barrier or a marker to a queue of several lists: the other lists signal an event each,
+// and the command waits for these. After a barrier the other lists wait for the command, so that no
+// host sees a later command complete before it is.
+static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum sync_kind kind,
+                                            struct zepi_list_events *events,
+                                            struct zepi_command_list **lists)
+{
+    const bool is_ordered = submit->queue_list->kind.flags & ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
+    ze_event_handle_t waits[ZEPI_QUEUE_MAX_LISTS];
+    ze_event_handle_t signal = submit->signal;
+    uint32_t wait_count = 0;
+    uint32_t own = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
+        if (lists[i] == submit->queue_list) {
+            own = i;
+            continue;
+        }
+        result = zepi_list_events_signal(events, i, lists[i], submit->wait_count, submit->waits);
+        waits[wait_count++] = events->handles[i];
+    }
+    // A barrier that waits for events waits for nothing else.
+    if (result == ZEPI_SUCCESS && !is_ordered && submit->wait_count == 0)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
+    if (result == ZEPI_SUCCESS && !signal && is_barrier(kind)) {
+        signal = events->handles[own];
+        result = zepi_list_events_signal(events, own, submit->queue_list, wait_count, waits);
+    } else if (result == ZEPI_SUCCESS) {
+        result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, signal, wait_count, waits);
+    }
+    if (!is_barrier(kind))
+        return result;
+    if (submit->event)
+        atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
+        if (i != own)
+            result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, 1, &signal);
+    }
+    return result;
 }
 
 static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
@@ -86,7 +99,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
         zepi_event_slot_note_list(timed->slot, submit.queue_list);
     }
     if (events.count > 0)
-        result = append_barrier_over_lists(&submit, &events, lists);
+        result = append_sync_over_lists(&submit, kind, &events, lists);
     else
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
                          submit.waits);

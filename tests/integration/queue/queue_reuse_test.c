@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <malloc.h>
 
 static void set_up_out_of_order(void)
 {
@@ -218,4 +219,51 @@ Test(queue_lists, lists_that_are_kept_make_room_for_memory)
     cr_assert_eq(ze_cpu.set_fail(NULL), 0);
     cr_assert_gt(ze_cpu.get_count("zeCommandListDestroy"), destroyed);
     TEST_OK(zepi.usm_free(gear.context, memory));
+}
+
+// ---- Markers that the host enqueues ahead ----
+
+#define MARKERS 4000
+
+static size_t bytes_in_use(void)
+{
+    return mallinfo2().uordblks;
+}
+
+// Returns the bytes of memory that one takes while it is not complete.
+static size_t enqueue_markers(zepi_queue_t queue, zepi_event_t gate)
+{
+    TEST_OK(zepi.queue_barrier(queue, WAIT_FOR(gate), NULL));
+    const size_t before = bytes_in_use();
+    for (int i = 0; i < MARKERS; i++) {
+        zepi_event_t event;
+        TEST_OK(zepi.queue_marker(queue, TEST_NO_WAIT, &event));
+        TEST_OK(zepi.release(event));
+    }
+    return (bytes_in_use() - before) / MARKERS;
+}
+
+// Their memory is given back with queue and context, but for what is kept for the next ones.
+FOR_ALL_KINDS(queue, is_given_many_markers_for_hundreds_of_bytes_each)
+{
+    const size_t most_bytes = kind->newer ? 1000 : 5000;
+    queue_set_up(kind->flags, kind->newer);
+    zepi_context_t context;
+    zepi_queue_t queue;
+    zepi_event_t gate;
+    const size_t before = bytes_in_use();
+    TEST_OK(zepi.context_create(1, &gear.device, &context));
+    TEST_OK(zepi.event_create(context, &gate));
+    TEST_OK(zepi.queue_create(context, gear.device, kind->flags, &queue));
+    const size_t bytes = enqueue_markers(queue, gate);
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.queue_finish(queue));
+    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.release(queue));
+    TEST_OK(zepi.release(context));
+    const size_t left = (bytes_in_use() - before) / MARKERS;
+    printf("%zu bytes a marker, %zu left\n", bytes, left);
+    cr_assert_lt(bytes, most_bytes, "%zu bytes a marker", bytes);
+    cr_assert_lt(left, most_bytes / 2, "%zu bytes a marker are left", left);
+    queue_tear_down();
 }
