@@ -43,7 +43,7 @@ zepi_result_t zepi_quirks_force(const char *text, uint32_t *bits);
 struct zepi_quirk {
     const char *name;
     uint32_t bit;         // 0: avoided on every driver
-    uint32_t drivers;     // that have it
+    uint32_t drivers;     // that have it; with a bit: that are treated so
     uint32_t first_build; // of the first of these, that has it; 0: any
     const char *versions, *price, *seen;
 };
