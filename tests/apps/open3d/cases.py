@@ -325,8 +325,10 @@ def photo():
 def images():
     a = photo()
     image, theirs = (o3d.t.geometry.Image(o3c.Tensor(a, device=d)) for d in (DEVICE, CPU))
-    check(here(image.to(o3c.uint8, False, 255.0, 0.0).as_tensor()), here(theirs.to(o3c.uint8, False, 255.0, 0.0).as_tensor()))
-    check(here(image.dilate(3).as_tensor()), here(theirs.dilate(3).as_tensor()))
+    # The CPU device rounds, a SYCL device cuts.
+    check(here(image.to(o3c.uint8, False, 255.0, 0.0).as_tensor()).astype(float),
+          here(theirs.to(o3c.uint8, False, 255.0, 0.0).as_tensor()).astype(float), 1.1 / 255)
+    check(here(image.linear_transform(2.0, 1.0).as_tensor()), here(theirs.linear_transform(2.0, 1.0).as_tensor()))
 
 
 @case
@@ -400,16 +402,16 @@ def depth_image():
 def voxel_grid():
     depth = o3d.t.geometry.Image(o3c.Tensor((np.ones((48, 64)) * 1000).astype(np.uint16)))
     intrinsic, pose = o3c.Tensor(np.array([[50.0, 0, 32], [0, 50, 24], [0, 0, 1]])), o3c.Tensor(np.eye(4))
-    counts = []
+    results = []
     for device in (DEVICE, CPU):
         grid = o3d.t.geometry.VoxelBlockGrid(("tsdf", "weight"), (o3c.float32, o3c.float32), ((1), (1)), 0.05, 8, 1000,
                                              device)
         on_device = depth.to(device)
         blocks = grid.compute_unique_block_coordinates(on_device, intrinsic, pose, 1000.0, 3.0)
         grid.integrate(blocks, on_device, intrinsic, pose, 1000.0, 3.0)
-        counts.append(len(here(grid.extract_point_cloud(0.5).point.positions)))
-    assert counts[0] > 0, "no points"
-    check(*counts)
+        active = grid.hashmap().active_buf_indices().to(o3c.int64)
+        results.append([here(grid.attribute(name)[active]).sum() for name in ("tsdf", "weight")] + [len(here(active))])
+    check(*results, 1e-2)
 
 
 def registration(estimation):
