@@ -21,7 +21,8 @@ An application with a file `warm` also shows that nothing compiles after `zepi c
 built into an empty cache first, and then some of its cases run (class Warm).
 
 Wrong is: a case that is not right and that `expected` does not except for this backend; a case that Intel's
-adapter v2 has right and zepi does not, whatever `expected` says (on ze_cpu as a CPU or as a GPU will do); and a start on zepi that compiles though it is a second one, or after warming.
+adapter v2 has right and zepi does not, whatever `expected` says (on ze_cpu as a CPU or as a GPU will do);
+and a start on zepi that compiles though it is a second one, or after warming.
 Exit codes: 0 fine, 1 something is wrong, 77 no application is installed.
 """
 import argparse
@@ -188,7 +189,9 @@ class Run:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.stats.unlink(missing_ok=True)
         left = list(cases)
-        with self.log.open("wb") as log:
+        self.log.unlink(missing_ok=True)
+        # Appended without a buffer: the processes write to it, too.
+        with self.log.open("ab", 0) as log:
             while left:
                 left = self.run_process(command + left, variables, left, log)
         self.seconds = time.monotonic() - start
@@ -197,8 +200,7 @@ class Run:
     def run_process(self, command, variables, left, log):
         """One process. Returns the cases that are left for a further one."""
         log.write(f"== {' '.join(command)}\n".encode())
-        log.flush()
-        end_of_log = log.tell()
+        end_of_log = os.fstat(log.fileno()).st_size
         process = subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=log, cwd=self.cache, start_new_session=True)
         running, is_over_time = None, False
@@ -214,10 +216,9 @@ class Run:
             data = os.read(process.stdout.fileno(), 65536)
             if not data:
                 break
-            log.write(data)
-            log.flush()
             *lines, buffer = (buffer + data).split(b"\n")
             for line in lines:
+                log.write(line + b"\n")
                 match = re.match(r"(\S+) (begin|ok|wrong|error)\b ?(.*)", line.decode(errors="replace"))
                 if not match or match[1] not in self.app.cases:
                     continue
@@ -236,6 +237,9 @@ class Run:
 
         left = [case for case in left if case not in self.outcomes]
         if status == AFTER_ERROR and not running:
+            # The line of the driver or the stand-in says more than the error that the program sees.
+            failed, cause = list(self.outcomes)[-1], self.last_words(end_of_log, True)
+            self.outcomes[failed] = (self.outcomes[failed][0], self.outcomes[failed][1] + cause)
             return left
         if is_over_time:
             how = f"no end within {self.arguments.timeout} seconds"
@@ -257,17 +261,17 @@ class Run:
             self.outcomes.setdefault("exit", ("ok", ""))
         return [case for case in left if case not in self.outcomes]
 
-    def last_words(self, start):
-        """What the process says before it dies: its last line that is neither a case's nor a stack's."""
+    def last_words(self, start, of_drivers=False):
+        """What the process says before it dies: the last line of zepi or a driver, else (unless of_drivers) its
+        last line that is neither a case's nor a stack's."""
         with self.log.open("rb") as log:
             log.seek(start)
             lines = log.read().decode(errors="replace").splitlines()
-        for line in reversed(lines):
-            if line.startswith(("  File", "Current thread", "Thread 0x", "Extension modules", "  <")):
-                continue
-            if line.strip() and not re.match(r"\S+ (begin|ok|wrong|error)\b", line):
-                return ": " + " ".join(line.split())[:200]
-        return ""
+        said = [line for line in lines if re.match(r"(zepi|ze_cpu|drm_shim): ", line)]
+        if not of_drivers:
+            said = said or [line for line in lines if line.strip() and not re.match(
+                r"\S+ (begin|ok|wrong|error)\b|  File|Current thread|Thread 0x|Extension modules|  <", line)]
+        return ": " + " ".join(said[-1].split())[:200] if said else ""
 
     def programs(self):
         """Counts of all processes' reports, {} if there are none."""
