@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void set_up_sub_devices(void)
 {
@@ -534,6 +535,28 @@ Test(device_of_a_cpu, says_so)
     cr_assert_eq(ask_u32(gear.device, UR_DEVICE_INFO_TYPE), UR_DEVICE_TYPE_CPU);
     cr_assert_eq(count_of(UR_DEVICE_TYPE_CPU), 1);
     cr_assert_eq(count_of(UR_DEVICE_TYPE_GPU), 0);
+}
+
+// A program that asks for GPUs often ends without a reason that names the device.
+Test(device_of_a_cpu, tells_once_that_there_is_no_gpu)
+{
+    char line[512] = "";
+    FILE *file = tmpfile();
+    const int before = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    count_of(UR_DEVICE_TYPE_CPU);
+    count_of(UR_DEVICE_TYPE_ALL);
+    const off_t silent = lseek(STDERR_FILENO, 0, SEEK_CUR);
+    count_of(UR_DEVICE_TYPE_GPU);
+    count_of(UR_DEVICE_TYPE_GPU);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    cr_expect_eq(silent, 0);
+    rewind(file);
+    cr_expect_not_null(fgets(line, sizeof(line), file));
+    cr_expect_not_null(strstr(line, "asks for a GPU"), "%s", line);
+    cr_expect_null(fgets(line, sizeof(line), file), "%s", line);
+    fclose(file);
 }
 
 Test(device_of_parts, is_divided_and_each_part_computes)
