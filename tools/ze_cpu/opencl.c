@@ -125,6 +125,10 @@ static void read_sub_group_sizes(void)
                                     &size_bytes) != CL_SUCCESS)
         return;
     opencl.sub_group_size_count = (uint32_t)(size_bytes / sizeof(sizes[0]));
+    // No Intel GPU has larger ones. XLA's kernels need the largest that there is.
+    while (cpu_options()->reports_gpu && opencl.sub_group_size_count > 1 &&
+           sizes[opencl.sub_group_size_count - 1] > 32)
+        opencl.sub_group_size_count--;
     for (uint32_t i = 0; i < opencl.sub_group_size_count; i++)
         opencl.sub_group_sizes[i] = (uint32_t)sizes[i];
 }

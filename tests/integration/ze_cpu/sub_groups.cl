@@ -18,6 +18,11 @@ __attribute__((intel_reqd_sub_group_size(16))) __kernel void tell(__global int *
     own[5] = (int)get_global_id(2);
 }
 
+__kernel void tell_chosen(__global int *out)
+{
+    out[get_local_linear_id()] = (int)get_max_sub_group_size();
+}
+
 __attribute__((intel_reqd_sub_group_size(16))) __attribute__((reqd_work_group_size(1, 32, 1))) __kernel void
 tell_of_32(__global int *out)
 {

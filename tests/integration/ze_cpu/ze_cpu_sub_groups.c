@@ -72,6 +72,36 @@ Test(ze_cpu_sub_groups, are_as_large_in_each_dimension)
     fixture_finish(&fixture);
 }
 
+// XLA's kernels require no size, and exchange values over the largest one of the device.
+Test(ze_cpu_sub_groups, of_a_gpu_are_as_large_as_it_says_where_no_size_is_required)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_device_compute_properties_t properties = {.stype =
+                                                     ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
+    MUST(zeDeviceGetComputeProperties(fixture.device, &properties));
+    cr_assert_neq(properties.numSubGroupSizes, 0);
+    const int largest = (int)properties.subGroupSizes[properties.numSubGroupSizes - 1];
+    cr_assert(largest <= 32, "%d, and no Intel GPU has more than 32", largest);
+    ze_module_handle_t module = fixture_module(&fixture, "sub_groups", NULL);
+    ze_kernel_handle_t kernel = fixture_kernel(module, "tell_chosen");
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_SYNCHRONOUS);
+    int *out = fixture_shared(&fixture, ITEMS * sizeof(*out));
+    for (unsigned dimension = 0; dimension < 2; dimension++) {
+        MUST(zeKernelSetGroupSize(kernel, dimension ? 1 : ITEMS, dimension ? ITEMS : 1, 1));
+        MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(out), &out));
+        MUST(zeCommandListAppendLaunchKernel(list, kernel, &(ze_group_count_t){1, 1, 1}, NULL, 0,
+                                             NULL));
+        cr_assert_eq(out[0], largest, "dimension %u: sub-groups of %d, the device has %d",
+                     dimension, out[0], largest);
+    }
+    MUST(zeMemFree(fixture.context, out));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeModuleDestroy(module));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_sub_groups, are_as_large_in_a_group_whose_size_is_required)
 {
     struct fixture fixture;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "kernels/sub_groups.h"
+#include "tools/ze_cpu/module/sub_groups.h"
 
+#include "kernels/module_inputs.h"
+#include "kernels/ze_info.h"
 #include "test_env.h"
 
 #include <criterion/criterion.h>
@@ -16,6 +18,12 @@ struct story {
     struct zepi_spirv walk; // of `spirv`
 };
 
+static uint32_t choose(const void *info, const char *kernel)
+{
+    const struct shim_kernel_info *native = shim_ze_info_find(info, kernel);
+    return native ? native->simd_size : 0;
+}
+
 static struct story require(const char *code, const char *info)
 {
     struct story story = {0};
@@ -25,8 +33,9 @@ static struct story require(const char *code, const char *info)
                                             sizeof(message)));
     cr_assert(shim_ze_info_init(&story.info, info, strlen(info), message, sizeof(message)), "%s",
               message);
-    cr_assert(
-        shim_sub_groups_require(story.inputs.inputs, &story.info, &story.spirv, &story.size_bytes));
+    const struct shim_module_input *input = story.inputs.inputs;
+    cr_assert(cpu_sub_groups_require(input->spirv, input->spirv_bytes, &input->walk, choose,
+                                     &story.info, &story.spirv, &story.size_bytes));
     if (story.spirv)
         cr_assert_eq(
             zepi_spirv_init(&story.walk, story.spirv, story.size_bytes, message, sizeof(message)),

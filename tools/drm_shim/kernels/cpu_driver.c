@@ -2,9 +2,9 @@
 #include "cpu_driver.h"
 
 #include "engine/engine.h"
-#include "kernels/sub_groups.h"
 #include "log.h"
 #include "public.h"
+#include "tools/ze_cpu/module/sub_groups.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -190,12 +190,20 @@ static bool fill_constants(const struct shim_module_input *input, struct program
     return true;
 }
 
+// That of the machine code.
+static uint32_t choose_sub_group_size(const void *context, const char *kernel)
+{
+    const struct shim_kernel_info *native = shim_ze_info_find(context, kernel);
+    return native && native->simd_size >= 4 ? native->simd_size : 0;
+}
+
 static bool fill_spirv(const struct shim_module_input *input, const struct shim_ze_info *info,
                        struct program_list *list, uint32_t at)
 {
     list->modules[at] = input->spirv;
     list->sizes[at] = input->spirv_bytes;
-    if (!shim_sub_groups_require(input, info, &list->copies[at], &list->sizes[at]))
+    if (!cpu_sub_groups_require(input->spirv, input->spirv_bytes, &input->walk,
+                                choose_sub_group_size, info, &list->copies[at], &list->sizes[at]))
         return false;
     if (list->copies[at])
         list->modules[at] = list->copies[at];

@@ -2,6 +2,7 @@
 #include "module_build.h"
 
 #include "options.h"
+#include "sub_groups.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +126,37 @@ static ze_result_t walk(struct cpu_module *module, const struct cpu_input *input
     return ZE_RESULT_SUCCESS;
 }
 
+static uint32_t largest_sub_group_size(const void *context, const char *kernel)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    (void)context;
+    (void)kernel;
+    return cl->sub_group_size_count > 0 ? cl->sub_group_sizes[cl->sub_group_size_count - 1] : 0;
+}
+
+// Kernels for GPUs exchange values in sub-groups as large as the device has them. The input's bytes
+// become *out_copy, SPIR-V that says so, unless that is NULL. False without memory.
+static bool require_sub_group_sizes(struct cpu_input *input, const struct zepi_spirv *table,
+                                    uint8_t **out_copy)
+{
+    *out_copy = NULL;
+    if (!cpu_options()->reports_gpu)
+        return true;
+    uint32_t *words = malloc(input->size_bytes);
+    if (words == NULL)
+        return false;
+    memcpy(words, input->bytes, input->size_bytes);
+    size_t size_bytes = 0;
+    const bool is_fine = cpu_sub_groups_require(words, input->size_bytes, table,
+                                                largest_sub_group_size, NULL, out_copy, &size_bytes);
+    free(words);
+    if (is_fine && *out_copy != NULL) {
+        input->bytes = *out_copy;
+        input->size_bytes = size_bytes;
+    }
+    return is_fine;
+}
+
 static ze_result_t make_program(const struct cpu_input *input, cl_program *out_program,
                                 struct cpu_log *log)
 {
@@ -209,6 +241,35 @@ static ze_result_t compile(cl_program program, const char *options, struct cpu_l
     return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
 }
 
+// Builds a lone input into the module's program, or compiles one of several: *out_object.
+static ze_result_t build_input(struct cpu_module *module, const struct cpu_input *inputs,
+                               uint32_t input_count, uint32_t index, bool is_alone,
+                               cl_program *out_object, struct cpu_log *log)
+{
+    struct cpu_input input = inputs[index];
+    cl_program program = NULL;
+    uint8_t *copy = NULL;
+    char *options = cpu_build_options(input.flags, log);
+    ze_result_t result =
+        options != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    if (options != NULL && !require_sub_group_sizes(&input, &module->tables[index], &copy))
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == ZE_RESULT_SUCCESS)
+        result = make_program(&input, &program, log);
+    if (result == ZE_RESULT_SUCCESS)
+        result = set_constants(program, &module->tables[index], inputs, input_count);
+    if (result == ZE_RESULT_SUCCESS && is_alone) {
+        result = build_alone(module, &input, program, options, log);
+        program = NULL;
+    } else if (result == ZE_RESULT_SUCCESS) {
+        result = compile(program, options, log);
+    }
+    *out_object = program;
+    free(copy);
+    free(options);
+    return result;
+}
+
 ze_result_t cpu_module_build(struct cpu_module *module, const struct cpu_input *inputs,
                              uint32_t input_count, struct cpu_log *log)
 {
@@ -222,20 +283,8 @@ ze_result_t cpu_module_build(struct cpu_module *module, const struct cpu_input *
     if (programs == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     bool is_alone = input_count == 1 && module->tables[0].symbol_count == 0;
-    for (uint32_t i = 0; i < input_count && result == ZE_RESULT_SUCCESS; i++) {
-        char *options = cpu_build_options(inputs[i].flags, log);
-        result = options != NULL ? make_program(&inputs[i], &programs[i], log)
-                                 : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
-        if (result == ZE_RESULT_SUCCESS)
-            result = set_constants(programs[i], &module->tables[i], inputs, input_count);
-        if (result == ZE_RESULT_SUCCESS && is_alone) {
-            result = build_alone(module, &inputs[i], programs[i], options, log);
-            programs[i] = NULL;
-        } else if (result == ZE_RESULT_SUCCESS) {
-            result = compile(programs[i], options, log);
-        }
-        free(options);
-    }
+    for (uint32_t i = 0; i < input_count && result == ZE_RESULT_SUCCESS; i++)
+        result = build_input(module, inputs, input_count, i, is_alone, &programs[i], log);
     if (result == ZE_RESULT_SUCCESS && !is_alone)
         result = link_objects(module, programs, input_count, log);
     for (uint32_t i = 0; i < input_count; i++)

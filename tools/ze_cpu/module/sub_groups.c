@@ -53,6 +53,9 @@ enum {
 struct reading {
     const uint32_t *words;
     size_t count;
+    const struct zepi_spirv *walk;
+    cpu_sub_group_choice choose;
+    const void *context;
     uint8_t *marks;     // of each id
     uint32_t bound;     // of ids
     size_t entries_end; // behind the last entry point
@@ -183,29 +186,26 @@ static void read_all(struct reading *reading)
 
 // 0: none is required. Where items call functions of their own choice, the compiler of the OpenCL
 // runtime crashes unless each item is alone.
-static uint32_t size_for(const struct reading *reading, uint32_t function,
-                         const struct shim_kernel_info *native)
+static uint32_t size_for(const struct reading *reading, uint32_t function, const char *name)
 {
     if (!reading->uses_sub_groups)
         return 1;
     // With a required size that runtime broadcasts from the wrong item of a work-group.
     if (!reading->uses_function_pointers && !has_mark(reading, function, MARK_USES))
         return 0;
-    return native && native->simd_size >= 4 ? native->simd_size : 0;
+    return reading->choose(reading->context, name);
 }
 
 // Writes an execution mode for each kernel that needs one; returns how many words these are.
-static size_t write_modes(const struct reading *reading, const struct shim_module_input *input,
-                          const struct shim_ze_info *info, uint32_t *to)
+static size_t write_modes(const struct reading *reading, uint32_t *to)
 {
     size_t written = 0;
     for (size_t at = HEADER_WORDS; at < reading->entries_end; at += length_at(reading, at)) {
         if ((reading->words[at] & 0xffff) != OP_ENTRY_POINT)
             continue;
         const char *name = (const char *)(reading->words + at + 3);
-        const struct zepi_spirv_kernel *kernel = zepi_spirv_find_kernel(&input->walk, name);
-        const uint32_t size =
-            size_for(reading, reading->words[at + 2], shim_ze_info_find(info, name));
+        const struct zepi_spirv_kernel *kernel = zepi_spirv_find_kernel(reading->walk, name);
+        const uint32_t size = size_for(reading, reading->words[at + 2], name);
         if (!kernel || kernel->required_sub_group_size != 0 || size == 0)
             continue;
         const uint32_t mode[MODE_WORDS] = {MODE_WORDS << 16 | OP_EXECUTION_MODE,
@@ -237,8 +237,7 @@ static void fill(const struct reading *reading, uint32_t *to, const uint32_t *mo
     *out_words = reading->count + capability_words + mode_words;
 }
 
-static bool write_copy(struct reading *reading, const struct shim_module_input *input,
-                       const struct shim_ze_info *info, uint8_t **out_spirv, size_t *out_size_bytes)
+static bool write_copy(struct reading *reading, uint8_t **out_spirv, size_t *out_size_bytes)
 {
     while (reading->uses_sub_groups && mark_functions(reading))
         ;
@@ -246,7 +245,7 @@ static bool write_copy(struct reading *reading, const struct shim_module_input *
     uint32_t *words =
         malloc((reading->count + CAPABILITY_WORDS + (size_t)reading->kernel_count * MODE_WORDS) *
                sizeof(*words));
-    size_t mode_words = modes ? write_modes(reading, input, info, modes) : 0;
+    size_t mode_words = modes ? write_modes(reading, modes) : 0;
     size_t word_count = 0;
     const bool is_fine = modes && words;
     if (is_fine && mode_words > 0) {
@@ -260,11 +259,15 @@ static bool write_copy(struct reading *reading, const struct shim_module_input *
     return is_fine;
 }
 
-bool shim_sub_groups_require(const struct shim_module_input *input, const struct shim_ze_info *info,
-                             uint8_t **out_spirv, size_t *out_size_bytes)
+bool cpu_sub_groups_require(const void *spirv, size_t spirv_bytes, const struct zepi_spirv *walk,
+                            cpu_sub_group_choice choose, const void *context, uint8_t **out_spirv,
+                            size_t *out_size_bytes)
 {
-    struct reading reading = {.count = input->spirv_bytes / sizeof(uint32_t),
-                              .words = (const uint32_t *)(const void *)input->spirv};
+    struct reading reading = {.count = spirv_bytes / sizeof(uint32_t),
+                              .words = spirv,
+                              .walk = walk,
+                              .choose = choose,
+                              .context = context};
     *out_spirv = NULL;
     reading.bound = reading.words[3];
     reading.marks = calloc((size_t)reading.bound + 1, 1);
@@ -273,7 +276,7 @@ bool shim_sub_groups_require(const struct shim_module_input *input, const struct
     read_all(&reading);
     const bool is_fine = reading.kernel_count == 0 ||
                          !(reading.uses_sub_groups || reading.uses_function_pointers) ||
-                         write_copy(&reading, input, info, out_spirv, out_size_bytes);
+                         write_copy(&reading, out_spirv, out_size_bytes);
     free(reading.marks);
     return is_fine;
 }
