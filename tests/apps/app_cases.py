@@ -57,6 +57,16 @@ def check(result, expected, tolerance=1e-4):
         raise Wrong(f"error {error:.1e}, allowed {tolerance:.0e}")
 
 
+def need_libraries():
+    """Starts the process anew with the environment's libraries in LD_LIBRARY_PATH, for programs that look nowhere
+    else."""
+    folder = os.path.join(sys.prefix, "lib")
+    before = os.environ.get("LD_LIBRARY_PATH", "")
+    if folder not in before.split(":"):
+        os.environ["LD_LIBRARY_PATH"] = f"{before}:{folder}" if before else folder
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
 def one_line(text, limit=300):
     return " ".join(str(text).split())[:limit]
 
