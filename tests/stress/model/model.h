@@ -65,7 +65,7 @@ struct range {
 // What a command waits for.
 struct waits {
     uint32_t count;
-    void *events[STEPS + 2];
+    void *events[STEPS + 4];
 };
 
 enum kernel { KERNEL_BLEND, KERNEL_STAMP, KERNEL_SCALE, KERNELS };
@@ -226,7 +226,7 @@ struct host_write {
     uint32_t value;
 };
 
-enum { PLACES = 14, HOST_WRITES = 64, LATCHES = 16 };
+enum { PLACES = 14, PLACE_PART = 7, HOST_WRITES = 64, LATCHES = 16 };
 
 struct worker {
     unsigned number;
@@ -312,6 +312,8 @@ void *latch_take(unsigned worker);
 void latches_release(struct worker *worker);
 // Copies a place to compare it at the end of the phase.
 void look_at(unsigned place);
+// The copy also waits for the event, unless that is NULL.
+void look_behind(unsigned place, void *event);
 uint32_t bit_of(const struct place *place);
 bool is_buffer(const struct place *place);
 

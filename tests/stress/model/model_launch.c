@@ -130,14 +130,6 @@ static void launch(void)
     model_launch(&launch);
 }
 
-// Several commands that read the same range on different queues need not wait for one another.
-static void read_in_many_queues(void)
-{
-    const unsigned place = draw(PLACES);
-    for (unsigned i = 0; i < 3; i++)
-        look_at(place);
-}
-
 static void launch_with_constant(void)
 {
     struct launch launch;
@@ -186,7 +178,6 @@ static void forget_modules(void)
 
 const struct operation launch_operations[] = {
     {"launch", launch, 24, false},
-    {"reads in many queues", read_in_many_queues, 2, false},
     {"launch with a constant", launch_with_constant, 3, false},
     {"suggested group", ask_for_group, 2, false},
     {"cooperative groups", ask_cooperative, 2, false},

@@ -16,7 +16,7 @@ static const enum memory_kind kinds[PLACES] = {
     MEMORY_DEVICE,   MEMORY_ORDERED, MEMORY_PART, MEMORY_PART,       MEMORY_REGISTERED,
     MEMORY_IMPORTED, MEMORY_BUFFER,  MEMORY_PART, MEMORY_HOST_BUFFER};
 
-// Of the places, by number: the buffer that it is a part of.
+// The buffer that a place is a part of, by the place's number.
 static unsigned whole_of(unsigned place)
 {
     return place == 8;

@@ -136,6 +136,11 @@ void **step_event(struct step *step)
 
 void look_at(unsigned number)
 {
+    look_behind(number, NULL);
+}
+
+void look_behind(unsigned number, void *event)
+{
     struct place *place = &self->places[number];
     struct waits waits;
     const unsigned queue = draw_queue(bit_of(place));
@@ -145,6 +150,8 @@ void look_at(unsigned number)
     look->place = number;
     memcpy(look->expected, place->model, sizeof(place->model));
     struct step *step = step_begin(queue, bit_of(place), 0, 0, &waits);
+    if (event)
+        waits.events[waits.count++] = event;
     const struct range to = {&self->look_place, (size_t)self->look_count++ * WORDS};
     const struct range from = {place, 0};
     if (!is_buffer(place) || front_end.copies_buffers) {
@@ -302,6 +309,15 @@ static void *latch_replace(void *gate)
     return before;
 }
 
+static void open_latch(void)
+{
+    void *latch = latch_replace(NULL);
+    if (!latch)
+        return;
+    front_end.open_gate(latch);
+    self->open_latches[self->open_latch_count++] = latch;
+}
+
 // When no thread's commands wait for them any more.
 void latches_release(struct worker *worker)
 {
@@ -333,6 +349,9 @@ void end_waiting_call(void)
 static void close_gate(void)
 {
     pthread_rwlock_rdlock(&gates);
+    // A marker that is enqueued behind the gate could come behind commands that wait for it.
+    for (unsigned i = 0; i < self->step_count; i++)
+        event_of(&self->steps[i]);
     self->gate = front_end.make_gate(false);
     void *event = front_end.event_of_gate(self->gate);
     front_end.retain_event(event);
@@ -359,11 +378,7 @@ void gate_open(void)
     front_end.open_gate(self->gate);
     self->is_gate_closed = false;
     pthread_rwlock_unlock(&gates);
-    void *latch = latch_replace(NULL);
-    if (!latch)
-        return;
-    front_end.open_gate(latch);
-    self->open_latches[self->open_latch_count++] = latch;
+    open_latch();
 }
 
 static void release_gate(void)
@@ -441,7 +456,7 @@ static void finish_one(void)
 
 static void wait_for_a_device(void)
 {
-    if (front_end.wait_for_device)
+    for (unsigned i = 1 + draw(20); i > 0 && front_end.wait_for_device; i--)
         front_end.wait_for_device(draw(world.devices));
 }
 
@@ -464,19 +479,56 @@ static void replace_queue(void)
     self->queue_before[OWN_QUEUE] = 0;
 }
 
+// Reads of the same memory in several queues need not wait for one another; the first one may wait
+// for the gate. Mostly of a part of the buffer of all threads.
+static void read_in_many_queues(void)
+{
+    const unsigned place = one_in(3) ? draw(PLACES) : PLACE_PART;
+    if (self->is_gate_closed && one_in(2))
+        look_behind(place, self->steps[self->gate_step].event);
+    for (unsigned i = 0; i < 3; i++)
+        look_at(place);
+}
+
+// Where no device waits for the event, the call does, in the middle of what it does.
+static void read_behind_latch(void)
+{
+    void *event = latch_take((self->number + 1 + draw(WORKERS - 1)) % WORKERS);
+    if (!event)
+        return;
+    look_behind(one_in(3) ? draw(PLACES) : PLACE_PART, event);
+    front_end.release_event(event);
+}
+
+// Queues that nothing is enqueued to.
+static void make_queues(void)
+{
+    enum { COUNT = 6 };
+    void *queues[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        queues[i] = front_end.make_queue(draw(world.devices), draw(4));
+    for (unsigned i = 0; i < COUNT; i++)
+        front_end.release_queue(queues[i]);
+}
+
 static void pause_a_while(void)
 {
-    const struct timespec a_while = {.tv_nsec = 1000 * draw(1000)};
+    const struct timespec a_while = {.tv_nsec = 1000 * draw(self->is_gate_closed ? 3000 : 300)};
     nanosleep(&a_while, NULL);
 }
 
-const struct operation order_operations[] = {{"look", look_somewhere, 6, false},
-                                             {"barrier", enqueue_barrier, 2, false},
-                                             {"marker", enqueue_marker, 1, false},
-                                             {"status of an event", ask_status, 2, false},
-                                             {"pause", pause_a_while, 1, false},
-                                             {"wait for an event", wait_for_one, 1, true},
-                                             {"finish", finish_one, 1, true},
-                                             {"wait for a device", wait_for_a_device, 1, true},
-                                             {"replace a queue", replace_queue, 2, true},
-                                             {0}};
+const struct operation order_operations[] = {
+    {"look", look_somewhere, 6, false},
+    {"reads in many queues", read_in_many_queues, 4, false},
+    {"read behind another thread", read_behind_latch, 3, true},
+    {"open what others wait for", open_latch, 2, false},
+    {"make queues", make_queues, 2, false},
+    {"barrier", enqueue_barrier, 2, false},
+    {"marker", enqueue_marker, 1, false},
+    {"status of an event", ask_status, 2, false},
+    {"pause", pause_a_while, 2, false},
+    {"wait for an event", wait_for_one, 1, true},
+    {"finish", finish_one, 1, true},
+    {"wait for a device", wait_for_a_device, 2, true},
+    {"replace a queue", replace_queue, 2, true},
+    {0}};

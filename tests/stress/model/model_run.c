@@ -107,7 +107,7 @@ static void end_if_it_hangs(const struct worker *worker)
         if (atomic_load(&world.workers[i].since_ns) == 0)
             continue;
         fprintf(stderr, "model: thread %u:\n", i);
-        pthread_kill((pthread_t)world.workers[i].id, SIGUSR1);
+        pthread_kill((pthread_t)world.workers[i].id, SIGRTMIN + 3);
         usleep(200000);
     }
     print_place();
@@ -132,7 +132,7 @@ static void watch_signals(void)
     backtrace(frames, 1); // loads what it needs
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && SLOWER == 1; i++)
         signal(numbers[i], on_signal);
-    signal(SIGUSR1, print_stack);
+    signal(SIGRTMIN + 3, print_stack);
 }
 
 // ---- Operations ----
@@ -140,24 +140,6 @@ static void watch_signals(void)
 static const struct operation *const tables[] = {memory_operations, launch_operations,
                                                  graph_operations, order_operations};
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
-
-static const struct operation *draw_operation(void)
-{
-    unsigned weights = 0;
-    for (size_t table = 0; table < TABLES; table++) {
-        for (const struct operation *i = tables[table]; i->run; i++)
-            weights += i->weight;
-    }
-    unsigned left = draw(weights);
-    for (size_t table = 0; table < TABLES; table++) {
-        for (const struct operation *i = tables[table]; i->run; i++) {
-            if (left < i->weight)
-                return i;
-            left -= i->weight;
-        }
-    }
-    return &order_operations[0];
-}
 
 // MODEL_WITHOUT=NAME,NAME... leaves operations out, to see which of them a failure needs.
 static bool is_left_out(const struct operation *operation)
@@ -173,6 +155,39 @@ static bool is_left_out(const struct operation *operation)
     return false;
 }
 
+// The operations of a round: all, about half of them, or a few, which then meet often.
+struct chosen {
+    const struct operation *operation;
+    unsigned weight;
+};
+static struct chosen chosen[64];
+static unsigned chosen_count, chosen_weights;
+
+static void choose_operations(void)
+{
+    enum { ALL, HALF, FEW, MIXTURES };
+    const uint32_t mixture = draw(MIXTURES);
+    chosen_count = chosen_weights = 0;
+    for (size_t table = 0; table < TABLES; table++) {
+        for (const struct operation *i = tables[table]; i->run; i++) {
+            const bool is_chosen = mixture == ALL || one_in(mixture == HALF ? 2 : 6);
+            if (!is_chosen || is_left_out(i))
+                continue;
+            chosen[chosen_count] = (struct chosen){i, mixture == FEW ? 1 : i->weight};
+            chosen_weights += chosen[chosen_count++].weight;
+        }
+    }
+}
+
+static const struct operation *draw_operation(void)
+{
+    unsigned left = draw(chosen_weights);
+    unsigned i = 0;
+    while (left >= chosen[i].weight)
+        left -= chosen[i++].weight;
+    return chosen[i].operation;
+}
+
 static void note(const char *operation)
 {
     atomic_store(&self->operation, operation);
@@ -185,13 +200,13 @@ static void run_phase(void)
     const unsigned opens = draw(count);
     note("begin of a phase");
     phase_begin();
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && chosen_count > 0; i++) {
         const struct operation *operation = draw_operation();
         if (i == opens) {
             note("opening of the gate");
             gate_open();
         }
-        if ((operation->may_wait && self->is_gate_closed) || is_left_out(operation))
+        if (operation->may_wait && self->is_gate_closed)
             continue;
         note(operation->name);
         operation->run();
@@ -290,6 +305,7 @@ static void run_round(uint32_t seed)
     for (unsigned i = 0; i < WORKERS; i++)
         make_worker(i, seed);
     shared_graph_make();
+    choose_operations();
     for (unsigned i = 0; i < WORKERS; i++) {
         if (pthread_create(&threads[i], NULL, work, &world.workers[i]) != 0)
             model_fail("no thread");
@@ -315,6 +331,7 @@ unsigned model_run(uint32_t seed, double seconds, bool repeat, const char *comma
     if (pthread_create(&watcher, NULL, watch, NULL) != 0)
         model_fail("no thread");
     world.devices = front_end.set_up();
+    watch_signals(); // the OpenCL runtime has handlers, too
     do {
         run_round(repeat ? seed : seed + rounds);
         rounds++;
