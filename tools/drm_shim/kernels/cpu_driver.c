@@ -157,7 +157,9 @@ static void log_failure(const struct shim_cpu_driver *cpu, ze_result_t result,
         text = calloc(1, size + 1);
     if (text)
         cpu->build_log.pfnGetString(log, &size, text);
-    shim_error("ze_cpu does not build a module: 0x%x %s", result, text ? text : "");
+    char tail[800];
+    shim_log_tail(text ? text : "", tail, sizeof(tail));
+    shim_error("ze_cpu does not build a module: 0x%x %s", result, tail);
     free(text);
 }
 
