@@ -226,7 +226,14 @@ struct host_write {
     uint32_t value;
 };
 
-enum { PLACES = 14, PLACE_PART = 7, HOST_WRITES = 64, LATCHES = 16 };
+enum {
+    PLACES = 14,
+    PLACE_HOST = 2,
+    PLACE_PART = 7,
+    PLACE_OTHER_PART = 12,
+    HOST_WRITES = 64,
+    LATCHES = 16
+};
 
 struct worker {
     unsigned number;
@@ -262,6 +269,9 @@ struct worker {
 struct world {
     // Copies to memory that the driver did not allocate may wait in the call for what is before.
     bool copies_wait;
+    // A command's call may wait for copies of its buffers: devices do not reach each other's
+    // memory.
+    bool buffers_wait;
     unsigned devices;
     struct queue queues[SHARED_QUEUES];
     void *kernels[KERNELS][2]; // of two modules; the second KERNEL_SCALE has another constant
@@ -292,6 +302,7 @@ struct queue *queue_of(unsigned number);
 // A queue whose commands reach the places; QUEUES: there is none. `is_graph`: of the first device.
 unsigned draw_queue(uint32_t places);
 unsigned draw_queue_of(unsigned device);
+unsigned draw_queue_on(unsigned device, uint32_t places);
 // Begins a step; *out_waits is what its command waits for.
 struct step *step_begin(unsigned queue, uint32_t reads, uint32_t writes, uint64_t before,
                         struct waits *out_waits);
@@ -312,8 +323,6 @@ void *latch_take(unsigned worker);
 void latches_release(struct worker *worker);
 // Copies a place to compare it at the end of the phase.
 void look_at(unsigned place);
-// The copy also waits for the event, unless that is NULL.
-void look_behind(unsigned place, void *event);
 uint32_t bit_of(const struct place *place);
 bool is_buffer(const struct place *place);
 
@@ -331,6 +340,9 @@ void model_launch(const struct launch *launch);
 uint32_t launch_value(const struct launch *launch, size_t item);
 size_t launch_items(const struct launch *launch);
 void *shared_kernel(enum kernel kernel);
+// Kernels: one on the last device writes to a part, one on the first device reads it, and waits for
+// the event, too.
+void read_written_part(unsigned place, void *event);
 
 // ---- model_graph.c ----
 

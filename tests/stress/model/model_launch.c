@@ -130,6 +130,43 @@ static void launch(void)
     model_launch(&launch);
 }
 
+// On the last device.
+static void write_part(unsigned place)
+{
+    struct waits waits;
+    const unsigned queue = draw_queue_on(world.devices - 1, 1u << place);
+    if (queue == QUEUES || !has_room_for_steps())
+        return;
+    struct launch launch = {.kernel = KERNEL_STAMP,
+                            .value = draw(UINT32_MAX),
+                            .out = {&self->places[place], draw(WORDS / 2)}};
+    draw_sizes(&launch, WORDS / 2);
+    struct step *step = step_begin(queue, 0, 1u << place, 0, &waits);
+    front_end.launch(queue_of(queue)->handle, shared_kernel(KERNEL_STAMP), &launch, &waits,
+                     step_event(step));
+    model_launch(&launch);
+}
+
+void read_written_part(unsigned place, void *event)
+{
+    struct waits waits;
+    struct place *out = &self->places[PLACE_HOST];
+    const unsigned queue = draw_queue_on(0, 1u << place);
+    write_part(place);
+    if (queue == QUEUES || !has_room_for_steps())
+        return;
+    struct launch launch = {.kernel = KERNEL_SCALE,
+                            .value = 1,
+                            .a = {&self->places[place], draw(WORDS / 2)},
+                            .out = {out, draw(WORDS / 2)}};
+    draw_sizes(&launch, WORDS / 2);
+    struct step *step = step_begin(queue, 1u << place, bit_of(out), 0, &waits);
+    waits.events[waits.count++] = event;
+    front_end.launch(queue_of(queue)->handle, world.kernels[KERNEL_SCALE][0], &launch, &waits,
+                     &step->event);
+    model_launch(&launch);
+}
+
 static void launch_with_constant(void)
 {
     struct launch launch;

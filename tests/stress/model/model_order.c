@@ -46,6 +46,8 @@ static bool is_right(const struct queue *queue, uint32_t places)
             return false;
         has_buffer = has_buffer || is_buffer(place);
     }
+    if (has_buffer && self->is_gate_closed && world.buffers_wait)
+        return false;
     return world.devices == 1 || !queue->is_timed || !(has_buffer || self->is_gate_closed);
 }
 
@@ -64,6 +66,11 @@ static unsigned draw_right(uint32_t places, bool is_any_device, unsigned device)
 unsigned draw_queue(uint32_t places)
 {
     return draw_right(places, true, 0);
+}
+
+unsigned draw_queue_on(unsigned device, uint32_t places)
+{
+    return draw_right(places, false, device);
 }
 
 unsigned draw_queue_of(unsigned device)
@@ -136,11 +143,6 @@ void **step_event(struct step *step)
 
 void look_at(unsigned number)
 {
-    look_behind(number, NULL);
-}
-
-void look_behind(unsigned number, void *event)
-{
     struct place *place = &self->places[number];
     struct waits waits;
     const unsigned queue = draw_queue(bit_of(place));
@@ -150,8 +152,6 @@ void look_behind(unsigned number, void *event)
     look->place = number;
     memcpy(look->expected, place->model, sizeof(place->model));
     struct step *step = step_begin(queue, bit_of(place), 0, 0, &waits);
-    if (event)
-        waits.events[waits.count++] = event;
     const struct range to = {&self->look_place, (size_t)self->look_count++ * WORDS};
     const struct range from = {place, 0};
     if (!is_buffer(place) || front_end.copies_buffers) {
@@ -479,24 +479,44 @@ static void replace_queue(void)
     self->queue_before[OWN_QUEUE] = 0;
 }
 
-// Reads of the same memory in several queues need not wait for one another; the first one may wait
-// for the gate. Mostly of a part of the buffer of all threads.
+static void pause_a_while(void)
+{
+    const struct timespec a_while = {.tv_nsec = 1000 * draw(self->is_gate_closed ? 3000 : 300)};
+    nanosleep(&a_while, NULL);
+}
+
+// Reads of the same memory in several queues need not wait for one another.
 static void read_in_many_queues(void)
 {
-    const unsigned place = one_in(3) ? draw(PLACES) : PLACE_PART;
-    if (self->is_gate_closed && one_in(2))
-        look_behind(place, self->steps[self->gate_step].event);
+    const unsigned place = draw(PLACES);
+    for (unsigned i = 0; i < 3; i++)
+        look_at(place);
+}
+
+// A kernel behind the gate has a part of a buffer that all threads use. Reads of the part need not
+// wait for the kernel, but for what brings the part to its device.
+static void read_part_behind_gate(void)
+{
+    const unsigned place = one_in(2) ? PLACE_PART : PLACE_OTHER_PART;
+    if (!self->is_gate_closed)
+        return;
+    pause_a_while();
+    read_written_part(place, self->steps[self->gate_step].event);
+    if (one_in(2)) {
+        open_latch();
+        pause_a_while();
+    }
     for (unsigned i = 0; i < 3; i++)
         look_at(place);
 }
 
 // Where no device waits for the event, the call does, in the middle of what it does.
-static void read_behind_latch(void)
+static void read_part_behind_latch(void)
 {
     void *event = latch_take((self->number + 1 + draw(WORKERS - 1)) % WORKERS);
     if (!event)
         return;
-    look_behind(one_in(3) ? draw(PLACES) : PLACE_PART, event);
+    read_written_part(one_in(2) ? PLACE_PART : PLACE_OTHER_PART, event);
     front_end.release_event(event);
 }
 
@@ -511,16 +531,11 @@ static void make_queues(void)
         front_end.release_queue(queues[i]);
 }
 
-static void pause_a_while(void)
-{
-    const struct timespec a_while = {.tv_nsec = 1000 * draw(self->is_gate_closed ? 3000 : 300)};
-    nanosleep(&a_while, NULL);
-}
-
 const struct operation order_operations[] = {
     {"look", look_somewhere, 6, false},
     {"reads in many queues", read_in_many_queues, 4, false},
-    {"read behind another thread", read_behind_latch, 3, true},
+    {"read of a part behind the gate", read_part_behind_gate, 4, false},
+    {"read of a part behind another thread", read_part_behind_latch, 3, true},
     {"open what others wait for", open_latch, 2, false},
     {"make queues", make_queues, 2, false},
     {"barrier", enqueue_barrier, 2, false},
