@@ -50,7 +50,7 @@ static void end_at_once(int status, void *unused)
     _exit(status);
 }
 
-// A hold of the thread that ends the process stays, as one of a forked child's parent does.
+// A hold of the thread that ends the process stays.
 static bool wait_for_holds(void)
 {
     const struct timespec pause = {.tv_nsec = POLL_NS};
@@ -77,8 +77,15 @@ static void near_end(void *unused)
     begin_end(unused);
 }
 
+// The threads of a parent that build are not there in its child.
+static void forget_holds_of_others(void)
+{
+    atomic_store(&holds, own_holds);
+}
+
 static void register_near_end(void)
 {
+    (void)pthread_atfork(NULL, NULL, forget_holds_of_others);
     // Without a place in the list of handlers the end of the process is taken for a dlclose.
     (void)__cxa_atexit(near_end, NULL, &__dso_handle);
 }

@@ -139,6 +139,20 @@ static void end_during_a_long_build(void)
     end_during_first_builds();
 }
 
+// The builds are the parent's: the child has none to wait for.
+static void end_of_a_child(void)
+{
+    int status = 0;
+    setenv("ZE_CPU_BUILD_MS", "60000", 1);
+    begin();
+    start_builders();
+    const pid_t child = fork();
+    if (child == 0)
+        end(NULL);
+    TEST_EXPECT(waitpid(child, &status, 0) == child && WIFEXITED(status), "the child is lost");
+    _exit(WEXITSTATUS(status));
+}
+
 static uint64_t now_ms(void)
 {
     struct timespec now;
@@ -179,7 +193,8 @@ static pid_t start(void (*live)(void), int *out_file)
     return child;
 }
 
-static void test(const char *story, void (*live)(void), const char *printed)
+// Whether handlers were lost.
+static bool test(const char *story, void (*live)(void), const char *printed)
 {
     char text[256];
     int file, status = 0;
@@ -197,6 +212,7 @@ static void test(const char *story, void (*live)(void), const char *printed)
     TEST_EXPECT(is_good, "a process does not end well");
     if (has_lost_handlers)
         TEST_EXPECT(took_ms < PATIENCE_SECONDS * 1000 + 20000, "the end takes too long");
+    return has_lost_handlers;
 }
 
 int main(int argc, char **argv)
@@ -209,7 +225,10 @@ int main(int argc, char **argv)
         test("in another thread", end_in_another_thread, BEGIN SAID HANDLED);
         test("a build in a handler", end_with_a_build, BEGIN SAID REFUSED HANDLED);
     }
-    if (!test_env_is_on_intel_driver())
+    if (!test_env_is_on_intel_driver()) {
         test("a long build", end_during_a_long_build, BEGIN SAID);
+        TEST_EXPECT(!test("a child of fork", end_of_a_child, BEGIN SAID HANDLED),
+                    "a child waits for builds of its parent");
+    }
     return 0;
 }
