@@ -11,12 +11,8 @@
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
-    for (uint32_t i = 0; i < submit->foreign_wait_count; i++) {
-        // One that this thread has waited for is used no more. Queues that hold each other's events
-        // would keep each other.
-        if (!zepi_event_is_known_complete(submit->foreign_waits[i]))
-            zepi_queue_hold(submit->queue, submit->foreign_waits[i]);
-    }
+    for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
+        zepi_queue_hold(submit->queue, submit->foreign_waits[i]);
     zepi_free(submit->foreign_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
@@ -209,19 +205,23 @@ await_foreign_events_locked(struct zepi_submit *submit)
 {
     struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
+    uint32_t barrier_count = 0;
     for (uint32_t i = 0; i < submit->foreign_wait_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_event *event = submit->foreign_waits[i];
         if (is_known_on_device_of(event, queue)) {
             const ze_result_t ze =
                 zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
             result = zepi_check_ze_severe(ze, "zeCommandListAppendBarrier");
-            if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS)
+            if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS) {
+                submit->foreign_waits[barrier_count++] = event;
                 continue;
+            }
         }
         zepi_mutex_unlock(&queue->mutex);
         result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);
     }
+    submit->foreign_wait_count = barrier_count;
     return result;
 }
 

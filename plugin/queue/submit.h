@@ -38,7 +38,8 @@ struct zepi_submit {
     struct zepi_event **signals;
     uint32_t signal_count;
     // Owned list, of borrowed events of the wait list that a command list of the queue cannot wait
-    // for as they are: of another context, or with times in memory of another device. NULL: none.
+    // for as they are: of another context, or with times in memory of another device. Once begun,
+    // those that a barrier in the list waits for: the queue holds them. NULL: none.
     struct zepi_event **foreign_waits;
     uint32_t foreign_wait_count;
     struct zepi_event *list_event; // a reference: of zepi_submit_await_list_locked; NULL: none
