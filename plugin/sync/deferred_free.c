@@ -93,21 +93,27 @@ static bool is_look_due_locked(struct zepi_deferred_list *list)
 }
 
 // Returns when the object, of the epoch, is destroyed: by this thread, by another one that has
-// taken it out of the list, or by the one that releases the queue which holds it up. A queue that
-// cannot be waited for (the device is lost) keeps it in the list.
+// taken it out of the list, or by the one that releases the queue which holds it up. A queue whose
+// wait fails (the device is lost, or there is no memory for it) keeps the object in the list.
 static void await_destruction(struct zepi_deferred_list *list, struct zepi_deferred *deferred,
                               uint64_t epoch, const bool *is_destroyed)
 {
     bool is_held_up = false;
     zepi_completion_look_at_all(&list->points, epoch, UINT64_MAX);
-    destroy_finished(list);
     zepi_mutex_lock(&list->points.mutex);
     while (!*is_destroyed && !is_held_up) {
-        is_held_up = zepi_completion_is_held_up_locked(&list->points, epoch);
-        if (is_held_up)
+        // A queue may have become idle meanwhile without a thread that looks at the list.
+        struct zepi_deferred *finished = take_finished_locked(list);
+        is_held_up = !finished && zepi_completion_is_held_up_locked(&list->points, epoch);
+        if (finished) {
+            zepi_mutex_unlock(&list->points.mutex);
+            destroy_all(list, finished);
+            zepi_mutex_lock(&list->points.mutex);
+        } else if (is_held_up) {
             deferred->is_destroyed = NULL;
-        else
+        } else {
             zepi_condition_wait(&list->points.changed, &list->points.mutex);
+        }
     }
     zepi_mutex_unlock(&list->points.mutex);
 }
