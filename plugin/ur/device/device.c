@@ -60,14 +60,20 @@ static bool asks_for_gpus(ur_device_type_t type)
 }
 
 // A program that asks for GPUs alone often ends without a reason that names the device.
-static void note_missing_gpu(const struct zepi_platform *platform)
+static void note_missing_gpu(const struct zepi_platform *asked)
 {
     static atomic_bool is_noted;
-    for (uint32_t i = 0; i < platform->device_count; i++) {
-        if (platform->devices[i]->properties.type == ZE_DEVICE_TYPE_GPU)
-            return;
+    struct zepi_platform *const *platforms;
+    uint32_t count;
+    if (!asked->quirks.is_on_cpu || zepi_adapter_get(&platforms, &count) != ZEPI_SUCCESS)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < platforms[i]->device_count; j++) {
+            if (platforms[i]->devices[j]->properties.type == ZE_DEVICE_TYPE_GPU)
+                return;
+        }
     }
-    if (platform->quirks.is_on_cpu && !atomic_exchange(&is_noted, true))
+    if (!atomic_exchange(&is_noted, true))
         fprintf(stderr, "zepi: the program asks for a GPU, and " ZEPI_DRIVER_GPU_HINT "\n");
 }
 
