@@ -157,9 +157,9 @@ bool zepi_spirv_constant_value(const struct zepi_spirv_walk *walk, uint32_t id, 
         zepi_spirv_layout_of(walk, zepi_spirv_operand(walk, constant, 1));
     if (type.alignment == 0)
         return false;
-    // A type of known size was declared before the constant, so the operand check has compared the
-    // number of words with its width.
-    assert(constant.length == (type.size_bytes == 8 ? 5 : 4));
+    // The check of operands compares the two as well, if it knows the type by then.
+    if (constant.length != (type.size_bytes == 8 ? 5 : 4))
+        return false;
     uint64_t value = zepi_spirv_operand(walk, constant, 3);
     if (type.size_bytes == 8)
         value |= (uint64_t)zepi_spirv_operand(walk, constant, 4) << 32;
