@@ -52,8 +52,8 @@ struct zepi_queue {
     struct zepi_command_list *lists[ZEPI_QUEUE_LISTS]; // owned, linked in a ring
     struct zepi_command_list *copy_list;               // owned; of a copy engine; or NULL
     // Guards appending, the kernels' instances of this queue's number, free events, `next_list`,
-    // `last_barrier`, `holds` and `completion->submitted`. The one lock under which the driver is called: a command
-    // list may be in one thread only, and its order is the queue's order.
+    // `last_barrier`, `holds` and `completion->submitted`. The one lock under which the driver is
+    // called: a command list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
     // Of the thread that waits for the queue: guards the lists' wait events. Held across the wait,
     // since a later wait cannot end before; taken before `mutex`.

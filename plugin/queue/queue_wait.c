@@ -92,10 +92,10 @@ zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
         return ZEPI_SUCCESS;
     const struct zepi_completion_mark mark =
         zepi_completion_begin_wait(zepi_completion_points_of(context), queue->completion);
-    if (is_hasty && queue->lists[0]->wait_event)
+    const bool has_synchronize = optional->command_list_host_synchronize != NULL;
+    if (queue->lists[0]->wait_event && (is_hasty || !has_synchronize))
         result = wait_by_counters(queue);
-    else if (optional->command_list_host_synchronize &&
-             (!is_hasty || are_lists_without_order(queue)))
+    else if (has_synchronize && (!is_hasty || are_lists_without_order(queue)))
         result = wait_by_lists(queue, optional);
     else
         result = wait_by_events(queue);
