@@ -69,6 +69,12 @@ def reduce():
 
 
 @case
+def small_sum():
+    """A group of one sub-group, of which the first item alone writes."""
+    compare(lambda a: a.sum(), normal(64, 2))
+
+
+@case
 def cumulative():
     import jax.numpy as jnp
     compare(lambda a: (jnp.cumsum(a, 1), jnp.cumprod(a * 0.1 + 1, 0)), normal(32, 64), tolerance=1e-3)
@@ -199,7 +205,7 @@ def train(product):
         return jax.lax.scan(step, weights, None, 10)
 
     weights = [normal(8, 32) * 0.3, numpy.zeros(32, "f4"), normal(32, 2) * 0.3, numpy.zeros(2, "f4")]
-    _, losses = compare(steps, weights, normal(64, 8), normal(64, 2), tolerance=1e-3)
+    _, losses = compare(steps, weights, normal(1024, 8), normal(1024, 2), tolerance=1e-3)
     if not losses[-1] < losses[0]:
         raise Wrong(f"the loss goes from {losses[0]} to {losses[-1]}")
 
