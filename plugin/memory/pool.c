@@ -76,21 +76,37 @@ static struct zepi_usm_pool *usm_pool_allocate(struct zepi_context *context, con
     return pool;
 }
 
-// One that was released and is empty, or NULL.
-static struct zepi_usm_pool *find_released_pool(struct zepi_context *context, uint32_t heap_count)
+// Released pools that are looked at for one without memory. Those behind them come later.
+#define RELEASED_LOOKS 8
+
+static void add_released_pool_locked(struct zepi_usm_pools *pools, struct zepi_usm_pool *pool)
 {
-    struct zepi_usm_pool *pool =
-        atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
-    for (; pool; pool = pool->next) {
-        bool is_released = true;
-        // Acquire: its last user's writes. Of two threads that find it one takes it.
-        if (pool->heap_count == heap_count &&
-            atomic_load_explicit(&pool->reserved_bytes, memory_order_acquire) == 0 &&
-            atomic_compare_exchange_strong_explicit(&pool->is_released, &is_released, false,
-                                                    memory_order_acquire, memory_order_relaxed))
-            return pool;
+    pool->next_released = NULL;
+    if (pools->released_last)
+        pools->released_last->next_released = pool;
+    else
+        pools->released = pool;
+    pools->released_last = pool;
+}
+
+// One that was released and is empty, or NULL. All with a user have as many heaps.
+static struct zepi_usm_pool *take_released_pool(struct zepi_context *context)
+{
+    struct zepi_usm_pools *pools = zepi_usm_pools_of(context);
+    struct zepi_usm_pool *found = NULL;
+    zepi_mutex_lock(&pools->mutex);
+    for (unsigned look = 0; look < RELEASED_LOOKS && pools->released && !found; look++) {
+        struct zepi_usm_pool *pool = pools->released;
+        pools->released = pool->next_released;
+        pools->released_last = pools->released ? pools->released_last : NULL;
+        // Acquire: the writes of the thread that gave its last memory back.
+        if (atomic_load_explicit(&pool->reserved_bytes, memory_order_acquire) == 0)
+            found = pool;
+        else
+            add_released_pool_locked(pools, pool);
     }
-    return NULL;
+    zepi_mutex_unlock(&pools->mutex);
+    return found;
 }
 
 // One with a user counts, and has shared memory.
@@ -98,7 +114,7 @@ static zepi_result_t usm_pool_create(struct zepi_context *context,
                                      const struct zepi_usm_pool_desc *desc, void *user,
                                      struct zepi_usm_pool **out_pool)
 {
-    struct zepi_usm_pool *pool = find_released_pool(context, heap_count_of_pool(context, user));
+    struct zepi_usm_pool *pool = user ? take_released_pool(context) : NULL;
     if (pool) {
         usm_pool_init_empty(pool, desc, user);
         *out_pool = pool;
@@ -127,8 +143,10 @@ static void usm_pool_release(struct zepi_usm_pool *pool)
             zepi_usm_shard_close(&pool->heaps[i].shards[at]);
     }
     zepi_usm_pool_trim(pool, 0);
-    // Release: as find_released_pool says.
-    atomic_store_explicit(&pool->is_released, true, memory_order_release);
+    struct zepi_usm_pools *pools = zepi_usm_pools_of(pool->context);
+    zepi_mutex_lock(&pools->mutex);
+    add_released_pool_locked(pools, pool);
+    zepi_mutex_unlock(&pools->mutex);
 }
 
 // ---- Handles ----

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/virtual_memory.h"
 
+#include "core/address_tree.h"
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
@@ -15,17 +16,17 @@ struct zepi_physical_place {
 
 // Pages that were mapped together, or the rest that an unmapping left of them.
 struct zepi_mapping {
-    struct zepi_mapping *next;
-    uintptr_t start;
+    struct zepi_address_node node; // first; the address is the start
     uintptr_t end;
     struct zepi_physical_place *place; // one reference
+    struct zepi_mapping *next;         // of those that were taken out of the tree
 };
 
 struct zepi_mappings {
-    struct zepi_mutex mutex; // guards the list and the references of places; nothing is called
+    struct zepi_mutex mutex; // guards the tree and the references of places; nothing is called
                              // under it
-    struct zepi_mapping *first;
-    atomic_bool is_any; // written under the mutex
+    struct zepi_address_tree tree; // of mappings that do not overlap; owned
+    atomic_bool is_any;            // written under the mutex
 };
 
 static struct zepi_mappings *mappings_of(const struct zepi_context *context)
@@ -196,10 +197,17 @@ static void mapping_list_release(struct zepi_mapping *list, struct zepi_context 
 static void mappings_finish(struct zepi_context *context)
 {
     struct zepi_mappings *mappings = mappings_of(context);
+    struct zepi_mapping *gone = NULL;
     // Quirk mapped-memory-stays: it cannot be destroyed.
-    for (const struct zepi_mapping *at = mappings->first; at; at = at->next)
-        zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)at->start, at->end - at->start);
-    mapping_list_release(mappings->first, context);
+    while (mappings->tree.root) {
+        struct zepi_mapping *mapping = (struct zepi_mapping *)mappings->tree.root;
+        const uintptr_t start = mapping->node.address;
+        zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)start, mapping->end - start);
+        zepi_address_tree_remove(&mappings->tree, &mapping->node);
+        mapping->next = gone;
+        gone = mapping;
+    }
+    mapping_list_release(gone, context);
 }
 
 const struct zepi_context_part zepi_mappings_part = {
@@ -210,44 +218,61 @@ const struct zepi_context_part zepi_mappings_part = {
 static void mappings_add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
 {
     zepi_mutex_lock(&mappings->mutex);
-    mapping->next = mappings->first;
-    mappings->first = mapping;
+    zepi_address_tree_add(&mappings->tree, &mapping->node);
     atomic_store_explicit(&mappings->is_any, true, memory_order_relaxed);
     mapping->place->references++;
     zepi_mutex_unlock(&mappings->mutex);
 }
 
-// Takes the range out of the list. The mappings in it are returned; `spare` is used up (NULL then)
+// The first mapping that ends behind the address; NULL: none.
+static struct zepi_mapping *mappings_find_locked(const struct zepi_mappings *mappings,
+                                                 uintptr_t address)
+{
+    struct zepi_mapping *mapping =
+        (struct zepi_mapping *)zepi_address_tree_at_most(&mappings->tree, address);
+    return mapping && address < mapping->end
+               ? mapping
+               : (struct zepi_mapping *)zepi_address_tree_at_least(&mappings->tree, address);
+}
+
+// The part of a mapping behind `end`, which keeps it; `rest` becomes one.
+static void mappings_keep_rest_locked(struct zepi_mappings *mappings,
+                                      const struct zepi_mapping *mapping, uintptr_t end,
+                                      struct zepi_mapping *rest)
+{
+    *rest = *mapping;
+    rest->node.address = end;
+    rest->place->references++;
+    zepi_address_tree_add(&mappings->tree, &rest->node);
+}
+
+// Takes the range out of the tree. The mappings in it are returned; `spare` is used up (NULL then)
 // if the range leaves two pieces of a mapping. That happens to one at most: they do not overlap.
 static struct zepi_mapping *mappings_cut_out_locked(struct zepi_mappings *mappings, uintptr_t start,
                                                     uintptr_t end, struct zepi_mapping **spare)
 {
     struct zepi_mapping *gone = NULL;
-    struct zepi_mapping **link = &mappings->first;
-    while (*link) {
-        struct zepi_mapping *mapping = *link;
-        if (mapping->end <= start || end <= mapping->start) {
-            link = &mapping->next;
-        } else if (start <= mapping->start && mapping->end <= end) {
-            *link = mapping->next;
-            mapping->next = gone;
-            gone = mapping;
-        } else if (mapping->start < start && end < mapping->end) {
-            struct zepi_mapping *rest = *spare;
-            *spare = NULL;
-            *rest = *mapping;
-            rest->start = end;
-            rest->place->references++;
+    struct zepi_mapping *mapping = mappings_find_locked(mappings, start);
+    while (mapping && mapping->node.address < end) {
+        struct zepi_mapping *next =
+            (struct zepi_mapping *)zepi_address_tree_next(&mappings->tree, &mapping->node);
+        if (mapping->node.address < start) {
+            if (end < mapping->end) {
+                mappings_keep_rest_locked(mappings, mapping, end, *spare);
+                *spare = NULL;
+            }
             mapping->end = start;
-            mapping->next = rest;
-            return gone;
         } else {
-            if (mapping->start < start)
-                mapping->end = start;
-            else
-                mapping->start = end;
-            link = &mapping->next;
+            zepi_address_tree_remove(&mappings->tree, &mapping->node);
+            if (end < mapping->end) {
+                mapping->node.address = end;
+                zepi_address_tree_add(&mappings->tree, &mapping->node);
+            } else {
+                mapping->next = gone;
+                gone = mapping;
+            }
         }
+        mapping = next;
     }
     return gone;
 }
@@ -260,19 +285,10 @@ static void mappings_forget(struct zepi_context *context, const void *start, siz
     zepi_mutex_lock(&mappings->mutex);
     struct zepi_mapping *gone =
         mappings_cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
-    atomic_store_explicit(&mappings->is_any, mappings->first != NULL, memory_order_relaxed);
+    atomic_store_explicit(&mappings->is_any, mappings->tree.root != NULL, memory_order_relaxed);
     zepi_mutex_unlock(&mappings->mutex);
     mapping_list_release(gone, context);
     zepi_free(spare);
-}
-
-static const struct zepi_mapping *mappings_find_locked(const struct zepi_mappings *mappings,
-                                                       uintptr_t address)
-{
-    const struct zepi_mapping *mapping = mappings->first;
-    while (mapping && (address < mapping->start || address >= mapping->end))
-        mapping = mapping->next;
-    return mapping;
 }
 
 size_t zepi_mappings_room(const struct zepi_context *context, const void *address,
@@ -287,8 +303,11 @@ size_t zepi_mappings_room(const struct zepi_context *context, const void *addres
     zepi_mutex_lock(&mappings->mutex);
     // Mappings may lie side by side, and be used as one.
     const struct zepi_mapping *mapping = mappings_find_locked(mappings, start);
-    for (; mapping && end - start < size_bytes; mapping = mappings_find_locked(mappings, end))
+    while (mapping && mapping->node.address <= end && end - start < size_bytes) {
         end = mapping->end;
+        mapping =
+            (const struct zepi_mapping *)zepi_address_tree_next(&mappings->tree, &mapping->node);
+    }
     zepi_mutex_unlock(&mappings->mutex);
     return end == start ? SIZE_MAX : end - start;
 }
@@ -451,7 +470,7 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
         zepi_free(mapping);
         return result;
     }
-    mapping->start = (uintptr_t)start;
+    mapping->node.address = (uintptr_t)start;
     mapping->end = (uintptr_t)start + size_bytes;
     mapping->place = memory->place;
     mappings_add(mappings_of(context), mapping);

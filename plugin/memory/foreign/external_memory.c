@@ -2,6 +2,7 @@
 #include "memory/foreign/external_memory.h"
 
 #include "cache/mutex.h"
+#include "core/address_tree.h"
 #include "core/alloc.h"
 #include "device/device.h"
 #include "memory/usm.h"
@@ -23,15 +24,14 @@ struct zepi_external_place {
 };
 
 struct external_mapping {
-    struct external_mapping *next;
-    const void *memory;
+    struct zepi_address_node node;     // first; the address is the mapping's
     struct zepi_external_place *place; // one reference
 };
 
 struct zepi_external {
-    struct zepi_mutex mutex; // guards the list and the references of places; nothing is called
+    struct zepi_mutex mutex; // guards the tree and the references of places; nothing is called
                              // under it
-    struct external_mapping *mappings; // owned
+    struct zepi_address_tree mappings; // owned
 };
 
 static struct zepi_external *external_of(const struct zepi_context *context)
@@ -71,13 +71,13 @@ ZEPI_DEFINE_TYPE(external_memory, external_memory_destroy);
 // Mappings that the host left.
 static void external_finish(struct zepi_context *context)
 {
-    struct external_mapping *mapping = external_of(context)->mappings;
-    while (mapping) {
-        struct external_mapping *next = mapping->next;
+    struct zepi_address_tree *mappings = &external_of(context)->mappings;
+    while (mappings->root) {
+        struct external_mapping *mapping = (struct external_mapping *)mappings->root;
+        zepi_address_tree_remove(mappings, &mapping->node);
         if (external_place_release(mapping->place))
             external_place_destroy(&mapping->place->deferred);
         zepi_free(mapping);
-        mapping = next;
     }
 }
 
@@ -214,11 +214,10 @@ zepi_result_t zepi_external_memory_map(struct zepi_external_memory *memory, uint
     if (!mapping)
         return zepi_fail_no_memory();
     void *start = (char *)memory->place->base + offset_bytes;
-    mapping->memory = start;
+    mapping->node.address = (uintptr_t)start;
     mapping->place = memory->place;
     zepi_mutex_lock(&external->mutex);
-    mapping->next = external->mappings;
-    external->mappings = mapping;
+    zepi_address_tree_add(&external->mappings, &mapping->node);
     memory->place->references++;
     zepi_mutex_unlock(&external->mutex);
     *out_memory = start;
@@ -229,12 +228,12 @@ zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const voi
 {
     struct zepi_external *external = external_of(context);
     zepi_mutex_lock(&external->mutex);
-    struct external_mapping **link = &external->mappings;
-    while (*link && (*link)->memory != memory)
-        link = &(*link)->next;
-    struct external_mapping *found = *link;
+    struct external_mapping *found = (struct external_mapping *)zepi_address_tree_at_least(
+        &external->mappings, (uintptr_t)memory);
+    if (found && found->node.address != (uintptr_t)memory)
+        found = NULL;
     if (found)
-        *link = found->next;
+        zepi_address_tree_remove(&external->mappings, &found->node);
     zepi_mutex_unlock(&external->mutex);
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no external memory is mapped at %p", memory);

@@ -2,6 +2,7 @@
 #include "memory/foreign/ipc.h"
 
 #include "cache/mutex.h"
+#include "core/address_tree.h"
 #include "core/alloc.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -17,22 +18,25 @@
 
 struct ipc_export {
     struct zepi_ipc_handle handle; // first: hosts name it by its address
-    struct ipc_export *next;
+    struct zepi_address_node node; // by that
 };
 
 struct ipc_import {
     struct zepi_deferred deferred;
-    struct ipc_import *next;
-    struct zepi_context *context; // borrowed
-    void *base;                   // as the driver opened it
-    void *memory;                 // in it
-    bool is_closed;               // by the host: it goes once no command can use it
+    struct zepi_context *context;       // borrowed
+    struct zepi_address_node by_base;   // as the driver opened it
+    struct zepi_address_node by_memory; // in it; in no tree once the host closed it: the import
+                                        // goes when no command can use it
 };
 
+#define IMPORT_OF(node, member)                                                                    \
+    ((struct ipc_import *)((char *)(node)-offsetof(struct ipc_import, member)))
+
 struct zepi_ipc {
-    struct zepi_mutex mutex;    // guards the lists; under it the driver opens and closes
-    struct ipc_export *exports; // owned
-    struct ipc_import *imports; // owned
+    struct zepi_mutex mutex;            // guards the trees; under it the driver opens and closes
+    struct zepi_address_tree exports;   // owned
+    struct zepi_address_tree imports;   // owned, by their bases
+    struct zepi_address_tree by_memory; // of these, what the host has open
 };
 
 static struct zepi_ipc *ipc_of(const struct zepi_context *context)
@@ -62,27 +66,28 @@ static void export_destroy(const struct zepi_context *context, struct ipc_export
     zepi_free(shared);
 }
 
+// A node at just this address, or NULL.
+static struct zepi_address_node *find_node_locked(const struct zepi_address_tree *tree,
+                                                  const void *address)
+{
+    struct zepi_address_node *node = zepi_address_tree_at_least(tree, (uintptr_t)address);
+    return node && node->address == (uintptr_t)address ? node : NULL;
+}
+
 // The last opening of the same memory closes it (quirk one-base-of-openings).
 static void close_base_locked(const struct zepi_context *context, void *base)
 {
-    const struct ipc_import *other = ipc_of(context)->imports;
-    while (other && other->base != base)
-        other = other->next;
-    if (!other)
+    if (!find_node_locked(&ipc_of(context)->imports, base))
         zepi_ze.zeMemCloseIpcHandle(context->ze, base);
 }
 
 static void import_destroy(struct zepi_deferred *deferred)
 {
-    struct ipc_import *import =
-        (struct ipc_import *)((char *)deferred - offsetof(struct ipc_import, deferred));
+    struct ipc_import *import = IMPORT_OF(deferred, deferred);
     struct zepi_ipc *ipc = ipc_of(import->context);
     zepi_mutex_lock(&ipc->mutex);
-    struct ipc_import **link = &ipc->imports;
-    while (*link != import)
-        link = &(*link)->next;
-    *link = import->next;
-    close_base_locked(import->context, import->base);
+    zepi_address_tree_remove(&ipc->imports, &import->by_base);
+    close_base_locked(import->context, (void *)import->by_base.address);
     zepi_mutex_unlock(&ipc->mutex);
     zepi_free(import);
 }
@@ -90,11 +95,12 @@ static void import_destroy(struct zepi_deferred *deferred)
 static void ipc_finish(struct zepi_context *context)
 {
     struct zepi_ipc *ipc = ipc_of(context);
-    while (ipc->imports)
-        import_destroy(&ipc->imports->deferred);
-    while (ipc->exports) {
-        struct ipc_export *shared = ipc->exports;
-        ipc->exports = shared->next;
+    while (ipc->imports.root)
+        import_destroy(&IMPORT_OF(ipc->imports.root, by_base)->deferred);
+    while (ipc->exports.root) {
+        // The handle comes first.
+        struct ipc_export *shared = (struct ipc_export *)ipc->exports.root->address;
+        zepi_address_tree_remove(&ipc->exports, &shared->node);
         export_destroy(context, shared);
     }
 }
@@ -167,9 +173,9 @@ static zepi_result_t fill_physical_handle(struct zepi_physical_memory *memory,
 // The handle is the context's from now on.
 static const struct zepi_ipc_handle *ipc_add(struct zepi_ipc *ipc, struct ipc_export *shared)
 {
+    shared->node.address = (uintptr_t)&shared->handle;
     zepi_mutex_lock(&ipc->mutex);
-    shared->next = ipc->exports;
-    ipc->exports = shared;
+    zepi_address_tree_add(&ipc->exports, &shared->node);
     zepi_mutex_unlock(&ipc->mutex);
     return &shared->handle;
 }
@@ -207,12 +213,12 @@ zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind
 {
     struct zepi_ipc *ipc = ipc_of(context);
     zepi_mutex_lock(&ipc->mutex);
-    struct ipc_export **link = &ipc->exports;
-    while (*link && ((const void *)*link != handle || (*link)->handle.kind != (uint32_t)kind))
-        link = &(*link)->next;
-    struct ipc_export *found = *link;
+    const struct zepi_address_node *node = find_node_locked(&ipc->exports, handle);
+    struct ipc_export *found = node ? (struct ipc_export *)node->address : NULL;
+    if (found && found->handle.kind != (uint32_t)kind)
+        found = NULL;
     if (found)
-        *link = found->next;
+        zepi_address_tree_remove(&ipc->exports, &found->node);
     zepi_mutex_unlock(&ipc->mutex);
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no handle of %s of the context", handle,
@@ -259,12 +265,12 @@ static zepi_result_t open_locked(struct zepi_context *context, const struct zepi
     }
     *import = (struct ipc_import){
         .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = import_destroy},
-        .next = ipc->imports,
         .context = context,
-        .base = base,
-        .memory = (char *)base + handle->offset_bytes};
-    ipc->imports = import;
-    *out_memory = import->memory;
+        .by_base = {.address = (uintptr_t)base},
+        .by_memory = {.address = (uintptr_t)base + handle->offset_bytes}};
+    zepi_address_tree_add(&ipc->imports, &import->by_base);
+    zepi_address_tree_add(&ipc->by_memory, &import->by_memory);
+    *out_memory = (char *)base + handle->offset_bytes;
     return ZEPI_SUCCESS;
 }
 
@@ -302,16 +308,14 @@ zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory)
 {
     struct zepi_ipc *ipc = ipc_of(context);
     zepi_mutex_lock(&ipc->mutex);
-    struct ipc_import *found = ipc->imports;
-    while (found && (found->is_closed || found->memory != memory))
-        found = found->next;
+    struct zepi_address_node *found = find_node_locked(&ipc->by_memory, memory);
     if (found)
-        found->is_closed = true;
+        zepi_address_tree_remove(&ipc->by_memory, found);
     zepi_mutex_unlock(&ipc->mutex);
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no memory that was opened by a handle",
                          memory);
-    zepi_defer_free(context, &found->deferred);
+    zepi_defer_free(context, &IMPORT_OF(found, by_memory)->deferred);
     return ZEPI_SUCCESS;
 }
 
