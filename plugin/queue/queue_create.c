@@ -159,8 +159,8 @@ static void queue_look_for_completion(void *queue, uint64_t patience_ns)
 static zepi_result_t queue_register_completion(struct zepi_queue *queue)
 {
     struct zepi_completion_points *points = zepi_completion_points_of(queue->context);
-    const zepi_result_t result =
-        zepi_completion_point_add(points, queue, queue_look_for_completion, &queue->completion);
+    const zepi_result_t result = zepi_completion_point_add(points, queue, queue_look_for_completion,
+                                                           &queue->mutex, &queue->completion);
     if (result != ZEPI_SUCCESS)
         return result;
     queue->number = zepi_completion_point_number(points, queue->completion);

@@ -15,6 +15,10 @@
 // it was given, and how many of these are known to be complete. Layers below queue/ ask the points
 // and know no queue. A launch pays for one addition.
 //
+// A context may have any number of queues: those beyond the first block are looked at only while
+// they are listed, which begins with the first command of an idle queue, and ends when a walk along
+// the list finds it idle again.
+//
 // Time is counted in epochs: each deferred free (deferred_free.h) begins one. A queue that is idle,
 // or that was waited for since an epoch began, uses nothing that was freed before.
 
@@ -30,11 +34,19 @@ struct zepi_completion_point {
     // changed: these commands use nothing that was allocated since then.
     atomic_uint_fast64_t seen_submitted;
     atomic_uint_fast64_t quiet_since;
-    // Under the mutex of the points.
-    void *queue; // borrowed; NULL: none
+    // Walks find it. Written under the queue's mutex and that of the points; always true in the
+    // first block. Every busy point is listed.
+    atomic_bool is_listed;
+    unsigned pins; // threads that look at the queue: it and its place in the list stay until they
+                   // are gone; under the mutex of the points, as all that follow
+    void *queue;   // borrowed; NULL: none
     zepi_completion_look *look;
     uint64_t synchronized_epoch; // the last that was over before the queue was waited for, or idle
-    unsigned pins;               // threads that look at the queue: it stays until they are gone
+    // Beyond the first block.
+    struct zepi_completion_points *points; // that it is one of
+    struct zepi_mutex *queue_mutex;        // borrowed; NULL: there is no queue, or it goes
+    struct zepi_completion_point *next;    // in the list, or free
+    struct zepi_completion_point *previous;
 };
 
 // A moment in the order of a queue: after its commands up to number `number`. It stays one when the
@@ -46,9 +58,7 @@ struct zepi_completion_moment {
 
 #define ZEPI_COMPLETION_POINTS 32 // in a block
 struct zepi_completion_block {
-    _Atomic uint32_t taken;                       // a bit for each point
-    _Atomic uint32_t used;                        // points that ever had a queue: the first ones
-    _Atomic(struct zepi_completion_block *) next; // owned; NULL: no more
+    struct zepi_completion_block *next; // owned; NULL: no more
     struct zepi_completion_point points[ZEPI_COMPLETION_POINTS];
 };
 
@@ -57,16 +67,22 @@ struct zepi_completion_points {
     struct zepi_mutex mutex;       // guards the points, and the list of deferred_free.h; nothing is
                                    // called under it
     struct zepi_condition changed; // the last pin of a point went, or as deferred_free.h says
-    atomic_uint_fast64_t epoch;    // written under the mutex
-    struct zepi_completion_block first;
+    atomic_uint_fast64_t epoch;    // written under the mutex, as the next two
+    atomic_uint listed_count;      // of points beyond the first block
+    _Atomic uint32_t used;  // points of the first block that ever had a queue: the first ones
+    _Atomic uint32_t taken; // a bit for each point of the first block
+    struct zepi_completion_point *listed; // beyond the first block
+    struct zepi_completion_point *free;   // there, without a queue
+    struct zepi_completion_block first;   // and all others, through `next`
 };
 
 // No queue is left.
 void zepi_completion_points_finish(struct zepi_completion_points *points);
 
-// *out_point is the queue's until zepi_completion_point_remove.
+// *out_point is the queue's until zepi_completion_point_remove. `queue_mutex`: under which its
+// commands are counted; borrowed until zepi_completion_point_leave.
 zepi_result_t zepi_completion_point_add(struct zepi_completion_points *points, void *queue,
-                                        zepi_completion_look *look,
+                                        zepi_completion_look *look, struct zepi_mutex *queue_mutex,
                                         struct zepi_completion_point **out_point);
 // The queue goes: waits for threads that look at it. None looks after that.
 void zepi_completion_point_leave(struct zepi_completion_points *points,
@@ -84,9 +100,16 @@ uint32_t zepi_completion_point_number(const struct zepi_completion_points *point
 
 // ---- Of one queue ----
 
+// Under the queue's mutex: walks find the point from now on.
+void zepi_completion_point_list(struct zepi_completion_point *point)
+    __attribute__((cold, noinline));
+
 // Under the queue's mutex, after it was appended: one more command. Returns its number.
 static inline uint64_t zepi_completion_point_count(struct zepi_completion_point *point)
 {
+    // Relaxed: written under the queue's mutex.
+    if (__builtin_expect(!atomic_load_explicit(&point->is_listed, memory_order_relaxed), 0))
+        zepi_completion_point_list(point);
     // Relaxed: a thread that frees memory which this command uses has got it from this thread.
     const uint64_t number = atomic_load_explicit(&point->submitted, memory_order_relaxed) + 1;
     atomic_store_explicit(&point->submitted, number, memory_order_relaxed);
@@ -136,19 +159,19 @@ static inline uint64_t zepi_completion_stamp(struct zepi_completion_points *poin
     return atomic_load_explicit(&points->epoch, memory_order_acquire);
 }
 
-// Whether no command that was submitted before can use memory with this stamp. No lock.
+// Whether no command that was submitted before can use memory with this stamp. No lock unless
+// queues beyond the first block are listed.
 bool zepi_completion_is_unused(struct zepi_completion_points *points, uint64_t stamp);
 
 // Whether every queue is idle, so that no memory is in use. False: some are busy, or there are too
 // many for a short look.
 static inline bool zepi_completion_are_all_idle(struct zepi_completion_points *points)
 {
-    struct zepi_completion_block *block = &points->first;
-    struct zepi_completion_point *point = block->points;
+    struct zepi_completion_point *point = points->first.points;
     // Acquire, twice: a queue that this thread knows of is seen.
     const struct zepi_completion_point *end =
-        point + atomic_load_explicit(&block->used, memory_order_acquire);
-    if (__builtin_expect(atomic_load_explicit(&block->next, memory_order_acquire) != NULL, 0))
+        point + atomic_load_explicit(&points->used, memory_order_acquire);
+    if (__builtin_expect(atomic_load_explicit(&points->listed_count, memory_order_acquire) > 0, 0))
         return false;
     for (; point < end; point++) {
         if (!zepi_completion_point_is_idle(point))

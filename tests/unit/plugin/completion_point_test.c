@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 static struct zepi_completion_points points;
+static struct zepi_mutex mutex; // of all queues
 
 static void count_look(void *queue, uint64_t patience_ns)
 {
@@ -14,7 +15,8 @@ static void count_look(void *queue, uint64_t patience_ns)
 static struct zepi_completion_point *add(unsigned *looks)
 {
     struct zepi_completion_point *point;
-    cr_assert_eq(zepi_completion_point_add(&points, looks, count_look, &point), ZEPI_SUCCESS);
+    cr_assert_eq(zepi_completion_point_add(&points, looks, count_look, &mutex, &point),
+                 ZEPI_SUCCESS);
     return point;
 }
 
@@ -113,4 +115,64 @@ Test(completion_point, memory_that_is_younger_than_all_commands_is_unused)
     cr_assert(zepi_completion_is_unused(&points, after));
     zepi_completion_point_count(point);
     cr_assert_not(zepi_completion_is_unused(&points, after), "the new command may use it");
+}
+
+// The points that a walk finds, beyond those of the first block.
+static unsigned listed(void)
+{
+    return atomic_load(&points.listed_count);
+}
+
+Test(completion_point, beyond_the_first_block_only_busy_queues_are_listed)
+{
+    enum { COUNT = 3 * ZEPI_COMPLETION_POINTS };
+    struct zepi_completion_point *all[COUNT];
+    unsigned looks = 0;
+    for (unsigned i = 0; i < COUNT; i++)
+        all[i] = add(&looks);
+    cr_assert_eq(listed(), 0);
+    for (unsigned i = ZEPI_COMPLETION_POINTS; i < COUNT; i++)
+        zepi_completion_point_count(all[i]);
+    cr_assert_eq(listed(), COUNT - ZEPI_COMPLETION_POINTS);
+    cr_assert_not(zepi_completion_is_unused(&points, 0));
+    for (unsigned i = ZEPI_COMPLETION_POINTS; i < COUNT - 1; i++)
+        zepi_completion_point_reach(all[i], 1);
+    const uint64_t epoch = begin_epoch();
+    cr_assert_eq(listed(), 1, "%u are", listed());
+    cr_assert_not(zepi_completion_is_unused(&points, epoch - 1), "of the one that is busy");
+    cr_assert(zepi_completion_is_unused(&points, epoch));
+    zepi_completion_point_count(all[COUNT - 2]);
+    cr_assert_not(zepi_completion_is_unused(&points, epoch), "it is found again");
+    zepi_completion_point_reach(all[COUNT - 2], 2);
+    zepi_completion_point_reach(all[COUNT - 1], 1);
+    cr_assert(zepi_completion_is_unused(&points, 0));
+    cr_assert_eq(listed(), 0);
+    for (unsigned i = 0; i < COUNT; i++)
+        take_away(all[i]);
+    zepi_completion_points_finish(&points);
+}
+
+Test(completion_point, a_queue_that_gets_a_command_just_now_stays_listed)
+{
+    struct zepi_completion_point *all[ZEPI_COMPLETION_POINTS + 1];
+    unsigned looks = 0;
+    for (unsigned i = 0; i <= ZEPI_COMPLETION_POINTS; i++)
+        all[i] = add(&looks);
+    struct zepi_completion_point *last = all[ZEPI_COMPLETION_POINTS];
+    zepi_completion_point_count(last);
+    zepi_completion_point_reach(last, 1);
+    zepi_mutex_lock(&mutex);
+    begin_epoch();
+    cr_assert_eq(listed(), 1);
+    zepi_completion_point_count(last);
+    zepi_mutex_unlock(&mutex);
+    cr_assert_not(zepi_completion_is_unused(&points, 0));
+    zepi_completion_point_leave(&points, last);
+    begin_epoch();
+    zepi_completion_point_remove(&points, last);
+    cr_assert_eq(listed(), 0, "it goes with its queue");
+    last = add(&looks);
+    cr_assert(zepi_completion_point_is_idle(last));
+    zepi_completion_point_count(last);
+    cr_assert_eq(listed(), 1);
 }

@@ -18,6 +18,7 @@ struct thing {
 };
 
 static struct zepi_deferred_list list;
+static struct zepi_mutex mutex; // of all queues
 static struct zepi_context context = {.parts = {[ZEPI_PART_DEFERRED] = &list}};
 
 // The work of a queue at a wait, or when the driver reports that it is empty.
@@ -37,7 +38,8 @@ static void look(void *queue, uint64_t patience_ns)
 static void add_queue(struct fake_queue *queue)
 {
     *queue = (struct fake_queue){.context = &context};
-    cr_assert_eq(zepi_completion_point_add(&list.points, queue, look, &queue->point), ZEPI_SUCCESS);
+    cr_assert_eq(zepi_completion_point_add(&list.points, queue, look, &mutex, &queue->point),
+                 ZEPI_SUCCESS);
 }
 
 static void submit(struct fake_queue *queue)
