@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// With ZE_CPU_IPC=1 the pages of device memory are pieces of one anonymous file of the process,
-// which other processes can map. Offsets are never given twice; pieces that were given back are
-// holes in the file.
+// One anonymous file of the process, of which physical memory and, with ZE_CPU_IPC=1, the pages of
+// device memory are pieces. Other processes can map it. Offsets are never given twice; pieces that
+// were given back are holes in the file.
 
 #define CPU_NO_FILE UINT64_MAX
 #define CPU_SHARED_FILE_BYTES (UINT64_C(1) << 46) // all of it a hole at first

@@ -4,6 +4,7 @@
 #include "chain.h"
 #include "entry.h"
 #include "memory/memory.h"
+#include "options.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -83,11 +84,14 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
     const size_t elements = described.extent[0] * described.extent[1] * described.extent[2];
     if (!cpu_memory_take(elements * format.element_bytes))
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    cl_int code;
-    cl_mem memory = cpu_opencl()->api->clCreateImage(
-        cpu_opencl()->context, format.is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
-        &format.format, &cl_desc, NULL, &code);
-    if (memory == NULL) {
+    cl_int code = CL_SUCCESS;
+    cl_mem memory = NULL;
+    // Where nothing is executed, no element is read or written.
+    if (cpu_options()->executes)
+        memory = cpu_opencl()->api->clCreateImage(
+            cpu_opencl()->context, format.is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
+            &format.format, &cl_desc, NULL, &code);
+    if (code != CL_SUCCESS) {
         cpu_memory_give(elements * format.element_bytes);
         return code == CL_INVALID_IMAGE_SIZE || code == CL_INVALID_IMAGE_DESCRIPTOR
                    ? ZE_RESULT_ERROR_INVALID_SIZE
@@ -97,7 +101,8 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
     unsigned char *hidden = has_hidden ? calloc(elements, format.element_bytes) : NULL;
     struct cpu_image *image = cpu_object_create(CPU_IMAGE, sizeof(*image));
     if (image == NULL || (has_hidden && hidden == NULL)) {
-        cpu_opencl()->api->clReleaseMemObject(memory);
+        if (memory != NULL)
+            cpu_opencl()->api->clReleaseMemObject(memory);
         free(hidden);
         if (image != NULL)
             cpu_object_destroy(image);
@@ -121,7 +126,8 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
 ze_result_t ZE_APICALL cpu_zeImageDestroy(ze_image_handle_t hImage)
 {
     struct cpu_image *image = (struct cpu_image *)hImage;
-    cpu_opencl()->api->clReleaseMemObject(image->memory);
+    if (image->memory != NULL)
+        cpu_opencl()->api->clReleaseMemObject(image->memory);
     free(image->hidden);
     image->hidden = NULL;
     cpu_memory_give(image->extent[0] * image->extent[1] * image->extent[2] *

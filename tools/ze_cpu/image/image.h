@@ -11,7 +11,7 @@ struct cpu_image {
     struct cpu_object object;
     ze_context_handle_t context; // borrowed
     uint64_t id;                 // as those of allocations
-    cl_mem memory;               // owned
+    cl_mem memory;               // owned; NULL where nothing is executed
     unsigned char *hidden;       // owned: elements as in memory, for channels that no component
                                  // reads; NULL if there are none
     size_t extent[3];            // as OpenCL counts: array elements are the last dimension

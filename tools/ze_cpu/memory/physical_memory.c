@@ -6,6 +6,7 @@
 #include "entry.h"
 #include "memory.h"
 #include "opencl.h"
+#include "shared_file.h"
 #include "ze_newer.h"
 
 #include <errno.h>
@@ -29,15 +30,33 @@ static ze_result_t check_description(const ze_physical_mem_desc_t *desc)
                                                            : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
-static int make_file(size_t size_bytes)
+// A file of its own, that others may import; else a piece of one that all such memory is in: each
+// file takes one of the process' descriptors.
+static bool make_pages(struct cpu_physical_memory *memory, size_t size_bytes)
 {
-    const int file = memfd_create("ze_cpu physical memory", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, (off_t)size_bytes) == 0)
-        return file;
+    if (!memory->is_exportable) {
+        const uint64_t offset = cpu_shared_file_take(size_bytes);
+        memory->file = cpu_shared_file();
+        memory->file_offset = offset;
+        return offset != CPU_NO_FILE;
+    }
+    memory->file = memfd_create("ze_cpu physical memory", MFD_CLOEXEC);
+    if (memory->file >= 0 && ftruncate(memory->file, (off_t)size_bytes) == 0)
+        return true;
     cpu_report("zePhysicalMemCreate", "no file for %zu bytes: error %d", size_bytes, errno);
-    if (file >= 0)
-        close(file);
-    return -1;
+    if (memory->file >= 0)
+        close(memory->file);
+    return false;
+}
+
+static void give_pages(struct cpu_physical_memory *memory)
+{
+    if (memory->is_imported || memory->is_exportable)
+        close(memory->file);
+    else
+        cpu_shared_file_give(memory->file_offset, memory->size_bytes);
+    if (!memory->is_imported)
+        cpu_memory_give(memory->size_bytes);
 }
 
 // Whether the descriptor is of a file with so many bytes.
@@ -64,8 +83,9 @@ static ze_result_t take_pages(const ze_physical_mem_desc_t *desc,
     if (import == NULL && !cpu_memory_take(desc->size))
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     memory->is_imported = import != NULL;
-    memory->file = import != NULL ? import->fd : make_file(desc->size);
-    if (memory->file >= 0)
+    if (import != NULL)
+        memory->file = import->fd;
+    if (import != NULL || make_pages(memory, desc->size))
         return ZE_RESULT_SUCCESS;
     cpu_memory_give(desc->size);
     return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
@@ -93,6 +113,7 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
     struct cpu_physical_memory *memory = cpu_object_create(CPU_PHYSICAL_MEMORY, sizeof(*memory));
     if (memory == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    memory->is_exportable = export != NULL;
     result = take_pages(desc, import, memory);
     if (result != ZE_RESULT_SUCCESS) {
         cpu_object_destroy(memory);
@@ -103,7 +124,6 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
     memory->type = is_on_host ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
     memory->id = cpu_memory_new_id();
     memory->size_bytes = desc->size;
-    memory->is_exportable = export != NULL;
     *phPhysicalMemory = (ze_physical_mem_handle_t)memory;
     return ZE_RESULT_SUCCESS;
 }
@@ -149,9 +169,7 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemDestroy(ze_context_handle_t hContext,
         cpu_report(__func__, "%zu bytes of %p are still mapped", mapped_bytes, (void *)memory);
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
-    close(memory->file);
-    if (!memory->is_imported)
-        cpu_memory_give(memory->size_bytes);
+    give_pages(memory);
     cpu_object_destroy(memory);
     return ZE_RESULT_SUCCESS;
 }

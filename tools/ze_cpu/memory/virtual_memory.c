@@ -7,6 +7,7 @@
 #include "physical_memory.h"
 
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,7 +26,6 @@ struct mapping {
 };
 
 struct reservation {
-    struct reservation *next, *prev;
     uintptr_t address;
     size_t size_bytes;
     ze_context_handle_t context; // borrowed
@@ -34,8 +34,26 @@ struct reservation {
 
 // Guards the variables below; under it the process' mappings are changed, so that both agree.
 static pthread_mutex_t reservations_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct reservation *reservations; // owned
+static void *reservations; // owned: a tree of tsearch, by address
 static uint64_t reservation_count;
+
+// The ones that overlap are equal.
+static int compare_reservations(const void *a, const void *b)
+{
+    const struct reservation *one = a;
+    const struct reservation *other = b;
+    if (one->address >= other->address + other->size_bytes)
+        return 1;
+    return one->address + one->size_bytes <= other->address ? -1 : 0;
+}
+
+// The one that the address is in; NULL: none.
+static struct reservation *reservation_at_locked(uintptr_t address)
+{
+    const struct reservation wanted = {.address = address, .size_bytes = 1};
+    void *const *found = tfind(&wanted, &reservations, compare_reservations);
+    return found != NULL ? *found : NULL;
+}
 
 static ze_result_t check_range(const void *pointer, size_t size, const char *function)
 {
@@ -57,10 +75,7 @@ static struct reservation *find_reservation_locked(ze_context_handle_t context, 
                                                    size_t size, const char *function)
 {
     uintptr_t address = (uintptr_t)pointer;
-    struct reservation *found;
-    DL_FOREACH(reservations, found)
-    if (address >= found->address && address - found->address < found->size_bytes)
-        break;
+    struct reservation *found = reservation_at_locked(address);
     if (found == NULL)
         cpu_report(function, "%p is not reserved", pointer);
     else if (found->context != context)
@@ -126,9 +141,16 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, con
     reservation->size_bytes = size;
     reservation->context = hContext;
     pthread_mutex_lock(&reservations_mutex);
-    DL_APPEND(reservations, reservation);
-    reservation_count++;
+    const bool is_known = tsearch(reservation, &reservations, compare_reservations) != NULL;
+    if (is_known)
+        reservation_count++;
+    else
+        munmap(pages, size);
     pthread_mutex_unlock(&reservations_mutex);
+    if (!is_known) {
+        free(reservation);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
     *pptr = pages;
     return ZE_RESULT_SUCCESS;
 }
@@ -160,7 +182,7 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemFree(ze_context_handle_t hContext, const 
         munmap((void *)ptr, size);
         while (reservation->mappings != NULL)
             drop_mapping_locked(reservation, reservation->mappings);
-        DL_DELETE(reservations, reservation);
+        tdelete(reservation, &reservations, compare_reservations);
         reservation_count--;
         free(reservation);
     }
@@ -190,7 +212,8 @@ static ze_result_t map_locked(struct reservation *reservation, const struct mapp
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     *mapping = *from;
     if (mmap((void *)from->address, from->size_bytes, protection(from->physical, from->access),
-             MAP_SHARED | MAP_FIXED, from->physical->file, (off_t)from->offset) == MAP_FAILED) {
+             MAP_SHARED | MAP_FIXED, from->physical->file,
+             (off_t)(from->physical->file_offset + from->offset)) == MAP_FAILED) {
         free(mapping);
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
@@ -403,11 +426,8 @@ bool cpu_virtual_memory_find(const void *pointer, struct cpu_memory_info *out_me
 {
     uintptr_t address = (uintptr_t)pointer;
     const struct mapping *mapping = NULL;
-    const struct reservation *reservation;
     pthread_mutex_lock(&reservations_mutex);
-    DL_FOREACH(reservations, reservation)
-    if (address >= reservation->address && address - reservation->address < reservation->size_bytes)
-        break;
+    const struct reservation *reservation = reservation_at_locked(address);
     if (reservation != NULL)
         mapping = mapping_from_locked(reservation, address);
     bool is_found = mapping != NULL && mapping->address <= address;
@@ -422,15 +442,22 @@ bool cpu_virtual_memory_find(const void *pointer, struct cpu_memory_info *out_me
     return is_found;
 }
 
-void cpu_virtual_memory_apply_access(void)
+static void apply_access_locked(const void *node, VISIT visit, int depth)
 {
-    const struct reservation *reservation;
+    const struct reservation *reservation = *(void *const *)node;
     const struct mapping *mapping;
-    pthread_mutex_lock(&reservations_mutex);
-    DL_FOREACH(reservations, reservation)
+    (void)depth;
+    if (visit != postorder && visit != leaf)
+        return;
     DL_FOREACH(reservation->mappings, mapping)
     mprotect((void *)mapping->address, mapping->size_bytes,
              protection(mapping->physical, mapping->access));
+}
+
+void cpu_virtual_memory_apply_access(void)
+{
+    pthread_mutex_lock(&reservations_mutex);
+    twalk(reservations, apply_access_locked);
     pthread_mutex_unlock(&reservations_mutex);
 }
 
