@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/zepi/bench/callgrind_file.h"
+#include "tools/zepi/bench/measure/callgrind_file.h"
 
 #include "test_env.h"
 
@@ -74,6 +74,53 @@ Test(callgrind_file, counts_everything_where_there_is_no_driver)
                                   &file));
     cr_assert_eq(file.all, 12);
     cr_assert_eq(file.driver, 0);
+}
+
+// This program (9) calls the plugin (40), which calls the C library (8), whose function calls the
+// plugin back (2), and the loader, which calls ze_cpu, whose C library calls it back.
+static const char calls_of_the_program[] = "summary: 1059\n"
+                                           "ob=(1) /build/bin/zepi\n"
+                                           "fn=(1) loop\n"
+                                           "1 9\n"
+                                           "cob=(2) /lib/zepi/libzepi_core.so\n"
+                                           "cfn=(2) release\n"
+                                           "calls=1 5\n"
+                                           "2 1050\n"
+                                           "ob=(2)\n"
+                                           "fn=(2)\n"
+                                           "5 40\n"
+                                           "cob=(3) /lib/libc.so.6\n"
+                                           "cfn=(3) qsort\n"
+                                           "calls=1 5\n"
+                                           "6 10\n"
+                                           "cob=(4) /lib/libze_loader.so.1\n"
+                                           "cfn=(4) zeMemFree\n"
+                                           "calls=1 5\n"
+                                           "7 1000\n"
+                                           "ob=(3)\n"
+                                           "fn=(3)\n"
+                                           "5 8\n"
+                                           "cob=(2)\n"
+                                           "cfn=(5) compare\n"
+                                           "calls=1 5\n"
+                                           "6 2\n"
+                                           "cob=(5) /build/lib/libze_cpu.so.1\n"
+                                           "cfn=(6) compare\n"
+                                           "calls=1 5\n"
+                                           "6 300\n"
+                                           "ob=(4)\n"
+                                           "fn=(4)\n"
+                                           "5 100\n"
+                                           "cob=(5)\n"
+                                           "cfn=(7) free\n"
+                                           "calls=1 5\n"
+                                           "6 900\n";
+
+Test(callgrind_file, tells_what_calls_of_this_program_cost_without_loader_and_driver)
+{
+    struct callgrind_file file;
+    cr_assert(callgrind_file_read(write_file(calls_of_the_program), &file));
+    cr_assert_eq(file.own, 50, "%.0f instructions", file.own);
 }
 
 Test(callgrind_file, refuses_what_has_no_instructions)

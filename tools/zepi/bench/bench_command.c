@@ -4,9 +4,11 @@
 #include "../scratch.h"
 #include "counts.h"
 #include "growth.h"
-#include "progress.h"
+#include "measure/callgrind.h"
+#include "measure/progress.h"
 #include "report.h"
 #include "row/rows.h"
+#include "scale/scale.h"
 #include "threads.h"
 #include "times.h"
 
@@ -21,6 +23,7 @@ static const char usage[] =
     "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]... [--plot "
     "FILE] "
     "[--json] [--gpu | --intel-driver]\n"
+    "       zepi bench --scale [--case NAME]... [--json]\n"
     "\n"
     "Costs of operations through zepi's table, through zepi as an adapter of Unified Runtime, and\n"
     "through plain Level Zero calls (arguments one by one, and in one call), on a driver that\n"
@@ -32,6 +35,10 @@ static const char usage[] =
     "                  fails if one is above its limit, in builds of the compiler that limits\n"
     "                  are for (gcc 12)\n"
     "  --growth        by how much the process grows in a million operations of each kind\n"
+    "  --scale         zepi's own instructions an operation while 200 and while 20,000 objects of\n"
+    "                  a type are alive, for every type, and in place of all else; fails if the\n"
+    "                  second are more than twice the first. With --case, every operation is in\n"
+    "                  the table, else the one that grows most. Times are not judged\n"
     "  --case NAME     only operations with this in their names (below)\n"
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
@@ -53,6 +60,7 @@ struct bench_options {
     bool is_json;
     bool is_instructions;
     bool is_growth;
+    bool is_scale;
     const char *plot_path;
     bool is_counted; // under callgrind
 };
@@ -69,14 +77,15 @@ static void print_usage(void)
         printf("%s%s", fits ? " " : "\n  ", name);
         column = fits ? column + 1 + length : 2 + length;
     }
-    putchar('\n');
+    fputs("\n\nTypes of --scale:", stdout);
+    bench_scale_print_names(LINE_COLUMNS);
 }
 
 // Whether the name is part of anything's.
 static bool is_known(const char *name)
 {
     const struct bench asked = {.only = {name}, .only_count = 1};
-    bool is_found = bench_asks_for_threads(&asked);
+    bool is_found = bench_asks_for_threads(&asked) || bench_scale_knows(name);
     for (int i = 0; i < BENCH_OPERATION_COUNT && !is_found; i++)
         is_found = bench_is_asked_for(&asked, bench_operations[i].name);
     if (!is_found)
@@ -130,11 +139,24 @@ static int run(struct bench *bench, const struct bench_options *options, const c
     return code;
 }
 
+static int run_scale(struct bench *bench, const struct bench_options *options, const char *folder)
+{
+    int code = host_prepare(bench->driver);
+    if (code == EXIT_OK)
+        code = bench_rows_open_zepi(bench);
+    if (code == EXIT_OK)
+        code = bench_scale(bench, options->is_json, folder);
+    if (bench_is_interrupted())
+        fputs("zepi bench: interrupted\n", stderr);
+    bench_rows_close(bench);
+    return code;
+}
+
 // A cache of its own: cold is cold, and the user's stays as it is.
 static int run_in_folder(struct bench *bench, const struct bench_options *options)
 {
     char folder[PATH_MAX];
-    if (options->is_instructions && !bench_counts_are_there())
+    if ((options->is_instructions || options->is_scale) && !bench_callgrind_is_there())
         return EXIT_FAILED;
     if (!scratch_make("bench", folder))
         return EXIT_FAILED;
@@ -142,18 +164,19 @@ static int run_in_folder(struct bench *bench, const struct bench_options *option
     setenv("ZEPI_CACHE_DISK", "on", 1);
     setenv("ZEPI_CACHE_DIR", folder, 1);
     bench_watch_interrupts();
-    const int code = run(bench, options, folder);
+    const int code =
+        options->is_scale ? run_scale(bench, options, folder) : run(bench, options, folder);
     scratch_remove(folder);
     return code;
 }
 
 // Under callgrind, in the environment of the process that measures.
-static int run_counted(struct bench *bench)
+static int run_counted(struct bench *bench, bool is_scale)
 {
     bench->skips_slow = true;
-    int code = bench_rows_open(bench);
+    int code = is_scale ? bench_rows_open_zepi(bench) : bench_rows_open(bench);
     if (code == EXIT_OK)
-        code = bench_counts_run(bench);
+        code = is_scale ? bench_scale_run_counted(bench) : bench_counts_run(bench);
     bench_rows_close(bench);
     return code;
 }
@@ -168,6 +191,11 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
         return EXIT_OK;
     case 'g':
         options->is_growth = true;
+        return EXIT_OK;
+    case 's':
+        options->is_scale = true;
+        // Memory is shared with other processes.
+        setenv("ZE_CPU_IPC", "1", 1);
         return EXIT_OK;
     case 'I':
         // Commands are carried out in the thread that submits them, kernels are not.
@@ -205,20 +233,26 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
     }
 }
 
+// Whether nothing is asked for that --scale does not do, and no operation by name.
+static bool is_scale_alone(const struct bench *bench, const struct bench_options *options)
+{
+    bool is_good = bench->driver == HOST_DRIVER_CPU && bench->adapter_count == 0 &&
+                   !options->is_instructions && !options->is_growth && !options->plot_path;
+    for (int i = 0; i < bench->only_count && is_good; i++)
+        is_good = bench_scale_knows(bench->only[i]);
+    return is_good;
+}
+
 // Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
-    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"growth", no_argument, NULL, 'g'},
-                                         {"case", required_argument, NULL, 'c'},
-                                         {"plot", required_argument, NULL, 'p'},
-                                         {"counted", no_argument, NULL, 'C'},
-                                         {"adapter", required_argument, NULL, 'a'},
-                                         {"intel-driver", no_argument, NULL, 'I'},
-                                         {"gpu", no_argument, NULL, 'G'},
-                                         {"help", no_argument, NULL, 'h'},
-                                         {0}};
+    static const struct option list[] = {
+        {"instructions", no_argument, NULL, 'i'}, {"json", no_argument, NULL, 'j'},
+        {"growth", no_argument, NULL, 'g'},       {"scale", no_argument, NULL, 's'},
+        {"case", required_argument, NULL, 'c'},   {"plot", required_argument, NULL, 'p'},
+        {"counted", no_argument, NULL, 'C'},      {"adapter", required_argument, NULL, 'a'},
+        {"intel-driver", no_argument, NULL, 'I'}, {"gpu", no_argument, NULL, 'G'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
@@ -230,6 +264,8 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
         fputs("zepi bench: instructions are counted on ze_cpu or with --intel-driver\n", stderr);
         return EXIT_USAGE;
     }
+    if (options->is_scale && !is_scale_alone(bench, options))
+        return command_refuse(usage);
     return optind == argc ? -1 : command_refuse(usage);
 }
 
@@ -242,5 +278,6 @@ int command_bench(int argc, char **argv)
         return code;
     setenv("ZE_CPU_EXECUTE", "0", 1);
     setenv("ZEPI_UR_LAYOUT", BENCH_UR_RELEASE, 1); // no loader asks
-    return options.is_counted ? run_counted(&bench) : run_in_folder(&bench, &options);
+    return options.is_counted ? run_counted(&bench, options.is_scale)
+                              : run_in_folder(&bench, &options);
 }

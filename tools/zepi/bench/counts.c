@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "counts.h"
 
-#include "../host.h"
-#include "../paths.h"
-#include "callgrind_file.h"
-#include "progress.h"
-#include "times.h"
+#include "measure/callgrind.h"
+#include "measure/callgrind_file.h"
+#include "measure/progress.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 // Lengths of loops. Work before and after the loop falls out of the differences. One loop of the
 // first length goes before them, so that structures have their size.
@@ -26,20 +19,25 @@ static const unsigned lengths[LENGTHS] = {400, 800, 1200};
 
 typedef bool run_fn(const struct bench_row *row, enum bench_operation operation, unsigned count);
 
-// Callgrind counts in here alone, and writes down what it counted at its end. Called through a
-// pointer that the compiler does not know, so that it keeps its name.
-bool bench_run_counted(run_fn *run, const struct bench_row *row, enum bench_operation operation,
-                       unsigned count);
-bool bench_run_counted(run_fn *run, const struct bench_row *row, enum bench_operation operation,
-                       unsigned count)
+struct counted_loop {
+    run_fn *run;
+    const struct bench_row *row;
+    enum bench_operation operation;
+    unsigned count;
+};
+
+static bool run_loop(const void *user)
 {
-    const bool is_good = run(row, operation, count);
-    bench_keep(row);
-    return is_good;
+    const struct counted_loop *loop = user;
+    return loop->run(loop->row, loop->operation, loop->count);
 }
 
-static bool (*volatile run_counted)(run_fn *, const struct bench_row *, enum bench_operation,
-                                    unsigned) = bench_run_counted;
+static bool run_counted(run_fn *run, const struct bench_row *row, enum bench_operation operation,
+                        unsigned count)
+{
+    const struct counted_loop loop = {run, row, operation, count};
+    return bench_callgrind_count(run_loop, &loop);
+}
 
 static bool is_counted(const struct bench *bench, int place, int operation)
 {
@@ -154,121 +152,11 @@ static bool follow(struct bench *bench, const char *folder, FILE *output)
     return is_good && done == count;
 }
 
-// ---- Running ----
-
-// Runs a program with its stdout in `out_output`, if that is not NULL. 0: it does not start.
-static pid_t start(char *const arguments[], const char *log, FILE **out_output)
-{
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    pid_t process = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return 0;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND,
-                                     0600);
-    if (posix_spawnp(&process, arguments[0], &actions, NULL, arguments, environ) != 0)
-        process = 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    *out_output = process > 0 ? fdopen(ends[0], "r") : NULL;
-    if (!*out_output)
-        close(ends[0]);
-    return process;
-}
-
-static bool ended_well(pid_t process)
-{
-    int status;
-    return waitpid(process, &status, 0) == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-bool bench_counts_are_there(void)
-{
-    char *const arguments[] = {(char *)"valgrind", (char *)"--version", NULL};
-    char line[64];
-    FILE *output = NULL;
-    const pid_t process = start(arguments, "/dev/null", &output);
-    while (output && fgets(line, sizeof(line), output))
-        continue;
-    if (output)
-        fclose(output);
-    if (process > 0 && ended_well(process))
-        return true;
-    fputs("zepi bench: --instructions needs callgrind, which is not there: install valgrind\n",
-          stderr);
-    return false;
-}
-
-// The end of a log, on stderr.
-static void print_end(const char *path)
-{
-    char text[1024];
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return;
-    if (fseek(file, -(long)sizeof(text), SEEK_END) != 0)
-        rewind(file);
-    fwrite(text, 1, fread(text, 1, sizeof(text), file), stderr);
-    fclose(file);
-}
-
-// Runs this program under callgrind, with its stdout in `out_output`. 0: it does not start.
-static pid_t start_counting(const struct bench *bench, const char *folder, FILE **out_output)
-{
-    char self[PATH_MAX];
-    char files[PATH_MAX + 64];
-    char log[PATH_MAX];
-    const char *arguments[12 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
-    int count = 0;
-    if (!path_of_program(self))
-        return 0;
-    // Valgrind itself does not run on Intel's driver. The program under it comes up on that driver
-    // by itself.
-    unsetenv("DRM_SHIM_LAUNCHER");
-    snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
-    snprintf(log, sizeof(log), "%s/log", folder);
-    const char *const fixed[] = {"valgrind",
-                                 "--tool=callgrind",
-                                 "--trace-children=yes",
-                                 "--toggle-collect=bench_run_counted",
-                                 "--dump-after=bench_run_counted",
-                                 files,
-                                 self,
-                                 "bench",
-                                 "--counted"};
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-        arguments[count++] = fixed[i];
-    if (bench->driver == HOST_DRIVER_INTEL)
-        arguments[count++] = "--intel-driver";
-    for (int i = 0; i < bench->only_count; i++) {
-        arguments[count++] = "--case";
-        arguments[count++] = bench->only[i];
-    }
-    for (int i = 0; i < bench->adapter_count; i++) {
-        arguments[count++] = "--adapter";
-        arguments[count++] = bench->adapters[i];
-    }
-    arguments[count] = NULL;
-    return start((char *const *)arguments, log, out_output);
-}
-
 bool bench_counts_measure(struct bench *bench, const char *folder)
 {
-    FILE *output = NULL;
-    char log[PATH_MAX];
     if (count_cells(bench) == 0)
         return true;
-    const pid_t process = start_counting(bench, folder, &output);
-    bool is_good = output && follow(bench, folder, output);
-    if (output)
-        fclose(output);
-    is_good = process > 0 && ended_well(process) && is_good;
-    if (!is_good) {
-        fputs("zepi bench: callgrind does not count:\n", stderr);
-        snprintf(log, sizeof(log), "%s/log", folder);
-        print_end(log);
-    }
-    return is_good;
+    struct bench_callgrind callgrind = bench_callgrind_start(bench, folder, false);
+    const bool is_good = callgrind.output && follow(bench, folder, callgrind.output);
+    return bench_callgrind_end(&callgrind, is_good);
 }

@@ -4,13 +4,8 @@
 
 #include "operation/bench.h"
 
-#include <stdio.h>
-
 // Instructions of operations, by callgrind: this program runs itself under it, and the count of
 // each loop is written to a file of its own.
-
-// Says on stderr if callgrind is not there.
-bool bench_counts_are_there(void);
 
 // Fills in the counts of all cells. `folder`: for callgrind's files.
 bool bench_counts_measure(struct bench *bench, const char *folder);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "growth.h"
 
-#include "progress.h"
+#include "measure/progress.h"
 
 #include <stdio.h>
 #include <unistd.h>

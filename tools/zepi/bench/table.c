@@ -3,61 +3,10 @@
 
 #include "../kernels.h"
 #include "counts.h"
+#include "measure/grid.h"
 #include "times.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-// ---- A table of text ----
-
-#define MAX_LINES (BENCH_OPERATION_COUNT + 1)
-#define MAX_COLUMNS (BENCH_ROW_COUNT + 2)
-
-struct grid {
-    int lines; // the first one is the head
-    int columns;
-    char text[MAX_LINES][MAX_COLUMNS][BENCH_TITLE_SIZE];
-};
-
-__attribute__((format(printf, 4, 5))) static void put(struct grid *grid, int line, int column,
-                                                      const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vsnprintf(grid->text[line][column], BENCH_TITLE_SIZE, format, list);
-    va_end(list);
-}
-
-static void print_rule(const int *widths, int columns)
-{
-    for (int column = 0; column < columns; column++) {
-        fputs(column == 0 ? "|:" : "|-", stdout);
-        for (int i = 0; i < widths[column]; i++)
-            putchar('-');
-        putchar(column == 0 ? '-' : ':');
-    }
-    puts("|");
-}
-
-static void print(const struct grid *grid)
-{
-    int widths[MAX_COLUMNS] = {0};
-    for (int line = 0; line < grid->lines; line++) {
-        for (int column = 0; column < grid->columns; column++) {
-            const int width = (int)strlen(grid->text[line][column]);
-            widths[column] = width > widths[column] ? width : widths[column];
-        }
-    }
-    for (int line = 0; line < grid->lines; line++) {
-        for (int column = 0; column < grid->columns; column++)
-            printf("| %*s ", column == 0 ? -widths[column] : widths[column],
-                   grid->text[line][column]);
-        puts("|");
-        if (line == 0)
-            print_rule(widths, grid->columns);
-    }
-    putchar('\n');
-}
 
 // ---- Operations ----
 
@@ -117,12 +66,12 @@ static bool is_in_any_row(const struct bench *bench, int operation, print_cell_f
 static void put_limits(struct grid *grid, const struct bench *bench)
 {
     int line = 0;
-    put(grid, line++, grid->columns, "limit");
+    grid_put(grid, line++, grid->columns, "limit");
     for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
         if (!is_in_any_row(bench, i, print_count))
             continue;
         if (!bench_operations[i].is_unlimited)
-            put(grid, line, grid->columns, "%.0f", bench_operations[i].limit);
+            grid_put(grid, line, grid->columns, "%.0f", bench_operations[i].limit);
         line++;
     }
     grid->columns++;
@@ -136,7 +85,7 @@ static void print_operations(const struct bench *bench, const char *title,
     char text[BENCH_TITLE_SIZE];
     memset(&grid, 0, sizeof(grid));
     grid.columns = 1;
-    put(&grid, 0, 0, "%s", title);
+    grid_put(&grid, 0, 0, "%s", title);
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
         bool has_any = false;
         for (int i = 0; i < BENCH_OPERATION_COUNT; i++)
@@ -144,13 +93,13 @@ static void print_operations(const struct bench *bench, const char *title,
         if (!has_any)
             continue;
         grid.lines = 1;
-        put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
+        grid_put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
         for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
             if (!is_in_any_row(bench, i, print_cell))
                 continue;
             bench_title(i, grid.text[grid.lines][0]);
             if (print_cell(bench, place, i, text, sizeof(text)))
-                put(&grid, grid.lines, grid.columns, "%s", text);
+                grid_put(&grid, grid.lines, grid.columns, "%s", text);
             grid.lines++;
         }
         grid.columns++;
@@ -158,7 +107,7 @@ static void print_operations(const struct bench *bench, const char *title,
     if (print_cell == print_count && bench->driver != HOST_DRIVER_INTEL)
         put_limits(&grid, bench);
     if (grid.columns > 1)
-        print(&grid);
+        grid_print(&grid);
 }
 
 static bool has_counts(const struct bench *bench)
@@ -191,24 +140,24 @@ static void print_threads(const struct bench *bench)
     static struct grid grid;
     memset(&grid, 0, sizeof(grid));
     grid.columns = 1;
-    put(&grid, 0, 0, "two threads: throughput in times one's");
+    grid_put(&grid, 0, 0, "two threads: throughput in times one's");
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
         if (!bench->rows[place].crews)
             continue;
         grid.lines = 1;
-        put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
+        grid_put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
         for (int i = 0; i < BENCH_CREW_COUNT; i++) {
             const struct bench_pair *pair = &bench->pairs[place][i];
             if (!bench_is_asked_for(bench, bench_crews[i].name))
                 continue;
-            put(&grid, grid.lines, 0, "%s", bench_crews[i].title);
+            grid_put(&grid, grid.lines, 0, "%s", bench_crews[i].title);
             if (pair->two_ns > 0)
-                put(&grid, grid.lines, grid.columns, "%.2f", pair->one_ns / pair->two_ns);
+                grid_put(&grid, grid.lines, grid.columns, "%.2f", pair->one_ns / pair->two_ns);
             grid.lines++;
         }
         grid.columns++;
     }
-    print(&grid);
+    grid_print(&grid);
     printf(
         "Two threads that only spin, in the same rounds: %.2f times one. Threads are not counted "
         "in instructions:\ncallgrind runs one at a time.\n",

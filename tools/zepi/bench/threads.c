@@ -2,7 +2,7 @@
 #include "threads.h"
 
 #include "../host.h"
-#include "progress.h"
+#include "measure/progress.h"
 #include "times.h"
 
 #include <pthread.h>

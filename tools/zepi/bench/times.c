@@ -2,7 +2,7 @@
 #include "times.h"
 
 #include "../host.h"
-#include "progress.h"
+#include "measure/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,15 @@
 #define MAX_OBJECTS 512
 
 // Whose code an object file is.
-enum owner { OWNER_OTHER, OWNER_DRIVER, OWNER_SHIM };
+enum owner {
+    OWNER_OTHER,
+    OWNER_DRIVER,
+    OWNER_SHIM,
+    OWNER_CPU_DRIVER,
+    OWNER_LOADER,
+    OWNER_PROGRAM,
+    OWNER_PLUGIN
+};
 
 struct reader {
     enum owner objects[MAX_OBJECTS]; // by callgrind's numbers
@@ -17,19 +25,29 @@ struct reader {
     bool is_call;                    // the next line's cost is a call's
     double all;
     double driver;         // calls into the driver
+    double plugin;         // calls of this program into it
+    double outside;        // calls of it into the loader or a driver
     double shim;           // calls into the shim
     double shim_in_driver; // of these, the driver's own
 };
 
 static enum owner owner_of(const char *path)
 {
-    static const char *const driver[] = {"libze_intel_gpu", "libigdfcl", "libigc", "libigdgmm"};
-    enum owner owner = strstr(path, "libdrm_shim") ? OWNER_SHIM : OWNER_OTHER;
-    for (size_t i = 0; i < sizeof(driver) / sizeof(driver[0]); i++) {
-        if (strstr(path, driver[i]))
-            owner = OWNER_DRIVER;
+    static const struct {
+        const char *name; // how the file's name begins
+        enum owner owner;
+    } known[] = {{"libze_intel_gpu", OWNER_DRIVER}, {"libigdfcl", OWNER_DRIVER},
+                 {"libigc", OWNER_DRIVER},          {"libigdgmm", OWNER_DRIVER},
+                 {"libdrm_shim", OWNER_SHIM},       {"libze_cpu", OWNER_CPU_DRIVER},
+                 {"libze_loader", OWNER_LOADER},    {"zepi", OWNER_PROGRAM},
+                 {"libzepi", OWNER_PLUGIN},         {"libur_adapter_zepi", OWNER_PLUGIN}};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strncmp(name, known[i].name, strlen(known[i].name)) == 0)
+            return known[i].owner;
     }
-    return owner;
+    return OWNER_OTHER;
 }
 
 // "(7) /path" the first time, then "(7)".
@@ -44,14 +62,24 @@ static enum owner read_object(struct reader *reader, const char *text)
     return reader->objects[number];
 }
 
+static bool is_outside(enum owner owner)
+{
+    return owner != OWNER_OTHER && owner != OWNER_PROGRAM && owner != OWNER_PLUGIN;
+}
+
 static void add_call(struct reader *reader, double cost)
 {
     if (reader->callee == OWNER_SHIM && reader->caller != OWNER_SHIM) {
         reader->shim += cost;
         reader->shim_in_driver += reader->caller == OWNER_DRIVER ? cost : 0;
     }
-    if (reader->callee == OWNER_DRIVER && reader->caller == OWNER_OTHER)
+    if (reader->callee == OWNER_DRIVER && reader->caller != OWNER_DRIVER &&
+        reader->caller != OWNER_SHIM)
         reader->driver += cost;
+    if (reader->caller == OWNER_PROGRAM && reader->callee == OWNER_PLUGIN)
+        reader->plugin += cost;
+    if (reader->caller == OWNER_PLUGIN && is_outside(reader->callee))
+        reader->outside += cost;
 }
 
 static void read_line(struct reader *reader, const char *line)
@@ -88,5 +116,6 @@ bool callgrind_file_read(const char *path, struct callgrind_file *out_file)
     fclose(file);
     out_file->all = reader.all - reader.shim;
     out_file->driver = reader.driver - reader.shim_in_driver;
+    out_file->own = reader.plugin - reader.outside;
     return reader.all > 0;
 }

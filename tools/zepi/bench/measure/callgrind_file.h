@@ -9,6 +9,9 @@
 struct callgrind_file {
     double all;    // instructions
     double driver; // of these, in Intel's driver and its callees
+    // In calls of this program into zepi, the C library that it calls there included, without what
+    // it calls of the loader and of a driver.
+    double own;
 };
 
 // False if the file is not there, or has no instructions.

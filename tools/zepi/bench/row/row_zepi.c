@@ -5,7 +5,7 @@
 
 // ---- Bringing it up ----
 
-static zepi_device_image_desc_t image_of(const char *name)
+zepi_device_image_desc_t zepi_row_image(const char *name)
 {
     const struct kernel_image image = kernel_image(name);
     return (zepi_device_image_desc_t){.size = sizeof(zepi_device_image_desc_t),
@@ -19,7 +19,7 @@ static bool make_objects(struct zepi_row *row)
 {
     const zepi_context_t context = row->host.context;
     const zepi_device_t device = row->host.device;
-    const zepi_device_image_desc_t image = image_of("bench");
+    const zepi_device_image_desc_t image = zepi_row_image("bench");
     zepi_module_t input = NULL;
     bool is_good =
         zepi.queue_create(context, device, 0, &row->out_of_order) == ZEPI_SUCCESS &&
@@ -166,7 +166,7 @@ static bool make_program(zepi_context_t context, const zepi_device_image_desc_t 
 
 static bool make_programs(zepi_context_t context, const char *name, unsigned count, int value)
 {
-    const zepi_device_image_desc_t image = image_of(name);
+    const zepi_device_image_desc_t image = zepi_row_image(name);
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
         is_good = make_program(context, &image, value);

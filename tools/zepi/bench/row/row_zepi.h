@@ -26,6 +26,9 @@ bool zepi_row_settle(void *state);
 extern const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT];
 extern bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT];
 
+// The description of an image of ../kernels.h.
+zepi_device_image_desc_t zepi_row_image(const char *name);
+
 // Of row_zepi_launch.c.
 bench_launch_fn zepi_row_launch;
 bench_crew_fn zepi_row_launch_together;

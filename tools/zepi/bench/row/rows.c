@@ -164,7 +164,7 @@ static bool open_ur(struct bench *bench, int place, const char *path)
     return true;
 }
 
-int bench_rows_open(struct bench *bench)
+int bench_rows_open_zepi(struct bench *bench)
 {
     char path[PATH_MAX];
     struct zepi_row *row = calloc(1, sizeof(*row));
@@ -178,11 +178,19 @@ int bench_rows_open(struct bench *bench)
     const int code = zepi_row_open(row, bench->driver);
     if (code != EXIT_OK)
         return code;
-    if (!open_plain(bench, row))
-        return EXIT_FAILED;
     // It is not there where Unified Runtime's headers are not.
-    if (path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path) &&
-        !open_ur(bench, BENCH_ROW_UR, path))
+    return !path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path) ||
+                   open_ur(bench, BENCH_ROW_UR, path)
+               ? EXIT_OK
+               : EXIT_FAILED;
+}
+
+int bench_rows_open(struct bench *bench)
+{
+    const int code = bench_rows_open_zepi(bench);
+    if (code != EXIT_OK)
+        return code;
+    if (!open_plain(bench, bench->rows[BENCH_ROW_ZEPI].state))
         return EXIT_FAILED;
     for (int i = 0; i < bench->adapter_count; i++)
         open_ur(bench, BENCH_ROW_ADAPTER + i, bench->adapters[i]);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+#include "scale.h"
+
+#include "../../host.h"
+#include "../measure/callgrind.h"
+#include "../measure/callgrind_file.h"
+#include "../measure/progress.h"
+#include "../row/rows.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOP 100 // operations
+#define ROUNDS 3 // of times
+#define SIZES 2
+static const unsigned sizes[SIZES] = {SCALE_FEW, SCALE_MANY};
+
+static const struct scale_case *const lists[] = {scale_objects, scale_programs, scale_memory,
+                                                 scale_graphs, scale_ur};
+#define LISTS (sizeof(lists) / sizeof(lists[0]))
+
+const struct scale_left_out scale_left_out[] = {
+    {"platform", "one for each driver"},
+    {"device", "as many as the driver lists"},
+    {"a launch in one out-of-order queue after that of another",
+     "the first event of a command list makes 8 events of the driver, once for each list; with "
+     "more "
+     "queues more launches are the first ones"},
+    {"builds of different modules",
+     "compilers run meanwhile; device images and executables of one build are measured"},
+    {"lists of all objects (context_get_modules)", "as long as what they list"},
+    {"frees behind commands that are pending in many queues", "each such queue is looked at"},
+    {"memory opened by a handle", "valgrind lacks a system call for that (pidfd_open)"},
+    {"ur_set_arguments", "at most one a kernel object, found by a pointer in it; and none in this "
+                         "release of Unified Runtime, whose launches have the arguments"},
+    {NULL, NULL}};
+
+// ---- Operations ----
+
+static bool make_and_drop(struct scale *scale, const struct scale_case *info, unsigned i)
+{
+    return info->make(scale, i) && info->drop(scale, i);
+}
+
+struct loop {
+    struct scale *scale;
+    const struct scale_case *info;
+    unsigned operation;
+};
+
+// The operations that a case has without naming them, then its own.
+enum { ONE_MORE, IN_BETWEEN, NAMED };
+
+static bool run_one(const struct loop *loop, unsigned i)
+{
+    struct scale *scale = loop->scale;
+    switch (loop->operation) {
+    case ONE_MORE:
+        return make_and_drop(scale, loop->info, scale->live);
+    case IN_BETWEEN:
+        return loop->info->drop(scale, i) && loop->info->make(scale, i);
+    default:
+        return loop->info->operations[loop->operation - NAMED].run(scale, i);
+    }
+}
+
+// Always at the same places.
+static bool run_loop(const void *user)
+{
+    const struct loop *loop = user;
+    uint32_t random = 1;
+    bool is_good = true;
+    for (unsigned i = 0; i < LOOP && is_good; i++) {
+        random = random * 1664525 + 1013904223;
+        is_good = run_one(loop, (unsigned)((uint64_t)random * loop->scale->live >> 32));
+    }
+    return is_good;
+}
+
+static const char *title_of(const struct scale_case *info, unsigned operation)
+{
+    static const char *const titles[] = {"one more: make, release",
+                                         "one of them: release, make anew"};
+    if (operation < NAMED)
+        return info->is_one_way ? NULL : titles[operation];
+    return operation < SCALE_MAX_OPERATIONS ? info->operations[operation - NAMED].title : NULL;
+}
+
+// ---- One case ----
+
+// Measures an operation, whose loop was run before, with sizes[size] objects.
+typedef bool measure_fn(void *user, const struct loop *loop, unsigned size);
+
+static bool settle(struct scale *scale, const struct bench *bench)
+{
+    (void)scale;
+    bool is_good = true;
+    for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && is_good; place++) {
+        const struct bench_row *row = &bench->rows[place];
+        is_good = !row->state || row->settle(row->state);
+    }
+    return is_good;
+}
+
+static bool measure_operations(const struct bench *bench, struct scale *scale,
+                               const struct scale_case *info, unsigned size, measure_fn *measure,
+                               void *user)
+{
+    bool is_good = !info->prepare || info->prepare(scale);
+    for (unsigned i = info->is_one_way ? NAMED : 0; title_of(info, i) && is_good; i++) {
+        const struct loop loop = {scale, info, i};
+        is_good = run_loop(&loop) && settle(scale, bench) && measure(user, &loop, size) &&
+                  settle(scale, bench);
+        if (!is_good)
+            fprintf(stderr, "zepi bench: failed: %s, %u alive, %s\n", info->name, scale->live,
+                    title_of(info, i));
+    }
+    return (!info->unprepare || info->unprepare(scale)) && is_good;
+}
+
+static bool measure_case(const struct bench *bench, const struct scale_case *info,
+                         measure_fn *measure, void *user)
+{
+    static struct scale whole;
+    struct scale *scale = &whole;
+    memset(scale, 0, sizeof(*scale));
+    scale->row = bench->rows[BENCH_ROW_ZEPI].state;
+    scale->ur = bench->rows[BENCH_ROW_UR].state;
+    bool is_good = !info->open || info->open(scale);
+    for (unsigned size = 0; size < SIZES && is_good; size++) {
+        for (; scale->live < sizes[size] && is_good && !bench_is_interrupted(); scale->live++)
+            is_good = info->make(scale, scale->live);
+        is_good = is_good && scale->live == sizes[size];
+        if (!is_good)
+            fprintf(stderr, "zepi bench: failed: %s, object %u\n", info->name, scale->live);
+        is_good = is_good && settle(scale, bench) &&
+                  measure_operations(bench, scale, info, size, measure, user);
+    }
+    while (!info->is_one_way && scale->live > 0)
+        is_good = info->drop(scale, --scale->live) && is_good;
+    if (info->close)
+        info->close(scale);
+    if (!is_good)
+        host_fail("the last error");
+    return is_good;
+}
+
+// ---- All cases ----
+
+static bool is_chosen(const struct bench *bench, const struct scale_case *info)
+{
+    return bench_is_asked_for(bench, info->name) &&
+           (!info->is_ur || bench->rows[BENCH_ROW_UR].state);
+}
+
+// The next case that is chosen, after `info` or, if that is NULL, the first. NULL: none.
+static const struct scale_case *next_case(const struct bench *bench, const struct scale_case *info)
+{
+    bool is_past = !info;
+    for (size_t list = 0; list < LISTS; list++) {
+        for (const struct scale_case *at = lists[list]; at->name; at++) {
+            if (is_past && is_chosen(bench, at))
+                return at;
+            is_past = is_past || at == info;
+        }
+    }
+    return NULL;
+}
+
+bool bench_scale_knows(const char *name)
+{
+    for (size_t list = 0; list < LISTS; list++) {
+        for (const struct scale_case *at = lists[list]; at->name; at++) {
+            if (strstr(at->name, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+void bench_scale_print_names(int line_columns)
+{
+    int column = line_columns;
+    for (size_t list = 0; list < LISTS; list++) {
+        for (const struct scale_case *at = lists[list]; at->name; at++) {
+            const int length = (int)strlen(at->name);
+            const bool fits = column + 1 + length <= line_columns;
+            printf("%s%s", fits ? " " : "\n  ", at->name);
+            column = fits ? column + 1 + length : 2 + length;
+        }
+    }
+    putchar('\n');
+}
+
+// ---- Under callgrind ----
+
+static bool count(void *user, const struct loop *loop, unsigned size)
+{
+    unsigned *file = user;
+    if (!bench_callgrind_count(run_loop, loop))
+        return false;
+    printf("%u %u %u\n", size, loop->operation, ++*file);
+    fflush(stdout);
+    return true;
+}
+
+int bench_scale_run_counted(struct bench *bench)
+{
+    unsigned file = 0;
+    const struct scale_case *info = NULL;
+    while ((info = next_case(bench, info)) != NULL) {
+        if (!measure_case(bench, info, count, &file))
+            return EXIT_FAILED;
+        puts("end");
+        fflush(stdout);
+    }
+    return EXIT_OK;
+}
+
+// Reads the counts of one case. False: they end too early, or a file has a wrong format.
+static bool follow_case(struct scale_result *result, const char *folder, FILE *output)
+{
+    char line[64];
+    bool is_good = true;
+    while (fgets(line, sizeof(line), output)) {
+        char path[PATH_MAX];
+        struct callgrind_file file;
+        char *rest = line;
+        if (strcmp(line, "end\n") == 0)
+            return is_good;
+        const unsigned long size = strtoul(rest, &rest, 10);
+        const unsigned long operation = strtoul(rest, &rest, 10);
+        const unsigned long number = strtoul(rest, &rest, 10);
+        if (*rest != '\n' || size >= SIZES || operation >= SCALE_MAX_OPERATIONS)
+            continue;
+        snprintf(path, sizeof(path), "%s/out.%lu", folder, number);
+        is_good = callgrind_file_read(path, &file) && is_good;
+        result->cells[operation].own[size] = file.own / LOOP;
+        remove(path);
+    }
+    return false;
+}
+
+// ---- Times ----
+
+static bool take_time(void *user, const struct loop *loop, unsigned size)
+{
+    struct scale_result *result = user;
+    double *best_ns = &result->cells[loop->operation].best_ns[size];
+    bool is_good = true;
+    for (unsigned round = 0; round < ROUNDS && is_good; round++) {
+        const uint64_t start_ns = host_now_ns();
+        is_good = run_loop(loop);
+        const double ns = (double)(host_now_ns() - start_ns) / LOOP;
+        if (round == 0 || ns < *best_ns)
+            *best_ns = ns;
+    }
+    return is_good;
+}
+
+static bool measure_all(struct bench *bench, struct scale_result *results, const char *folder,
+                        int number)
+{
+    const struct scale_case *info = NULL;
+    struct bench_callgrind callgrind = bench_callgrind_start(bench, folder, true);
+    bool is_good = callgrind.output;
+    for (int i = 0; is_good && (info = next_case(bench, info)) != NULL; i++) {
+        bench_progress("200 and 20,000 alive: case", i + 1, number);
+        results[i].info = info;
+        for (unsigned operation = 0; operation < SCALE_MAX_OPERATIONS; operation++)
+            results[i].cells[operation].title = title_of(info, operation);
+        is_good = measure_case(bench, info, take_time, &results[i]) &&
+                  follow_case(&results[i], folder, callgrind.output) && !bench_is_interrupted();
+    }
+    bench_progress_end();
+    return bench_callgrind_end(&callgrind, is_good) && is_good;
+}
+
+int bench_scale(struct bench *bench, bool is_json, const char *folder)
+{
+    static struct scale_result results[SCALE_MAX_CASES + 1];
+    const struct scale_case *info = NULL;
+    int number = 0;
+    bool is_within = true;
+    while ((info = next_case(bench, info)) != NULL)
+        number++;
+    if (number > SCALE_MAX_CASES || !measure_all(bench, results, folder, number))
+        return EXIT_FAILED;
+    if (is_json)
+        scale_report_json(results);
+    else
+        scale_report_table(bench, results);
+    for (const struct scale_result *result = results; result->info; result++) {
+        for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
+            const struct scale_cell *cell = &result->cells[i];
+            if (!cell->title || scale_is_within_limit(cell))
+                continue;
+            is_within = false;
+            fprintf(
+                stderr,
+                "zepi bench: %s, %s: %.0f instructions, at most %.0f (%.0f times those of %d)\n",
+                result->info->name, cell->title, cell->own[1], SCALE_LIMIT * cell->own[0],
+                SCALE_LIMIT, SCALE_FEW);
+        }
+    }
+    return is_within ? EXIT_OK : EXIT_FAILED;
+}

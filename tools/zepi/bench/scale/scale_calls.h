@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_BENCH_SCALE_CALLS_H
+#define ZEPI_TOOL_BENCH_SCALE_CALLS_H
+
+#include "../row/row_zepi.h"
+#include "scale.h"
+
+// Calls of zepi's table that several cases have. False: it failed.
+
+static inline bool scale_ok(zepi_result_t result)
+{
+    return result == ZEPI_SUCCESS;
+}
+
+static inline zepi_context_t scale_context(const struct scale *scale)
+{
+    return scale->row->host.context;
+}
+
+// The release of the object at `i`.
+bool scale_release(struct scale *scale, unsigned i);
+
+// A launch of a kernel with 3 arguments, by its object or, if that is NULL, by name from a module
+// or a unit.
+struct scale_launch {
+    zepi_queue_t queue;
+    zepi_kernel_t kernel;
+    zepi_module_t module;
+    zepi_unit_t unit;
+    zepi_buffer_t buffer; // NULL: the first argument is USM
+    zepi_event_t wait;    // or NULL
+    zepi_event_t *out_event;
+};
+bool scale_launch(const struct scale *scale, const struct scale_launch *launch);
+
+// In the row's queue.
+bool scale_copy(const struct scale *scale, void *to, const void *from);
+
+// Allocates and frees 4 KiB of device memory; `context` NULL: the row's.
+bool scale_allocate_in(const struct scale *scale, zepi_context_t context);
+bool scale_allocate(struct scale *scale, unsigned i);
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+// USM, pools, buffers, images, samplers, virtual and physical memory, and memory of other
+// processes.
+#include "scale_calls.h"
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+// ---- USM ----
+
+static bool make_usm(struct scale *scale, unsigned i, zepi_usm_kind_t kind, size_t size_bytes)
+{
+    return scale_ok(zepi.usm_allocate(scale_context(scale),
+                                      kind == ZEPI_USM_HOST ? NULL : scale->row->host.device, kind,
+                                      size_bytes, 0, &scale->objects[i]));
+}
+
+#define MAKE_USM(name, kind, size)                                                                 \
+    static bool make_##name(struct scale *scale, unsigned i)                                       \
+    {                                                                                              \
+        return make_usm(scale, i, kind, size);                                                     \
+    }
+MAKE_USM(device_small, ZEPI_USM_DEVICE, 256)
+MAKE_USM(device_page, ZEPI_USM_DEVICE, 4 * KIB)
+MAKE_USM(device_large, ZEPI_USM_DEVICE, 128 * KIB)
+MAKE_USM(host_small, ZEPI_USM_HOST, 256)
+MAKE_USM(host_page, ZEPI_USM_HOST, 4 * KIB)
+MAKE_USM(host_large, ZEPI_USM_HOST, 128 * KIB)
+MAKE_USM(shared_large, ZEPI_USM_SHARED, 128 * KIB)
+
+static bool free_usm(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.usm_free(scale_context(scale), scale->objects[i]));
+}
+
+static bool get_usm_info(struct scale *scale, unsigned i)
+{
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    return scale_ok(
+               zepi.usm_get_info(scale_context(scale), (char *)scale->objects[i] + 100, &info)) &&
+           info.base == scale->objects[i];
+}
+
+static bool copy_between(struct scale *scale, unsigned i)
+{
+    return scale_copy(scale, (char *)scale->objects[i] + 64, scale->objects[scale->live - 1 - i]);
+}
+
+static bool get_unknown_info(struct scale *scale, unsigned i)
+{
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    return scale_ok(zepi.usm_get_info(scale_context(scale), &scale->objects[i], &info)) &&
+           info.kind == ZEPI_USM_UNKNOWN;
+}
+
+static bool make_queue_memory(struct scale *scale, unsigned i)
+{
+    const zepi_wait_list_t none = {0};
+    return scale_ok(zepi.queue_allocate(scale->row->host.queue, NULL, ZEPI_USM_DEVICE, 4 * KIB, 0,
+                                        none, &scale->objects[i], NULL));
+}
+
+static bool free_in_queue(struct scale *scale, unsigned i)
+{
+    const zepi_wait_list_t none = {0};
+    return scale_ok(zepi.queue_free(scale->row->host.queue, scale->objects[i], none, NULL));
+}
+
+// Shared memory is the driver's one by one, but for that of pools.
+static bool open_pool(struct scale *scale)
+{
+    return scale_ok(zepi.pool_create(scale_context(scale), NULL, (zepi_pool_t *)&scale->common[0]));
+}
+
+static void close_pool(struct scale *scale)
+{
+    host_release(scale->common[0]);
+}
+
+static bool make_shared_small(struct scale *scale, unsigned i)
+{
+    const zepi_wait_list_t none = {0};
+    return scale_ok(zepi.queue_allocate(scale->row->host.queue, scale->common[0], ZEPI_USM_SHARED,
+                                        256, 0, none, &scale->objects[i], NULL));
+}
+
+static bool make_two_sizes(struct scale *scale, unsigned i)
+{
+    (void)i;
+    return make_device_page(scale, scale->live) && free_usm(scale, scale->live) &&
+           make_device_small(scale, scale->live) && free_usm(scale, scale->live);
+}
+
+// ---- Pools ----
+
+static bool make_pool(struct scale *scale, unsigned i)
+{
+    return scale_ok(
+        zepi.pool_create(scale_context(scale), NULL, (zepi_pool_t *)&scale->objects[i]));
+}
+
+static bool allocate_in_pool(struct scale *scale, unsigned i)
+{
+    const zepi_wait_list_t none = {0};
+    const zepi_queue_t queue = scale->row->host.queue;
+    void *memory;
+    return scale_ok(zepi.queue_allocate(queue, scale->objects[i], ZEPI_USM_DEVICE, 4 * KIB, 0, none,
+                                        &memory, NULL)) &&
+           scale_ok(zepi.queue_free(queue, memory, none, NULL));
+}
+
+static bool get_pool_info(struct scale *scale, unsigned i)
+{
+    zepi_pool_info_t info = {.size = sizeof(info)};
+    return scale_ok(zepi.pool_get_info(scale->objects[i], &info));
+}
+
+static bool use_new_pool(struct scale *scale, unsigned i)
+{
+    (void)i;
+    return make_pool(scale, scale->live) && allocate_in_pool(scale, scale->live) &&
+           scale_release(scale, scale->live);
+}
+
+// ---- Buffers ----
+
+static bool make_buffer(struct scale *scale, unsigned i)
+{
+    return scale_ok(
+        zepi.buffer_create(scale_context(scale), 1000, NULL, (zepi_buffer_t *)&scale->objects[i]));
+}
+
+static bool get_address(struct scale *scale, unsigned i)
+{
+    void *address;
+    size_t size_bytes;
+    return scale_ok(
+        zepi.buffer_get_address(scale->objects[i], scale->row->host.device, &address, &size_bytes));
+}
+
+static bool launch_with_buffer(struct scale *scale, unsigned i)
+{
+    const struct scale_launch launch = {.queue = scale->row->host.queue,
+                                        .kernel = scale->row->kernels[BENCH_THREE],
+                                        .buffer = scale->objects[i]};
+    return scale_launch(scale, &launch);
+}
+
+// ---- Images and samplers ----
+
+static bool make_image(struct scale *scale, unsigned i)
+{
+    const zepi_image_desc_t desc = {.size = sizeof(desc),
+                                    .shape = ZEPI_IMAGE_2D,
+                                    .width = 4,
+                                    .height = 4,
+                                    .channel_count = 4,
+                                    .channel_bytes = 4,
+                                    .channel_type = ZEPI_CHANNEL_FLOAT};
+    return scale_ok(zepi.image_create(scale_context(scale), scale->row->host.device, &desc,
+                                      (zepi_image_t *)&scale->objects[i]));
+}
+
+static bool copy_to_image(struct scale *scale, unsigned i)
+{
+    const zepi_wait_list_t none = {0};
+    return scale_ok(zepi.queue_copy_to_image(scale->row->host.queue, scale->objects[i], NULL,
+                                             scale->row->memory[0], 0, 0, none, NULL));
+}
+
+static bool get_image_info(struct scale *scale, unsigned i)
+{
+    zepi_image_info_t info = {.size = sizeof(info)};
+    return scale_ok(zepi.image_get_info(scale->objects[i], &info));
+}
+
+static bool make_sampler(struct scale *scale, unsigned i)
+{
+    const zepi_sampler_desc_t desc = {.size = sizeof(desc),
+                                      .address_mode = ZEPI_ADDRESS_CLAMP_TO_EDGE};
+    return scale_ok(zepi.sampler_create(scale_context(scale), scale->row->host.device, &desc,
+                                        (zepi_sampler_t *)&scale->objects[i]));
+}
+
+// ---- Virtual and physical memory ----
+
+static bool open_virtual(struct scale *scale)
+{
+    return scale_ok(zepi.virtual_memory_get_page_size(scale_context(scale), scale->row->host.device,
+                                                      1, &scale->page_bytes));
+}
+
+static bool make_physical(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.physical_memory_create(scale_context(scale), scale->row->host.device,
+                                                scale->page_bytes,
+                                                (zepi_physical_memory_t *)&scale->objects[i]));
+}
+
+static bool make_reservation(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.virtual_memory_reserve(scale_context(scale), NULL, scale->page_bytes,
+                                                &scale->objects[i]));
+}
+
+static bool free_reservation(struct scale *scale, unsigned i)
+{
+    return scale_ok(
+        zepi.virtual_memory_free(scale_context(scale), scale->objects[i], scale->page_bytes));
+}
+
+static bool map(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.virtual_memory_map(scale_context(scale), scale->objects[i],
+                                            scale->page_bytes, scale->beside[i], 0,
+                                            ZEPI_ACCESS_READ_WRITE));
+}
+
+static bool unmap(struct scale *scale, unsigned i)
+{
+    return scale_ok(
+        zepi.virtual_memory_unmap(scale_context(scale), scale->objects[i], scale->page_bytes));
+}
+
+static bool make_mapping(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.physical_memory_create(scale_context(scale), scale->row->host.device,
+                                                scale->page_bytes,
+                                                (zepi_physical_memory_t *)&scale->beside[i])) &&
+           make_reservation(scale, i) && map(scale, i);
+}
+
+static bool drop_mapping(struct scale *scale, unsigned i)
+{
+    return unmap(scale, i) && free_reservation(scale, i) &&
+           scale_ok(zepi.release(scale->beside[i]));
+}
+
+static bool unmap_and_map(struct scale *scale, unsigned i)
+{
+    return unmap(scale, i) && map(scale, i);
+}
+
+static bool set_and_get_access(struct scale *scale, unsigned i)
+{
+    zepi_memory_access_t access;
+    return scale_ok(zepi.virtual_memory_set_access(scale_context(scale), scale->objects[i],
+                                                   scale->page_bytes, ZEPI_ACCESS_READ_ONLY)) &&
+           scale_ok(zepi.virtual_memory_get_access(scale_context(scale), scale->objects[i],
+                                                   scale->page_bytes, &access)) &&
+           scale_ok(zepi.virtual_memory_set_access(scale_context(scale), scale->objects[i],
+                                                   scale->page_bytes, ZEPI_ACCESS_READ_WRITE));
+}
+
+// From memory of the process that the table of allocations does not know.
+static bool copy_from_process(struct scale *scale, unsigned i)
+{
+    (void)i;
+    return scale_copy(scale, scale->row->memory[0], scale->common);
+}
+
+// ---- Memory of other processes ----
+
+static bool make_handle(struct scale *scale, unsigned i)
+{
+    size_t size_bytes;
+    return scale_ok(zepi.usm_allocate(scale_context(scale), scale->row->host.device,
+                                      ZEPI_USM_DEVICE, 4 * KIB, 0, &scale->beside[i])) &&
+           scale_ok(zepi.ipc_get_handle(scale_context(scale), scale->beside[i],
+                                        (const void **)&scale->objects[i], &size_bytes));
+}
+
+static bool drop_handle(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.ipc_put_handle(scale_context(scale), scale->objects[i])) &&
+           scale_ok(zepi.usm_free(scale_context(scale), scale->beside[i]));
+}
+
+#define USM_CASE(case_name, case_title, function)                                                  \
+    {                                                                                              \
+        .name = case_name, .title = case_title, .types = "", .make = function, .drop = free_usm,   \
+        .operations = {{"information, by an address inside", get_usm_info},                        \
+                       {"copy between two", copy_between},                                         \
+                       {"information on an unknown address", get_unknown_info},                    \
+                       {"device memory of two sizes, allocated and freed", make_two_sizes}},       \
+    }
+
+const struct scale_case scale_memory[] = {
+    USM_CASE("usm-device-256", "device USM, 256 bytes", make_device_small),
+    USM_CASE("usm-device-4k", "device USM, 4 KiB", make_device_page),
+    USM_CASE("usm-device-128k", "device USM, 128 KiB", make_device_large),
+    USM_CASE("usm-host-256", "host USM, 256 bytes", make_host_small),
+    USM_CASE("usm-host-4k", "host USM, 4 KiB", make_host_page),
+    USM_CASE("usm-host-128k", "host USM, 128 KiB", make_host_large),
+    USM_CASE("usm-shared-128k", "shared USM, 128 KiB", make_shared_large),
+    {.name = "usm-queue",
+     .title = "USM in a queue's order, 4 KiB",
+     .types = "",
+     .make = make_queue_memory,
+     .drop = free_in_queue,
+     .operations = {{"information, by an address inside", get_usm_info},
+                    {"copy between two", copy_between}}},
+    {.name = "usm-shared-256",
+     .title = "shared USM of a pool, 256 bytes",
+     .types = "",
+     .open = open_pool,
+     .close = close_pool,
+     .make = make_shared_small,
+     .drop = free_usm,
+     .operations = {{"information, by an address inside", get_usm_info},
+                    {"copy between two", copy_between}}},
+    {.name = "pool",
+     .title = "pools",
+     .types = "pool",
+     .make = make_pool,
+     .drop = scale_release,
+     .operations = {{"allocate and free 4 KiB in one of them", allocate_in_pool},
+                    {"one more: make, allocate, free, release", use_new_pool},
+                    {"information", get_pool_info},
+                    {"allocate and free 4 KiB of the context's pool", scale_allocate}}},
+    {.name = "buffer",
+     .title = "buffers",
+     .types = "buffer",
+     .make = make_buffer,
+     .drop = scale_release,
+     .operations = {{"launch with one", launch_with_buffer}, {"address", get_address}}},
+    {.name = "image",
+     .title = "images",
+     .types = "image",
+     .make = make_image,
+     .drop = scale_release,
+     .operations = {{"copy to one", copy_to_image}, {"information", get_image_info}}},
+    {.name = "sampler",
+     .title = "samplers",
+     .types = "sampler",
+     .make = make_sampler,
+     .drop = scale_release},
+    {.name = "physical-memory",
+     .title = "physical memory",
+     .types = "physical_memory",
+     .open = open_virtual,
+     .make = make_physical,
+     .drop = scale_release},
+    {.name = "virtual-memory",
+     .title = "reservations of addresses",
+     .types = "",
+     .open = open_virtual,
+     .make = make_reservation,
+     .drop = free_reservation},
+    {.name = "virtual-mapping",
+     .title = "mapped physical memory",
+     .types = "physical_memory",
+     .open = open_virtual,
+     .make = make_mapping,
+     .drop = drop_mapping,
+     .operations = {{"unmap, map", unmap_and_map},
+                    {"set and get access", set_and_get_access},
+                    {"copy between two", copy_between},
+                    {"copy from memory of the process", copy_from_process}}},
+    {.name = "ipc-handle",
+     .title = "handles of shared memory",
+     .types = "",
+     .make = make_handle,
+     .drop = drop_handle},
+    {0}};

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// Contexts, queues, events and kernel objects.
+#include "scale_calls.h"
+
+#include "../../kernels.h"
+
+// ---- Calls that several cases have ----
+
+bool scale_release(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.release(scale->objects[i]));
+}
+
+bool scale_launch(const struct scale *scale, const struct scale_launch *launch)
+{
+    const int value = 7;
+    const zepi_argument_t arguments[] = {
+        launch->buffer
+            ? (zepi_argument_t){.kind = ZEPI_ARGUMENT_BUFFER, .value = launch->buffer}
+            : (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = scale->row->memory[0]},
+        {.kind = ZEPI_ARGUMENT_POINTER, .value = scale->row->memory[1]},
+        {.kind = ZEPI_ARGUMENT_VALUE, .size_bytes = sizeof(value), .value = &value}};
+    const zepi_launch_desc_t desc = {.size = sizeof(desc),
+                                     .kernel = launch->kernel,
+                                     .kernel_name = launch->kernel ? NULL : "three",
+                                     .module = launch->module,
+                                     .unit = launch->unit,
+                                     .arguments = arguments,
+                                     .argument_count = 3,
+                                     .work_dim = 1,
+                                     .global_size = {64},
+                                     .group_size = {64}};
+    const zepi_wait_list_t wait = {&launch->wait, launch->wait != NULL};
+    return scale_ok(zepi.queue_launch(launch->queue, &desc, wait, launch->out_event));
+}
+
+bool scale_copy(const struct scale *scale, void *to, const void *from)
+{
+    const zepi_wait_list_t none = {0};
+    return scale_ok(zepi.queue_copy(scale->row->host.queue, to, from, 64, none, NULL));
+}
+
+bool scale_allocate_in(const struct scale *scale, zepi_context_t context)
+{
+    void *memory;
+    return scale_ok(zepi.usm_allocate(context, scale->row->host.device, ZEPI_USM_DEVICE, 4096, 0,
+                                      &memory)) &&
+           scale_ok(zepi.usm_free(context, memory));
+}
+
+bool scale_allocate(struct scale *scale, unsigned i)
+{
+    (void)i;
+    return scale_allocate_in(scale, scale_context(scale));
+}
+
+static bool launch_three(struct scale *scale, zepi_queue_t queue, zepi_event_t wait,
+                         zepi_event_t *out_event)
+{
+    const struct scale_launch launch = {.queue = queue,
+                                        .kernel = scale->row->kernels[BENCH_THREE],
+                                        .wait = wait,
+                                        .out_event = out_event};
+    return scale_launch(scale, &launch);
+}
+
+// ---- Contexts ----
+
+static bool make_context(struct scale *scale, unsigned i)
+{
+    return scale_ok(
+        zepi.context_create(1, &scale->row->host.device, (zepi_context_t *)&scale->objects[i]));
+}
+
+static bool allocate_in_context(struct scale *scale, unsigned i)
+{
+    return scale_allocate_in(scale, scale->objects[i]);
+}
+
+static bool create_queue_in_context(struct scale *scale, unsigned i)
+{
+    zepi_queue_t queue;
+    return scale_ok(zepi.queue_create(scale->objects[i], scale->row->host.device,
+                                      ZEPI_QUEUE_IN_ORDER, &queue)) &&
+           scale_ok(zepi.release(queue));
+}
+
+// ---- Queues ----
+
+static bool finish_queue(struct scale *scale, unsigned i)
+{
+    return launch_three(scale, scale->objects[i], NULL, NULL) &&
+           scale_ok(zepi.queue_finish(scale->objects[i]));
+}
+
+// Idle, after a launch.
+static bool make_queue(struct scale *scale, unsigned i, zepi_queue_flags_t flags)
+{
+    return scale_ok(zepi.queue_create(scale_context(scale), scale->row->host.device, flags,
+                                      (zepi_queue_t *)&scale->objects[i])) &&
+           finish_queue(scale, i);
+}
+
+static bool make_queue_in_order(struct scale *scale, unsigned i)
+{
+    return make_queue(scale, i, ZEPI_QUEUE_IN_ORDER);
+}
+
+static bool make_queue_any_order(struct scale *scale, unsigned i)
+{
+    return make_queue(scale, i, 0);
+}
+
+static bool launch_in_queue(struct scale *scale, unsigned i)
+{
+    return launch_three(scale, scale->objects[i], NULL, NULL);
+}
+
+// So that more queues begin as fewer did: idle, with nothing that waits to be freed.
+static bool finish_all_queues(struct scale *scale)
+{
+    bool is_good = true;
+    for (unsigned i = 0; i < scale->live && is_good; i++)
+        is_good = scale_ok(zepi.queue_finish(scale->objects[i]));
+    return is_good;
+}
+
+// In another queue, after the one.
+static bool launch_after_queue(struct scale *scale, unsigned i)
+{
+    zepi_event_t event;
+    return launch_three(scale, scale->objects[i], NULL, &event) &&
+           launch_three(scale, scale->objects[scale->live - 1 - i], event, NULL) &&
+           scale_ok(zepi.release(event));
+}
+
+// Copies memory that is freed while the queue may still use it.
+static bool use_and_free(struct scale *scale, unsigned i)
+{
+    void *memory;
+    const zepi_wait_list_t none = {0};
+    return scale_ok(zepi.usm_allocate(scale_context(scale), scale->row->host.device,
+                                      ZEPI_USM_DEVICE, 4096, 0, &memory)) &&
+           scale_ok(
+               zepi.queue_copy(scale->objects[i], memory, scale->row->memory[0], 64, none, NULL)) &&
+           scale_ok(zepi.usm_free(scale_context(scale), memory));
+}
+
+// ---- Events ----
+
+static bool make_event(struct scale *scale, unsigned i)
+{
+    return launch_three(scale, scale->row->host.queue, NULL, (zepi_event_t *)&scale->objects[i]);
+}
+
+static bool make_event_any_order(struct scale *scale, unsigned i)
+{
+    return launch_three(scale, scale->row->out_of_order, NULL, (zepi_event_t *)&scale->objects[i]);
+}
+
+static bool open_profiling(struct scale *scale)
+{
+    return scale_ok(zepi.queue_create(scale_context(scale), scale->row->host.device,
+                                      ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING,
+                                      (zepi_queue_t *)&scale->common[0]));
+}
+
+static void close_common(struct scale *scale)
+{
+    for (size_t i = 0; i < sizeof(scale->common) / sizeof(scale->common[0]); i++)
+        host_release(scale->common[i]);
+}
+
+static bool make_event_profiling(struct scale *scale, unsigned i)
+{
+    return launch_three(scale, scale->common[0], NULL, (zepi_event_t *)&scale->objects[i]);
+}
+
+static bool get_times(struct scale *scale, unsigned i)
+{
+    zepi_event_times_t times = {.size = sizeof(times)};
+    return scale_ok(zepi.event_get_times(scale->objects[i], &times));
+}
+
+static bool get_status(struct scale *scale, unsigned i)
+{
+    zepi_event_status_t status;
+    return scale_ok(zepi.event_get_status(scale->objects[i], &status));
+}
+
+static bool wait_for_event(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.event_wait(1, (zepi_event_t *)&scale->objects[i], UINT64_MAX));
+}
+
+static bool launch_after_event(struct scale *scale, unsigned i)
+{
+    return launch_three(scale, scale->row->second, scale->objects[i], NULL);
+}
+
+static bool make_host_event(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.event_create(scale_context(scale), (zepi_event_t *)&scale->objects[i]));
+}
+
+static bool signal_host_event(struct scale *scale, unsigned i)
+{
+    zepi_event_t event;
+    (void)i;
+    return scale_ok(zepi.event_create(scale_context(scale), &event)) &&
+           scale_ok(zepi.event_signal(event)) && scale_ok(zepi.event_wait(1, &event, UINT64_MAX)) &&
+           scale_ok(zepi.release(event));
+}
+
+// ---- Kernel objects ----
+
+static bool make_kernel(struct scale *scale, unsigned i)
+{
+    return scale_ok(zepi.module_get_kernel(scale->row->executable, "three",
+                                           (zepi_kernel_t *)&scale->objects[i]));
+}
+
+static bool launch_kernel(struct scale *scale, unsigned i)
+{
+    const struct scale_launch launch = {.queue = scale->row->host.queue,
+                                        .kernel = scale->objects[i]};
+    return scale_launch(scale, &launch);
+}
+
+static bool launch_by_name(struct scale *scale, unsigned i)
+{
+    const struct scale_launch launch = {.queue = scale->row->host.queue,
+                                        .module = scale->row->executable};
+    (void)i;
+    return scale_launch(scale, &launch);
+}
+
+static bool launch_new_kernel(struct scale *scale, unsigned i)
+{
+    (void)i;
+    return make_kernel(scale, scale->live) && launch_kernel(scale, scale->live) &&
+           scale_release(scale, scale->live);
+}
+
+static bool get_kernel_info(struct scale *scale, unsigned i)
+{
+    zepi_kernel_info_t info = {.size = sizeof(info)};
+    return scale_ok(zepi.kernel_get_info(scale->objects[i], scale->row->host.device, &info));
+}
+
+static bool suggest_group_size(struct scale *scale, unsigned i)
+{
+    const size_t global = 1024;
+    size_t group;
+    return scale_ok(zepi.kernel_suggest_group_size(scale->objects[i], scale->row->host.device, 1,
+                                                   &global, &group));
+}
+
+#define QUEUE_OPERATIONS                                                                           \
+    {"launch in one of them", launch_in_queue}, {"launch, finish", finish_queue},                  \
+        {"allocate and free 4 KiB", scale_allocate},                                               \
+    {                                                                                              \
+        "allocate, copy in one of them, free", use_and_free                                        \
+    }
+#define EVENT_OPERATIONS                                                                           \
+    {"status", get_status}, {"wait of the host", wait_for_event},                                  \
+    {                                                                                              \
+        "launch that waits for one", launch_after_event                                            \
+    }
+
+const struct scale_case scale_objects[] = {
+    {.name = "context",
+     .title = "contexts",
+     .types = "context",
+     .make = make_context,
+     .drop = scale_release,
+     .operations = {{"allocate and free 4 KiB in one of them", allocate_in_context},
+                    {"create and release a queue in one of them", create_queue_in_context}}},
+    {.name = "queue-in-order",
+     .title = "in-order queues",
+     .types = "queue command_list",
+     .unprepare = finish_all_queues,
+     .make = make_queue_in_order,
+     .drop = scale_release,
+     .operations = {QUEUE_OPERATIONS, {"launch after that of another", launch_after_queue}}},
+    {.name = "queue-any-order",
+     .title = "out-of-order queues",
+     .types = "queue command_list",
+     .unprepare = finish_all_queues,
+     .make = make_queue_any_order,
+     .drop = scale_release,
+     .operations = {QUEUE_OPERATIONS}},
+    {.name = "event-in-order",
+     .title = "events of an in-order queue",
+     .types = "event",
+     .make = make_event,
+     .drop = scale_release,
+     .operations = {EVENT_OPERATIONS, {"allocate and free 4 KiB", scale_allocate}}},
+    {.name = "event-any-order",
+     .title = "events of an out-of-order queue",
+     .types = "event",
+     .make = make_event_any_order,
+     .drop = scale_release,
+     .operations = {EVENT_OPERATIONS, {"allocate and free 4 KiB", scale_allocate}}},
+    {.name = "event-profiling",
+     .title = "events with times",
+     .types = "event",
+     .open = open_profiling,
+     .close = close_common,
+     .make = make_event_profiling,
+     .drop = scale_release,
+     .operations = {EVENT_OPERATIONS, {"times", get_times}}},
+    {.name = "event-host",
+     .title = "events of the host",
+     .types = "event",
+     .make = make_host_event,
+     .drop = scale_release,
+     .operations = {{"status", get_status},
+                    {"create, signal, wait, release", signal_host_event},
+                    {"launch that waits for one", launch_after_event}}},
+    {.name = "kernel",
+     .title = "kernel objects",
+     .types = "kernel",
+     .make = make_kernel,
+     .drop = scale_release,
+     .operations = {{"launch", launch_kernel},
+                    {"launch by name", launch_by_name},
+                    {"one more: make, launch, release", launch_new_kernel},
+                    {"information", get_kernel_info},
+                    {"suggested group size", suggest_group_size}}},
+    {0}};

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "scale.h"
+
+#include "../measure/grid.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+static double ratio_of(const struct scale_cell *cell)
+{
+    return cell->own[0] > 0 ? cell->own[1] / cell->own[0] : 1;
+}
+
+bool scale_is_within_limit(const struct scale_cell *cell)
+{
+    return cell->own[1] <= SCALE_LIMIT * cell->own[0];
+}
+
+// ---- Markdown ----
+
+static void put_cell(struct grid *grid, const struct scale_result *result,
+                     const struct scale_cell *cell)
+{
+    const int line = grid->lines++;
+    grid_put(grid, line, 0, "%s", result->info->title);
+    grid_put(grid, line, 1, "%s", cell->title);
+    grid_put(grid, line, 2, "%.0f", cell->own[0]);
+    grid_put(grid, line, 3, "%.0f", cell->own[1]);
+    grid_put(grid, line, 4, "%.2f", ratio_of(cell));
+    grid_put(grid, line, 5, "%.0f", cell->best_ns[0]);
+    grid_put(grid, line, 6, "%.0f", cell->best_ns[1]);
+}
+
+// The operation that grows most.
+static const struct scale_cell *steepest(const struct scale_result *result)
+{
+    const struct scale_cell *most = NULL;
+    for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
+        const struct scale_cell *cell = &result->cells[i];
+        if (cell->title && (!most || ratio_of(cell) > ratio_of(most)))
+            most = cell;
+    }
+    return most;
+}
+
+void scale_report_table(const struct bench *bench, const struct scale_result *results)
+{
+    static struct grid grid;
+    static const char *const head[] = {"alive",  "operation",       "instructions, 200",
+                                       "20,000", "ratio (limit 2)", "ns, 200",
+                                       "20,000"};
+    int operations = 0;
+    grid.columns = sizeof(head) / sizeof(head[0]);
+    grid.lines = 1;
+    for (int i = 0; i < grid.columns; i++)
+        grid_put(&grid, 0, i, "%s", head[i]);
+    for (; results->info; results++) {
+        if (bench->only_count == 0)
+            put_cell(&grid, results, steepest(results));
+        for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
+            if (!results->cells[i].title)
+                continue;
+            operations++;
+            if (bench->only_count > 0 && grid.lines < GRID_MAX_LINES)
+                put_cell(&grid, results, &results->cells[i]);
+        }
+    }
+    grid_print(&grid);
+    printf(
+        "zepi's own instructions an operation, without the driver's and the loader's; times with "
+        "them.\n%d operations%s\nNot measured:\n",
+        operations,
+        bench->only_count == 0
+            ? "; of each type the one that grows most. --case NAME and --json print all."
+            : ".");
+    for (int i = 0; scale_left_out[i].type; i++)
+        printf("- %s: %s\n", scale_left_out[i].type, scale_left_out[i].reason);
+    if (!bench->rows[BENCH_ROW_UR].state)
+        puts("- types of Unified Runtime: its adapter is not there");
+}
+
+// ---- JSON ----
+
+static void add_cell(cJSON *list, const struct scale_result *result, const struct scale_cell *cell)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "case", result->info->name);
+    cJSON_AddStringToObject(object, "title", result->info->title);
+    cJSON_AddStringToObject(object, "types", result->info->types);
+    cJSON_AddStringToObject(object, "operation", cell->title);
+    cJSON_AddNumberToObject(object, "instructions_few", cell->own[0]);
+    cJSON_AddNumberToObject(object, "instructions_many", cell->own[1]);
+    cJSON_AddNumberToObject(object, "ratio", ratio_of(cell));
+    cJSON_AddBoolToObject(object, "is_within_limit", scale_is_within_limit(cell));
+    cJSON_AddNumberToObject(object, "few_ns", cell->best_ns[0]);
+    cJSON_AddNumberToObject(object, "many_ns", cell->best_ns[1]);
+    cJSON_AddItemToArray(list, object);
+}
+
+void scale_report_json(const struct scale_result *results)
+{
+    cJSON *whole = cJSON_CreateObject();
+    cJSON_AddNumberToObject(whole, "few", SCALE_FEW);
+    cJSON_AddNumberToObject(whole, "many", SCALE_MANY);
+    cJSON_AddNumberToObject(whole, "limit", SCALE_LIMIT);
+    cJSON *list = cJSON_AddArrayToObject(whole, "operations");
+    for (; results->info; results++) {
+        for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
+            if (results->cells[i].title)
+                add_cell(list, results, &results->cells[i]);
+        }
+    }
+    cJSON *left_out = cJSON_AddArrayToObject(whole, "left_out");
+    for (int i = 0; scale_left_out[i].type; i++) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "type", scale_left_out[i].type);
+        cJSON_AddStringToObject(object, "reason", scale_left_out[i].reason);
+        cJSON_AddItemToArray(left_out, object);
+    }
+    char *text = cJSON_Print(whole);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(whole);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// The types that Unified Runtime's front end has of its own. Its other handles are objects of the
+// core.
+#include "../row/row_ur_state.h"
+#include "scale.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGE_BYTES ((size_t)64 << 10)
+
+static bool ok(ur_result_t result)
+{
+    return result == UR_RESULT_SUCCESS;
+}
+
+static const ur_dditable_t *table_of(const struct scale *scale)
+{
+    return &scale->ur->table;
+}
+
+static bool launch(const struct scale *scale, ur_kernel_handle_t kernel, ur_mem_handle_t memory)
+{
+    static const uint32_t value = 7;
+    const size_t global = 64;
+    ur_exp_kernel_arg_properties_t arguments[3] = {0};
+    for (uint32_t i = 0; i < 3; i++) {
+        arguments[i].stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES;
+        arguments[i].index = i;
+        arguments[i].type = UR_EXP_KERNEL_ARG_TYPE_POINTER;
+        arguments[i].size = sizeof(void *);
+        arguments[i].value.pointer = scale->ur->memory[i & 1];
+    }
+    if (memory) {
+        arguments[0].type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ;
+        arguments[0].value.memObjTuple.hMem = memory;
+        arguments[0].value.memObjTuple.flags = UR_MEM_FLAG_READ_WRITE;
+    }
+    arguments[2].type = UR_EXP_KERNEL_ARG_TYPE_VALUE;
+    arguments[2].size = sizeof(value);
+    arguments[2].value.value = &value;
+    return ok(table_of(scale)->EnqueueExp.pfnKernelLaunchWithArgsExp(
+        scale->ur->queue, kernel, 1, NULL, &global, &global, 3, arguments, NULL, 0, NULL, NULL));
+}
+
+// ---- Programs ----
+
+static bool make_program(struct scale *scale, unsigned i)
+{
+    const struct kernel_image image = kernel_image("bench_small");
+    ur_program_handle_t *program = (ur_program_handle_t *)&scale->objects[i];
+    return ok(table_of(scale)->Program.pfnCreateWithIL(scale->ur->context, image.bytes,
+                                                       image.size_bytes, NULL, program)) &&
+           ok(table_of(scale)->Program.pfnBuild(scale->ur->context, *program, ""));
+}
+
+static bool drop_program(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->Program.pfnRelease(scale->objects[i]));
+}
+
+static bool create_kernel(struct scale *scale, unsigned i)
+{
+    ur_kernel_handle_t kernel;
+    return ok(table_of(scale)->Kernel.pfnCreate(scale->objects[i], "three", &kernel)) &&
+           launch(scale, kernel, NULL) && ok(table_of(scale)->Kernel.pfnRelease(kernel));
+}
+
+// ---- Buffers and images ----
+
+static bool make_buffer(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->Mem.pfnBufferCreate(scale->ur->context, UR_MEM_FLAG_READ_WRITE, 1000,
+                                                   NULL, (ur_mem_handle_t *)&scale->objects[i]));
+}
+
+static bool drop_memory(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->Mem.pfnRelease(scale->objects[i]));
+}
+
+static bool launch_with_buffer(struct scale *scale, unsigned i)
+{
+    return launch(scale, scale->ur->kernels[BENCH_THREE], scale->objects[i]);
+}
+
+static bool map_part(struct scale *scale, ur_mem_handle_t buffer, size_t offset, void **out)
+{
+    return ok(table_of(scale)->Enqueue.pfnMemBufferMap(
+        scale->ur->queue, buffer, true, UR_MAP_FLAG_READ, offset, 4, 0, NULL, NULL, out));
+}
+
+static bool unmap_part(struct scale *scale, ur_mem_handle_t buffer, void *address)
+{
+    return ok(
+        table_of(scale)->Enqueue.pfnMemUnmap(scale->ur->queue, buffer, address, 0, NULL, NULL));
+}
+
+static bool map_and_unmap(struct scale *scale, unsigned i)
+{
+    void *address;
+    return map_part(scale, scale->objects[i], 0, &address) &&
+           unmap_part(scale, scale->objects[i], address);
+}
+
+static bool make_image(struct scale *scale, unsigned i)
+{
+    const ur_image_format_t format = {UR_IMAGE_CHANNEL_ORDER_RGBA, UR_IMAGE_CHANNEL_TYPE_FLOAT};
+    const ur_image_desc_t desc = {.stype = UR_STRUCTURE_TYPE_IMAGE_DESC,
+                                  .type = UR_MEM_TYPE_IMAGE2D,
+                                  .width = 4,
+                                  .height = 4,
+                                  .depth = 1,
+                                  .arraySize = 1};
+    return ok(table_of(scale)->Mem.pfnImageCreate(scale->ur->context, UR_MEM_FLAG_READ_WRITE,
+                                                  &format, &desc, NULL,
+                                                  (ur_mem_handle_t *)&scale->objects[i]));
+}
+
+// ---- Parts of one buffer that are mapped ----
+
+static bool open_buffer(struct scale *scale)
+{
+    return ok(table_of(scale)->Mem.pfnBufferCreate(scale->ur->context, UR_MEM_FLAG_READ_WRITE,
+                                                   4 * (size_t)(SCALE_MANY + 1), NULL,
+                                                   (ur_mem_handle_t *)&scale->common[0]));
+}
+
+static void close_buffer(struct scale *scale)
+{
+    if (scale->common[0])
+        table_of(scale)->Mem.pfnRelease(scale->common[0]);
+}
+
+static bool make_map(struct scale *scale, unsigned i)
+{
+    return map_part(scale, scale->common[0], 4 * (size_t)i, &scale->objects[i]);
+}
+
+static bool drop_map(struct scale *scale, unsigned i)
+{
+    return unmap_part(scale, scale->common[0], scale->objects[i]);
+}
+
+// ---- Captured graphs ----
+
+static bool make_graph(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->GraphExp.pfnCreateExp(scale->ur->context,
+                                                     (ur_exp_graph_handle_t *)&scale->objects[i]));
+}
+
+static bool drop_graph(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->GraphExp.pfnDestroyExp(scale->objects[i]));
+}
+
+static bool is_graph_empty(struct scale *scale, unsigned i)
+{
+    bool is_empty;
+    return ok(table_of(scale)->GraphExp.pfnIsEmptyExp(scale->objects[i], &is_empty));
+}
+
+static bool open_graph(struct scale *scale)
+{
+    const ur_queue_handle_t queue = scale->ur->queue;
+    ur_exp_graph_handle_t *graph = (ur_exp_graph_handle_t *)&scale->common[0];
+    return ok(table_of(scale)->GraphExp.pfnCreateExp(scale->ur->context, graph)) &&
+           ok(table_of(scale)->QueueExp.pfnBeginCaptureIntoGraphExp(queue, *graph)) &&
+           launch(scale, scale->ur->kernels[BENCH_THREE], NULL) &&
+           ok(table_of(scale)->QueueExp.pfnEndGraphCaptureExp(queue, graph));
+}
+
+static void close_graph(struct scale *scale)
+{
+    if (scale->common[0])
+        table_of(scale)->GraphExp.pfnDestroyExp(scale->common[0]);
+}
+
+static bool make_executable(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->GraphExp.pfnInstantiateGraphExp(
+        scale->common[0], (ur_exp_executable_graph_handle_t *)&scale->objects[i]));
+}
+
+static bool drop_executable(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->GraphExp.pfnExecutableGraphDestroyExp(scale->objects[i]));
+}
+
+static bool execute(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->EnqueueExp.pfnGraphExp(scale->ur->queue, scale->objects[i], 0, NULL,
+                                                      NULL));
+}
+
+// ---- External memory ----
+
+static bool open_file(struct scale *scale)
+{
+    scale->file = memfd_create("scale", MFD_CLOEXEC);
+    return scale->file >= 0 && ftruncate(scale->file, (off_t)PAGE_BYTES) == 0;
+}
+
+static void close_file(struct scale *scale)
+{
+    close(scale->file);
+}
+
+static bool make_external(struct scale *scale, unsigned i)
+{
+    ur_exp_file_descriptor_t file = {.stype = UR_STRUCTURE_TYPE_EXP_FILE_DESCRIPTOR,
+                                     .fd = dup(scale->file)};
+    ur_exp_external_mem_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_EXTERNAL_MEM_DESC,
+                                       .pNext = &file};
+    ur_exp_external_mem_handle_t *memory = (ur_exp_external_mem_handle_t *)&scale->objects[i];
+    return ok(table_of(scale)->BindlessImagesExp.pfnImportExternalMemoryExp(
+               scale->ur->context, scale->ur->device, PAGE_BYTES,
+               UR_EXP_EXTERNAL_MEM_TYPE_OPAQUE_FD, &desc, memory)) &&
+           ok(table_of(scale)->BindlessImagesExp.pfnMapExternalLinearMemoryExp(
+               scale->ur->context, scale->ur->device, 0, PAGE_BYTES, *memory, &scale->beside[i]));
+}
+
+static bool drop_external(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->BindlessImagesExp.pfnFreeMappedLinearMemoryExp(
+               scale->ur->context, scale->ur->device, scale->beside[i])) &&
+           ok(table_of(scale)->BindlessImagesExp.pfnReleaseExternalMemoryExp(
+               scale->ur->context, scale->ur->device, scale->objects[i]));
+}
+
+static bool copy_to_external(struct scale *scale, unsigned i)
+{
+    return ok(table_of(scale)->Enqueue.pfnUSMMemcpy(scale->ur->queue, false, scale->beside[i],
+                                                    scale->ur->memory[0], 64, 0, NULL, NULL));
+}
+
+const struct scale_case scale_ur[] = {
+    {.name = "ur-program",
+     .title = "programs (Unified Runtime)",
+     .types = "ur_program module",
+     .is_ur = true,
+     .make = make_program,
+     .drop = drop_program,
+     .operations = {{"create a kernel, launch, release", create_kernel}}},
+    {.name = "ur-buffer",
+     .title = "buffers (Unified Runtime)",
+     .types = "ur_mem buffer",
+     .is_ur = true,
+     .make = make_buffer,
+     .drop = drop_memory,
+     .operations = {{"launch with one", launch_with_buffer}, {"map and unmap one", map_and_unmap}}},
+    {.name = "ur-image",
+     .title = "images (Unified Runtime)",
+     .types = "ur_mem image",
+     .is_ur = true,
+     .make = make_image,
+     .drop = drop_memory},
+    {.name = "ur-map",
+     .title = "mapped parts of a buffer",
+     .types = "ur_map",
+     .is_ur = true,
+     .open = open_buffer,
+     .close = close_buffer,
+     .make = make_map,
+     .drop = drop_map},
+    {.name = "ur-graph",
+     .title = "graphs to capture to",
+     .types = "ur_graph",
+     .is_ur = true,
+     .make = make_graph,
+     .drop = drop_graph,
+     .operations = {{"is empty", is_graph_empty}}},
+    {.name = "ur-executable",
+     .title = "executables of a graph",
+     .types = "ur_executable",
+     .is_ur = true,
+     .open = open_graph,
+     .close = close_graph,
+     .make = make_executable,
+     .drop = drop_executable,
+     .operations = {{"execute one", execute}}},
+    {.name = "external-memory",
+     .title = "imported memory, mapped",
+     .types = "external_memory",
+     .is_ur = true,
+     .open = open_file,
+     .close = close_file,
+     .make = make_external,
+     .drop = drop_external,
+     .operations = {{"copy to one", copy_to_external}}},
+    {0}};
