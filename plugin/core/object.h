@@ -129,6 +129,9 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
 // NULL is fine. Destroys the object with its last reference.
 void zepi_release(void *object);
 
+// Releases the reference unless it is the last one. False: it is, and the caller keeps it.
+bool zepi_release_unless_last(void *object);
+
 // Whether that was the last reference. The caller ends the object then.
 static inline bool zepi_object_drop(void *object)
 {

@@ -103,7 +103,7 @@ zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct ze
                                      ? execution_move_and_start(recording, queue, wait, &event)
                                      : execution_start(recording, queue, wait, &event);
     if (recording->last)
-        zepi_release(recording->last);
+        zepi_recording_release_event(recording, recording->last);
     recording->last = event;
     if (result != ZEPI_SUCCESS)
         return result;

@@ -341,14 +341,14 @@ static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
 // All recordings run. Waits for the execution that began first without the turn, so that updates
 // and other readers of the graph go on: the thread that this execution waits for may be one of
 // them.
-static __attribute__((noinline)) zepi_result_t
-graph_await_oldest(struct zepi_graph *graph, const struct zepi_recording *oldest)
+static __attribute__((noinline)) zepi_result_t graph_await_oldest(struct zepi_graph *graph,
+                                                                  struct zepi_recording *oldest)
 {
     zepi_event_t last = zepi_retain(oldest->last);
     zepi_mutex_unlock(&graph->turn);
     const zepi_result_t result = zepi_event_wait(1, &last, UINT64_MAX);
-    zepi_release(last);
     zepi_mutex_lock(&graph->turn);
+    zepi_recording_release_event(oldest, last);
     return result;
 }
 

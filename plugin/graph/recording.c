@@ -11,6 +11,7 @@
 #include "memory/usm.h"
 #include "queue/command_list.h"
 #include "queue/event.h"
+#include "queue/queue_wait.h"
 #include "ze/ze.h"
 
 // ---- Lists and events ----
@@ -70,17 +71,53 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     zepi_free(recording);
 }
 
+static void release_kept_queues(struct zepi_recording *recording)
+{
+    struct zepi_queue *next;
+    for (struct zepi_queue *queue = recording->kept_queues; queue; queue = next) {
+        next = queue->next_kept;
+        zepi_release(queue);
+    }
+}
+
 void zepi_recording_destroy(struct zepi_recording *recording)
 {
     if (!recording)
         return;
     zepi_recording_wait_for_run(recording);
     zepi_release(recording->last);
+    release_kept_queues(recording);
     zepi_recorded_uses_finish(&recording->uses);
     zepi_free(recording->moves);
     recording->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
     recording->deferred.destroy = recording_destroy_deferred;
     zepi_defer_free(recording->uses.context, &recording->deferred);
+}
+
+void zepi_recording_release_event(struct zepi_recording *recording, zepi_event_t event)
+{
+    struct zepi_queue *queue = zepi_retain(event->queue);
+    zepi_release(event);
+    if (zepi_release_unless_last(queue))
+        return;
+    queue->next_kept = recording->kept_queues;
+    recording->kept_queues = queue;
+}
+
+// Nothing submits to a kept queue any more: an idle one stays idle.
+static void release_idle_queues(struct zepi_recording *recording)
+{
+    struct zepi_queue **at = &recording->kept_queues;
+    while (*at) {
+        struct zepi_queue *queue = *at;
+        bool is_empty = false;
+        if (zepi_queue_ask_empty(queue, &is_empty) == ZEPI_SUCCESS && is_empty) {
+            *at = queue->next_kept;
+            zepi_release(queue);
+        } else {
+            at = &queue->next_kept;
+        }
+    }
 }
 
 zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording)
@@ -91,8 +128,10 @@ zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording)
         return result;
     if (status != ZEPI_EVENT_COMPLETE)
         return ZEPI_ERROR_NOT_READY;
-    zepi_release(recording->last);
+    zepi_recording_release_event(recording, recording->last);
     recording->last = NULL;
+    if (recording->kept_queues)
+        release_idle_queues(recording);
     return ZEPI_SUCCESS;
 }
 

@@ -19,11 +19,13 @@ struct zepi_recording_move {
 };
 
 struct zepi_recording {
-    struct zepi_deferred deferred;   // once the graph is gone
-    uint64_t version;                // of the graph's launches that is recorded; 0: none
-    zepi_event_t last;               // owned; of the last execution; NULL: it is over
-    uint64_t number;                 // of that execution in the graph
-    ze_command_list_handle_t *own;   // owned list of owned lists
+    struct zepi_deferred deferred; // once the graph is gone
+    uint64_t version;              // of the graph's launches that is recorded; 0: none
+    zepi_event_t last;             // owned; of the last execution; NULL: it is over
+    uint64_t number;               // of that execution in the graph
+    struct zepi_queue
+        *kept_queues;              // owned list: of executions that are over; nothing else has them
+    ze_command_list_handle_t *own; // owned list of owned lists
     ze_command_list_handle_t *lists; // those of an execution, native commands' too; behind `own`
     uint32_t own_count;
     uint32_t list_count;
@@ -51,6 +53,10 @@ void zepi_recording_destroy(struct zepi_recording *recording);
 // Asks the driver whether the last execution is over. ZEPI_ERROR_NOT_READY, which is not noted: it
 // is not.
 zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording);
+// Releases the event of an execution that is over. A queue that nothing else has is kept until it
+// is idle: its end would wait for later commands, and these may wait for a call that needs the
+// turn.
+void zepi_recording_release_event(struct zepi_recording *recording, zepi_event_t event);
 // The same for whether the recording may be changed and executed: nothing of it runs.
 static inline zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording)
 {

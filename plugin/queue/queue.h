@@ -59,6 +59,8 @@ struct zepi_queue {
     // since a later wait cannot end before; taken before `mutex`.
     struct zepi_mutex wait_mutex;
     struct zepi_command_list *next_list;
+    struct zepi_queue
+        *next_kept;        // in a list of the queues that nothing else has (graph/recording.c)
     uint64_t last_barrier; // number of the newest one, under the mutex; 0: none
     // Commands are appended as they are: no barriers, no capture. Not an atomic type: gcc reads one
     // with an instruction more, in each launch.

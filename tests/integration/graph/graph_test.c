@@ -285,6 +285,38 @@ Test(graph, is_updated_while_an_execution_waits_for_one_that_waits_for_the_host)
     expect(3, 2);
 }
 
+// Of the queue the graph has the last reference, and a command behind the execution waits.
+Test(graph, waits_for_no_later_command_of_a_queue_that_it_was_executed_on)
+{
+    struct sum sum;
+    zepi_queue_t queue;
+    zepi_event_t event, begun;
+    pthread_t writing;
+    zepi_graph_t graph = make(ZEPI_GRAPH_UPDATABLE);
+    struct writer writer = {.graph = graph, .path = test_env_scratch_path("released.dot")};
+    make_sum(&sum, 0, 0, 3);
+    make_sum(&writer.sum, 0, 0, 2);
+    TEST_OK(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL));
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
+    TEST_OK(zepi.event_create(gear.context, &begun));
+    TEST_OK(zepi.queue_execute(queue, graph, TEST_NO_WAIT, &event));
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.queue_barrier(queue, WAIT_FOR(begun), NULL));
+    TEST_OK(zepi.release(queue));
+    pthread_create(&writing, NULL, update_and_dump, &writer);
+    const bool is_done = comes_to_its_end(&writer);
+    if (is_done)
+        TEST_OK(zepi.queue_execute(gear.queue, graph, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.event_signal(begun));
+    pthread_join(writing, NULL);
+    TEST_OK(zepi.queue_finish(gear.queue));
+    TEST_OK(zepi.release(begun));
+    TEST_OK(zepi.release(graph));
+    cr_assert(is_done, "the update waited for a command of a released queue");
+}
+
 // The driver's lists do not reach the event: the call waits.
 Test(graph_of_two, is_updated_while_an_execution_waits_for_another_device)
 {
