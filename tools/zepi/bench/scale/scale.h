@@ -34,6 +34,8 @@ typedef bool scale_fn(struct scale *scale, unsigned i);
 struct scale_operation {
     const char *title;
     scale_fn *run; // at random places; the object stays alive
+    // Loops before the one that counts, besides one: what an object makes once is there then.
+    unsigned more_loops;
 };
 
 struct scale_case {

@@ -289,7 +289,9 @@ const struct scale_case scale_objects[] = {
      .unprepare = finish_all_queues,
      .make = make_queue_any_order,
      .drop = scale_release,
-     .operations = {QUEUE_OPERATIONS}},
+     .operations = {QUEUE_OPERATIONS,
+                    // Both lists of a queue have events then.
+                    {"launch after that of another", launch_after_queue, .more_loops = 3}}},
     {.name = "event-in-order",
      .title = "events of an in-order queue",
      .types = "event",
