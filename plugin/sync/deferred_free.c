@@ -102,10 +102,12 @@ static void await_destruction(struct zepi_deferred_list *list, struct zepi_defer
     zepi_completion_look_at_all(&list->points, epoch, UINT64_MAX);
     zepi_mutex_lock(&list->points.mutex);
     while (!*is_destroyed && !is_held_up) {
-        // A queue may have become idle meanwhile without a thread that looks at the list.
+        // A queue becomes idle without the mutex, and without a thread that looks at the list: one
+        // that is idle here lets its objects be taken.
+        is_held_up = zepi_completion_is_held_up_locked(&list->points, epoch);
         struct zepi_deferred *finished = take_finished_locked(list);
-        is_held_up = !finished && zepi_completion_is_held_up_locked(&list->points, epoch);
         if (finished) {
+            is_held_up = false;
             zepi_mutex_unlock(&list->points.mutex);
             destroy_all(list, finished);
             zepi_mutex_lock(&list->points.mutex);
