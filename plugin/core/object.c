@@ -196,19 +196,6 @@ bool zepi_try_retain(void *pointer)
     return false;
 }
 
-bool zepi_release_unless_last(void *pointer)
-{
-    struct zepi_object *object = pointer;
-    unsigned references = atomic_load_explicit(&object->references, memory_order_relaxed);
-    while (references > 1) {
-        // Release: as zepi_object_drop.
-        if (atomic_compare_exchange_weak_explicit(&object->references, &references, references - 1,
-                                                  memory_order_release, memory_order_relaxed))
-            return true;
-    }
-    return false;
-}
-
 void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *user, void *object),
                            void *user)
 {

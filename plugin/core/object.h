@@ -130,7 +130,18 @@ void zepi_object_visit_all(const struct zepi_type *type, void (*visit)(void *use
 void zepi_release(void *object);
 
 // Releases the reference unless it is the last one. False: it is, and the caller keeps it.
-bool zepi_release_unless_last(void *object);
+static inline bool zepi_release_unless_last(void *object)
+{
+    struct zepi_object *head = object;
+    unsigned references = atomic_load_explicit(&head->references, memory_order_relaxed);
+    while (references > 1) {
+        // Release: as zepi_object_drop.
+        if (atomic_compare_exchange_weak_explicit(&head->references, &references, references - 1,
+                                                  memory_order_release, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
 
 // Whether that was the last reference. The caller ends the object then.
 static inline bool zepi_object_drop(void *object)
