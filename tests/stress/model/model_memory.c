@@ -367,7 +367,9 @@ static void replace_memory(void)
 
 static void trim_pool(void)
 {
+    begin_waiting_call();
     front_end.trim_pool();
+    end_waiting_call();
 }
 
 const struct operation memory_operations[] = {{"copy", copy, 16, false},
@@ -376,5 +378,5 @@ const struct operation memory_operations[] = {{"copy", copy, 16, false},
                                               {"function of the host", call_host, 4, false},
                                               {"map", map, 2, true},
                                               {"replace memory", replace_memory, 3, false},
-                                              {"trim of a pool", trim_pool, 1, false},
+                                              {"trim of a pool", trim_pool, 1, true},
                                               {0}};
