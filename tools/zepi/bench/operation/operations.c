@@ -83,8 +83,8 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
     BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
 // Whatever the graph's size. To record one costs as much as it has commands.
-#define GRAPH_LIMIT_EXECUTE 520
-#define GRAPH_LIMIT_UPDATE 1130
+#define GRAPH_LIMIT_EXECUTE 545
+#define GRAPH_LIMIT_UPDATE 1155
 #define GRAPH_LIMIT_FIRST 0
 #define GRAPH(constant, name, title, less, launches, action)                                       \
     [BENCH_##constant] = {name,                                                                    \
