@@ -7,7 +7,7 @@
 #include "cache/build_store.h"
 #include "cache/hash.h"
 #include "cache/key.h"
-#include "cache/mutex.h"
+#include "core/mutex.h"
 
 #include <stdbool.h>
 #include <stddef.h>

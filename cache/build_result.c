@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/build_result.h"
-#include "cache/mutex.h"
-#include "cache/sys.h"
+#include "core/mutex.h"
+#include "core/sys.h"
 
 #include <assert.h>
 #include <string.h>

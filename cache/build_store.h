@@ -4,7 +4,7 @@
 
 #include "cache/build_result.h"
 #include "cache/key.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <stdbool.h>
 #include <stddef.h>

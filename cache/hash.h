@@ -2,7 +2,7 @@
 #ifndef ZEPI_CACHE_HASH_H
 #define ZEPI_CACHE_HASH_H
 
-#include "cache/sys.h"
+#include "core/sys.h"
 
 // The one header of cache/ that includes uthash, and the rules for using it.
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/key.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 enum { FIELD_HEAD_BYTES = 2 + 4 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/atomic_file.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/cache_folder.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,33 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool variable_is_set(const char *text)
-{
-    return text && text[0] != '\0';
-}
-
-static bool is_absolute(const char *text)
-{
-    return text && text[0] == '/';
-}
-
-bool zepi_cache_folder_choose(const char *cache_dir, const char *xdg_cache_home, const char *home,
-                              char *out_path, size_t path_size)
-{
-    int length = -1;
-    if (variable_is_set(cache_dir))
-        length = snprintf(out_path, path_size, "%s", cache_dir);
-    else if (is_absolute(xdg_cache_home))
-        length = snprintf(out_path, path_size, "%s/zepi", xdg_cache_home);
-    else if (is_absolute(home))
-        length = snprintf(out_path, path_size, "%s/.cache/zepi", home);
-    if (length > 0 && (size_t)length < path_size)
-        return true;
-    if (path_size > 0)
-        out_path[0] = '\0';
-    return false;
-}
 
 // Makes every folder on the way that is missing. Those that are there, or cannot be made, show when
 // the last one is opened.

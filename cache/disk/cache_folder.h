@@ -9,13 +9,6 @@
 // symbolic link) of the effective user that neither group nor others may write; else another user
 // could plant code that runs as this user.
 
-// Chooses the folder: `cache_dir` (of ZEPI_CACHE_DIR), else `xdg_cache_home`/zepi, else
-// `home`/.cache/zepi. NULL and empty strings count as unset; relative paths in the last two are
-// ignored, as the XDG Base Directory Specification asks. Reads no environment and no file. Returns
-// false, with an empty string, if there is none or it does not fit.
-bool zepi_cache_folder_choose(const char *cache_dir, const char *xdg_cache_home, const char *home,
-                              char *out_path, size_t path_size);
-
 enum zepi_cache_folder_state {
     ZEPI_CACHE_FOLDER_USABLE,
     ZEPI_CACHE_FOLDER_MISSING,        // would be made at the first store

@@ -3,7 +3,7 @@
 
 #include "cache/disk/atomic_file.h"
 #include "cache/disk/disk_record.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <errno.h>
 #include <string.h>

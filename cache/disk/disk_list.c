@@ -2,7 +2,7 @@
 #include "cache/disk/disk_list.h"
 #include "cache/disk/atomic_file.h"
 #include "cache/disk/disk_record.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <inttypes.h>
 #include <stdio.h>

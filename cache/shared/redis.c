@@ -2,7 +2,7 @@
 #include "cache/shared/redis.h"
 
 #include "cache/shared/shared_record.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <ctype.h>
 #include <errno.h>

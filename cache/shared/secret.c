@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/shared/secret.h"
 
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

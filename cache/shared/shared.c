@@ -5,7 +5,7 @@
 #include "cache/shared/redis.h"
 #include "cache/shared/secret.h"
 #include "cache/shared/shared_record.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

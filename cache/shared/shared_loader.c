@@ -3,7 +3,7 @@
 // shared.h for the core library: opens the library of the store, which lies beside the core. A
 // process has one store.
 #include "cache/shared/shared_library.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/shared/shared_record.h"
 
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

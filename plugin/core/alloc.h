@@ -2,12 +2,12 @@
 #ifndef ZEPI_CORE_ALLOC_H
 #define ZEPI_CORE_ALLOC_H
 
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <stddef.h>
 #include <string.h>
 
-// The plugin's memory. Every allocation goes through cache/sys.h, where tests make the n-th one
+// The plugin's memory. Every allocation goes through sys.h, where tests make the n-th one
 // fail. Each function returns owned memory, or NULL without memory; the caller reports that. Any
 // thread.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/log.h"
 
-#include "cache/mutex.h"
 #include "core/characters.h"
+#include "core/mutex.h"
 
 #include <stdarg.h>
 #include <stdio.h>

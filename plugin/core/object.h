@@ -2,7 +2,7 @@
 #ifndef ZEPI_CORE_OBJECT_H
 #define ZEPI_CORE_OBJECT_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/status.h"
 #include "core/thread.h"
 

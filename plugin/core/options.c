@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/options.h"
 
-#include "cache/disk/cache_folder.h"
 #include "core/status.h"
+#include "core/sys.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -168,9 +168,9 @@ static void read_folder(void)
 {
     read_variable("ZEPI_CACHE_DIR", "folder of the disk cache; else XDG_CACHE_HOME/zepi, else "
                                     "HOME/.cache/zepi");
-    if (!zepi_cache_folder_choose(secure_getenv("ZEPI_CACHE_DIR"), secure_getenv("XDG_CACHE_HOME"),
-                                  secure_getenv("HOME"), options.cache_folder,
-                                  sizeof(options.cache_folder)))
+    if (!zepi_sys_choose_cache_folder(secure_getenv("ZEPI_CACHE_DIR"),
+                                      secure_getenv("XDG_CACHE_HOME"), secure_getenv("HOME"),
+                                      options.cache_folder, sizeof(options.cache_folder)))
         options.cache_folder[0] = '\0';
     list[list_count++].value = options.cache_folder;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/stats.h"
 
-#include "cache/build_budget.h"
-#include "cache/mutex.h"
 #include "core/characters.h"
+#include "core/mutex.h"
 #include "core/options.h"
 #include "core/thread.h"
 
@@ -45,6 +44,7 @@ static uint64_t compile_ns;
 static const char *last_failure[2]; // function and result; NULL: none
 
 static pid_t process;
+static uint64_t (*count_evictions)(void);
 
 void zepi_stats_add(enum zepi_stat stat, uint64_t number)
 {
@@ -138,7 +138,7 @@ static void report_init(struct report *report)
     const uint64_t binaries = report->numbers[ZEPI_STAT_BINARIES];
     report->binaries_in_memory = binaries > others ? binaries - others : 0;
     report->memory_peak_bytes = atomic_load_explicit(&memory_peak_bytes, memory_order_relaxed);
-    report->evictions = zepi_build_budget_evictions();
+    report->evictions = count_evictions();
     zepi_mutex_lock(&mutex);
     report->compile_count = compile_count;
     report->compile_failures = compile_failures;
@@ -326,11 +326,12 @@ static void stats_end(void *unused)
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 extern void *__dso_handle;
 
-bool zepi_stats_begin(void)
+bool zepi_stats_begin(uint64_t (*evictions)(void))
 {
     if (!zepi_options()->stats[0])
         return false;
     process = getpid();
+    count_evictions = evictions;
     zepi_stats_are_on = __cxa_atexit(stats_end, NULL, &__dso_handle) == 0;
     return zepi_stats_are_on;
 }

@@ -46,6 +46,7 @@ void zepi_stats_note_failure(const char *function, const char *result);
 
 // Called once, at the bring-up. Says true if ZEPI_STATS asks for statistics; then the report is
 // written when the process ends or closes the library. A child that the process forks writes none.
-bool zepi_stats_begin(void);
+// `evictions` tells how many entries the caches evicted.
+bool zepi_stats_begin(uint64_t (*evictions)(void));
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/thread.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "core/unload.h"
 
 #include <pthread.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "device/adapter.h"
 
-#include "cache/mutex.h"
+#include "cache/build_budget.h"
 #include "core/alloc.h"
 #include "core/list.h"
 #include "core/log.h"
+#include "core/mutex.h"
 #include "core/stats.h"
 #include "core/unload.h"
 #include "device/device.h"
@@ -121,7 +122,7 @@ static zepi_result_t bring_up_locked(void)
         const zepi_result_t result = zepi_ze_open();
         if (result != ZEPI_SUCCESS)
             return result;
-        if (zepi_stats_begin())
+        if (zepi_stats_begin(zepi_build_budget_evictions))
             zepi_ze_count_calls();
         has_loader = true;
     }

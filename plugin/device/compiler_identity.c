@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "device/compiler_identity.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
 #include "core/log.h"
+#include "core/mutex.h"
 #include "device/cpu_features.h"
 
 #include <stdlib.h>

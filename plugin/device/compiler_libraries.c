@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/compiler_libraries.h"
 
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <assert.h>
 #include <elf.h>

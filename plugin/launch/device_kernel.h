@@ -3,7 +3,7 @@
 #define ZEPI_LAUNCH_DEVICE_KERNEL_H
 
 #include "cache/build_result.h"
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "program/build/device_module.h"
 #include "sync/completion_point.h"
 #include "sync/deferred_free.h"

@@ -2,7 +2,7 @@
 #ifndef ZEPI_MEMORY_BUFFER_H
 #define ZEPI_MEMORY_BUFFER_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/object.h"
 #include "memory/buffer_contents.h"
 

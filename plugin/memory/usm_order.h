@@ -2,7 +2,7 @@
 #ifndef ZEPI_MEMORY_USM_ORDER_H
 #define ZEPI_MEMORY_USM_ORDER_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "memory/usm_region.h"
 
 // Memory that was freed in the order of a queue. Commands before that moment may still use it. An

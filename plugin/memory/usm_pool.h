@@ -2,7 +2,7 @@
 #ifndef ZEPI_MEMORY_USM_POOL_H
 #define ZEPI_MEMORY_USM_POOL_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/object.h"
 #include "memory/usm_driver.h"
 #include "memory/usm_order.h"

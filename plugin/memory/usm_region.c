@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm_region.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "core/unload.h"
 #include "device/context.h"
 

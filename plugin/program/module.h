@@ -2,8 +2,8 @@
 #ifndef ZEPI_PROGRAM_MODULE_H
 #define ZEPI_PROGRAM_MODULE_H
 
-#include "cache/mutex.h"
 #include "core/exports.h"
+#include "core/mutex.h"
 #include "program/build/build_options.h"
 #include "program/build/device_module.h"
 #include "program/device_image/device_image.h"

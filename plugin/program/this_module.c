@@ -2,8 +2,8 @@
 #include "program/this_module.h"
 #include "program/build/handle_caches.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "core/unload.h"
 #include "device/context.h"
 #include "program/module.h"

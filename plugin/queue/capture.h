@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_CAPTURE_H
 #define ZEPI_QUEUE_CAPTURE_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/object.h"
 
 struct zepi_buffer_part;

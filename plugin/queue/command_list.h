@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_COMMAND_LIST_H
 #define ZEPI_QUEUE_COMMAND_LIST_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/object.h"
 #include "queue/event_cache.h"
 #include "queue/queue.h"

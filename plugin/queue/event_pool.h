@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_EVENT_POOL_H
 #define ZEPI_QUEUE_EVENT_POOL_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/status.h"
 #include "sync/deferred_free.h"
 

@@ -2,7 +2,7 @@
 #ifndef ZEPI_QUEUE_QUEUE_H
 #define ZEPI_QUEUE_QUEUE_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/object.h"
 #include "sync/deferred_free.h"
 #include "ze/ze_optional.h"

@@ -2,7 +2,7 @@
 #ifndef ZEPI_SYNC_COMPLETION_POINT_H
 #define ZEPI_SYNC_COMPLETION_POINT_H
 
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/status.h"
 
 #include <stdalign.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "walk.h"
 
-#include "cache/sys.h"
+#include "core/sys.h"
 #include "test_env.h"
 
 #include <errno.h>

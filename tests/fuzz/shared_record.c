@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/shared/shared_record.h"
 #include "cache/shared/address.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 #include "fuzz.h"
 
 #include <openssl/evp.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "memory/foreign/external_memory.h"
 
-#include "cache/mutex.h"
 #include "core/address_tree.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "device/device.h"
 #include "memory/usm.h"
 #include "sync/deferred_free.h"

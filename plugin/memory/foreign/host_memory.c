@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/foreign/host_memory.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/usm.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "memory/foreign/ipc.h"
 
-#include "cache/mutex.h"
 #include "core/address_tree.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/usm.h"

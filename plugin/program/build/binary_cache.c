@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "program/build/binary_cache.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
 #include "core/log.h"
+#include "core/mutex.h"
 #include "core/options.h"
 #include "core/stats.h"
 #include "core/unload.h"

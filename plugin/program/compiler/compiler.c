@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "program/compiler/compiler.h"
 
-#include "cache/mutex.h"
-#include "cache/sys.h"
 #include "core/alloc.h"
 #include "core/log.h"
+#include "core/mutex.h"
+#include "core/sys.h"
 #include "device/compiler_identity.h"
 #include "device/platform.h"
 #include "program/compiler/compiler_process.h"

@@ -4,7 +4,7 @@
 
 #include "cache/digest.h"
 #include "cache/hash.h"
-#include "cache/mutex.h"
+#include "core/mutex.h"
 #include "core/status.h"
 #include "program/device_image/spec_values.h"
 #include "spirv/spirv.h"

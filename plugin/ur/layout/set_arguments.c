@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ur/layout/set_arguments.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "ur/program/kernel.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef ZEPI_UR_MEMORY_MEM_H
 #define ZEPI_UR_MEMORY_MEM_H
 
-#include "cache/mutex.h"
 #include "copy/buffer_use.h"
+#include "core/mutex.h"
 #include "queue/hold.h"
 #include "ur/handles.h"
 

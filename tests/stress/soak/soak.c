@@ -10,7 +10,7 @@
 #include "fault/build_and_run.h"
 #include "test_env.h"
 
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <dirent.h>
 #include <errno.h>

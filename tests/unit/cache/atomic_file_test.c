@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/atomic_file.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 #include "test_env.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/build_result.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <criterion/criterion.h>
 #include <unistd.h>

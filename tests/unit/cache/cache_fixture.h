@@ -7,7 +7,7 @@
 
 #include "cache/build_cache.h"
 #include "cache/disk/disk_care.h"
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

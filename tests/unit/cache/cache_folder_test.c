@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/cache_folder.h"
+#include "core/sys.h"
 #include "test_env.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +15,7 @@ static void expect_choice(const char *cache_dir, const char *xdg, const char *ho
                           const char *expected)
 {
     char path[64];
-    bool is_chosen = zepi_cache_folder_choose(cache_dir, xdg, home, path, sizeof(path));
+    bool is_chosen = zepi_sys_choose_cache_folder(cache_dir, xdg, home, path, sizeof(path));
     cr_assert_eq(is_chosen, expected != NULL);
     cr_assert_str_eq(path, expected ? expected : "");
 }
@@ -44,9 +45,9 @@ Test(cache_folder, ignores_relative_folders_of_others)
 Test(cache_folder, that_does_not_fit_is_none)
 {
     char path[8];
-    cr_assert_not(zepi_cache_folder_choose("/1234567", NULL, NULL, path, sizeof(path)));
+    cr_assert_not(zepi_sys_choose_cache_folder("/1234567", NULL, NULL, path, sizeof(path)));
     cr_assert_str_eq(path, "");
-    cr_assert(zepi_cache_folder_choose("/123456", NULL, NULL, path, sizeof(path)));
+    cr_assert(zepi_sys_choose_cache_folder("/123456", NULL, NULL, path, sizeof(path)));
 }
 
 static enum zepi_cache_folder_state open_and_close(const char *path,

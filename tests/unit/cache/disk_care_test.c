@@ -2,8 +2,8 @@
 #include "cache/disk/atomic_file.h"
 #include "cache/disk/disk.h"
 #include "cache/disk/disk_care.h"
-#include "cache/sys.h"
 #include "cache_fixture.h"
+#include "core/sys.h"
 #include "test_env.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/thread.h"
 
-#include "cache/sys.h"
 #include "core/status.h"
+#include "core/sys.h"
 #include "test_threads.h"
 
 #include <criterion/criterion.h>

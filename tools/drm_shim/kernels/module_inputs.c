@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "module_inputs.h"
 
-#include "cache/disk/cache_folder.h"
 #include "cache/disk/disk.h"
 #include "cache/key.h"
+#include "core/sys.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -236,8 +236,8 @@ static void open_folder(void)
     const char *named = getenv("DRM_SHIM_RECORDS");
     if (named && named[0]) {
         disk = zepi_disk_create(named, FOLDER_BYTES);
-    } else if (zepi_cache_folder_choose(getenv("ZEPI_CACHE_DIR"), getenv("XDG_CACHE_HOME"),
-                                        getenv("HOME"), path, sizeof(path))) {
+    } else if (zepi_sys_choose_cache_folder(getenv("ZEPI_CACHE_DIR"), getenv("XDG_CACHE_HOME"),
+                                            getenv("HOME"), path, sizeof(path))) {
         snprintf(folder, sizeof(folder), "%s/drm_shim", path);
         disk = zepi_disk_create(folder, FOLDER_BYTES);
     }

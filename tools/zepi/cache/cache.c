@@ -6,6 +6,7 @@
 #include "cache_move.h"
 #include "cache_use.h"
 #include "cache_warm.h"
+#include "core/sys.h"
 
 #include <cjson/cJSON.h>
 
@@ -480,9 +481,9 @@ int command_cache(int argc, char **argv)
     }
     if (!read_subcommand(argc - optind, argv + optind, &index, &care))
         return EXIT_USAGE;
-    if (!zepi_cache_folder_choose(care.warm.folder ? care.warm.folder : getenv("ZEPI_CACHE_DIR"),
-                                  getenv("XDG_CACHE_HOME"), getenv("HOME"), folder,
-                                  sizeof(folder))) {
+    if (!zepi_sys_choose_cache_folder(
+            care.warm.folder ? care.warm.folder : getenv("ZEPI_CACHE_DIR"),
+            getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof(folder))) {
         fputs("zepi cache: there is no folder: set HOME or ZEPI_CACHE_DIR\n", stderr);
         return EXIT_FAILED;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache/shared/shared_record.h"
-#include "cache/sys.h"
 #include "cache_fixture.h"
+#include "core/sys.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

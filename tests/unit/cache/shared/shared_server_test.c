@@ -2,7 +2,7 @@
 //
 // Servers that are slow, gone, or answer nonsense: each costs a stated time once, and is then left
 // alone for a while.
-#include "cache/sys.h"
+#include "core/sys.h"
 #include "shared_fixture.h"
 #include "test_env.h"
 

@@ -3,8 +3,8 @@
 // The shared store with a real server.
 #include "cache/shared/redis.h"
 #include "cache/shared/shared_record.h"
-#include "cache/sys.h"
 #include "cache_fixture.h"
+#include "core/sys.h"
 #include "shared_fixture.h"
 #include "test_env.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_MUTEX_H
-#define ZEPI_CACHE_MUTEX_H
+#ifndef ZEPI_CORE_MUTEX_H
+#define ZEPI_CORE_MUTEX_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

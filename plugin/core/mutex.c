@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/mutex.h"
+#include "core/mutex.h"
 
 #include <limits.h>
 #include <linux/futex.h>

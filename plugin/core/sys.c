@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/sys.h"
+#include "core/sys.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -146,6 +146,33 @@ bool zepi_sys_find_beside(const char *name, char out_path[PATH_MAX])
         return false;
     strcpy(slash + 1, name);
     return true;
+}
+
+static bool variable_is_set(const char *text)
+{
+    return text && text[0] != '\0';
+}
+
+static bool is_absolute(const char *text)
+{
+    return text && text[0] == '/';
+}
+
+bool zepi_sys_choose_cache_folder(const char *cache_dir, const char *xdg_cache_home,
+                                  const char *home, char *out_path, size_t path_size)
+{
+    int length = -1;
+    if (variable_is_set(cache_dir))
+        length = snprintf(out_path, path_size, "%s", cache_dir);
+    else if (is_absolute(xdg_cache_home))
+        length = snprintf(out_path, path_size, "%s/zepi", xdg_cache_home);
+    else if (is_absolute(home))
+        length = snprintf(out_path, path_size, "%s/.cache/zepi", home);
+    if (length > 0 && (size_t)length < path_size)
+        return true;
+    if (path_size > 0)
+        out_path[0] = '\0';
+    return false;
 }
 
 int zepi_sys_socket(int family)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_SYS_H
-#define ZEPI_CACHE_SYS_H
+#ifndef ZEPI_CORE_SYS_H
+#define ZEPI_CORE_SYS_H
 
 #include <dirent.h>
 #include <limits.h>
@@ -14,7 +14,8 @@
 
 // All calls of the allocator, the file system and the network, with fault injection: a test sets a
 // hook and makes the n-th call fail. Without a hook a call costs one load and one branch more than
-// the call itself. cache/ makes no allocation, no file operation and no connection in another way.
+// the call itself. The plugin and cache/ make no allocation, no file operation and no connection in
+// another way.
 
 enum zepi_sys_call {
     ZEPI_SYS_ALLOCATE,
@@ -36,8 +37,8 @@ enum zepi_sys_call {
 };
 
 // Returns 0 for "make the call" or the errno that the call shall fail with instead of being made.
-// Called on the thread that makes the call, sometimes under a lock of the cache: it must not call
-// back into cache/.
+// Called on the thread that makes the call, sometimes under a lock: it must not call
+// back.
 typedef int zepi_sys_hook(enum zepi_sys_call call);
 
 // For tests, before threads start. NULL takes the hook away.
@@ -66,6 +67,14 @@ DIR *zepi_sys_list(int folder); // a listing with a descriptor of its own; close
 // The path of a file in the folder of the library, or program, that this code is in, with all links
 // resolved. False: the folder is not known.
 bool zepi_sys_find_beside(const char *name, char out_path[PATH_MAX]);
+
+// Chooses the folder of the disk cache: `cache_dir` (of ZEPI_CACHE_DIR), else
+// `xdg_cache_home`/zepi, else `home`/.cache/zepi. NULL and empty strings count as unset; relative
+// paths in the last two are ignored, as the XDG Base Directory Specification asks. Reads no
+// environment and no file. Returns false, with an empty string, if there is none or it does not
+// fit.
+bool zepi_sys_choose_cache_folder(const char *cache_dir, const char *xdg_cache_home,
+                                  const char *home, char *out_path, size_t path_size);
 
 int zepi_sys_socket(int family); // a stream that does not block
 int zepi_sys_connect(int socket, const struct sockaddr *to, socklen_t size);
