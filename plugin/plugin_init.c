@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The function table, and the one exported function that hands it out.
+#include "api/api.h"
 #include "copy/buffer_use.h"
-#include "copy/checked_copy.h"
-#include "copy/checked_image.h"
 #include "core/list.h"
 #include "core/object.h"
 #include "core/options.h"
 #include "device/adapter.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "graph/capture/checked_capture.h"
-#include "graph/checked_graph.h"
 #include "launch/dispatch.h"
 #include "launch/kernel.h"
-#include "launch/launch.h"
 #include "memory/buffer.h"
-#include "memory/checked_virtual_memory.h"
-#include "memory/foreign/checked_ipc.h"
 #include "memory/pool.h"
 #include "memory/usm.h"
 #include "program/build/handle_caches.h"
@@ -74,14 +68,14 @@ static const zepi_plugin_t table = {
     .queue_create = zepi_queue_create,
     .queue_get_info = zepi_queue_get_info,
     .queue_finish = zepi_queue_finish,
-    .queue_copy = zepi_queue_copy_checked,
-    .queue_copy_rect = zepi_queue_copy_rect_checked,
-    .queue_fill = zepi_queue_fill_checked,
-    .queue_prefetch = zepi_queue_prefetch_checked,
-    .queue_advise = zepi_queue_advise_checked,
+    .queue_copy = zepi_api_queue_copy,
+    .queue_copy_rect = zepi_api_queue_copy_rect,
+    .queue_fill = zepi_api_queue_fill,
+    .queue_prefetch = zepi_api_queue_prefetch,
+    .queue_advise = zepi_api_queue_advise,
     .queue_barrier = zepi_queue_barrier,
     .queue_marker = zepi_queue_marker,
-    .queue_launch = zepi_queue_launch,
+    .queue_launch = zepi_api_queue_launch,
     .queue_get_native = zepi_queue_get_native,
 
     .event_create = zepi_event_create,
@@ -137,17 +131,17 @@ static const zepi_plugin_t table = {
     .cache_trim = zepi_cache_trim,
     .cache_clear = zepi_cache_clear,
 
-    .graph_create = zepi_graph_create_checked,
-    .graph_get_info = zepi_graph_get_info,
-    .queue_begin_capture = zepi_queue_begin_capture,
-    .queue_end_capture = zepi_queue_end_capture,
-    .graph_add_launch = zepi_graph_add_launch,
-    .graph_add_copy = zepi_graph_add_copy,
-    .graph_add_fill = zepi_graph_add_fill,
-    .graph_finalize = zepi_graph_finalize_checked,
-    .graph_update = zepi_graph_update_launches,
-    .queue_execute = zepi_queue_execute,
-    .graph_dump = zepi_graph_dump_checked,
+    .graph_create = zepi_api_graph_create,
+    .graph_get_info = zepi_api_graph_get_info,
+    .queue_begin_capture = zepi_api_queue_begin_capture,
+    .queue_end_capture = zepi_api_queue_end_capture,
+    .graph_add_launch = zepi_api_graph_add_launch,
+    .graph_add_copy = zepi_api_graph_add_copy,
+    .graph_add_fill = zepi_api_graph_add_fill,
+    .graph_finalize = zepi_api_graph_finalize,
+    .graph_update = zepi_api_graph_update,
+    .queue_execute = zepi_api_queue_execute,
+    .graph_dump = zepi_api_graph_dump,
 
     .queue_create_on_engine = zepi_queue_create_on_engine,
     .pool_create = zepi_pool_create,
@@ -157,27 +151,27 @@ static const zepi_plugin_t table = {
     .queue_allocate = zepi_queue_allocate,
     .queue_free = zepi_queue_free,
 
-    .ipc_get_handle = zepi_ipc_get_handle,
-    .ipc_put_handle = zepi_ipc_put_handle,
-    .ipc_open_handle = zepi_ipc_open_handle,
-    .ipc_close_memory = zepi_ipc_close_memory,
+    .ipc_get_handle = zepi_api_ipc_get_handle,
+    .ipc_put_handle = zepi_api_ipc_put_handle,
+    .ipc_open_handle = zepi_api_ipc_open_handle,
+    .ipc_close_memory = zepi_api_ipc_close_memory,
 
-    .image_create = zepi_image_create_checked,
-    .image_create_from_native = zepi_image_create_from_native,
-    .image_get_info = zepi_image_get_info,
-    .sampler_create = zepi_sampler_create_checked,
-    .queue_copy_to_image = zepi_queue_copy_to_image,
-    .queue_copy_from_image = zepi_queue_copy_from_image,
-    .queue_copy_image = zepi_queue_copy_image_checked,
+    .image_create = zepi_api_image_create,
+    .image_create_from_native = zepi_api_image_create_from_native,
+    .image_get_info = zepi_api_image_get_info,
+    .sampler_create = zepi_api_sampler_create,
+    .queue_copy_to_image = zepi_api_queue_copy_to_image,
+    .queue_copy_from_image = zepi_api_queue_copy_from_image,
+    .queue_copy_image = zepi_api_queue_copy_image,
 
-    .virtual_memory_get_page_size = zepi_virtual_memory_get_page_size_checked,
-    .virtual_memory_reserve = zepi_virtual_memory_reserve_checked,
-    .virtual_memory_free = zepi_virtual_memory_free_checked,
-    .physical_memory_create = zepi_physical_memory_create_checked,
-    .virtual_memory_map = zepi_virtual_memory_map_checked,
-    .virtual_memory_unmap = zepi_virtual_memory_unmap_checked,
-    .virtual_memory_set_access = zepi_virtual_memory_set_access_checked,
-    .virtual_memory_get_access = zepi_virtual_memory_get_access_checked,
+    .virtual_memory_get_page_size = zepi_api_virtual_memory_get_page_size,
+    .virtual_memory_reserve = zepi_api_virtual_memory_reserve,
+    .virtual_memory_free = zepi_api_virtual_memory_free,
+    .physical_memory_create = zepi_api_physical_memory_create,
+    .virtual_memory_map = zepi_api_virtual_memory_map,
+    .virtual_memory_unmap = zepi_api_virtual_memory_unmap,
+    .virtual_memory_set_access = zepi_api_virtual_memory_set_access,
+    .virtual_memory_get_access = zepi_api_virtual_memory_get_access,
 
     .queue_call_host = zepi_queue_call_host,
 };

@@ -13,6 +13,10 @@
 zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
                                  const struct zepi_launch *launch);
 
+// The same for a target that was found by name.
+zepi_result_t zepi_launch_target(struct zepi_queue *queue, const struct zepi_target *target,
+                                 const struct zepi_launch *launch);
+
 // Captures a launch for which zepi_launch_kernel returned ZEPI_CAPTURED: nothing was appended. The
 // arguments are read and copied. ZEPI_ARGUMENTS_UNREAD: arguments.h.
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
@@ -33,13 +37,6 @@ zepi_result_t zepi_launch_check_contents(const struct zepi_device *device,
 zepi_result_t zepi_launch_check(const struct zepi_context *context,
                                 const struct zepi_device *device, const struct zepi_kernel *kernel,
                                 const struct zepi_launch *launch);
-
-// Whether a launch description is right by itself.
-zepi_result_t zepi_launch_check_desc(const zepi_launch_desc_t *desc);
-
-// `queue_launch` of the function table.
-zepi_result_t zepi_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
-                                zepi_wait_list_t wait, zepi_event_t *out_event);
 
 static inline struct zepi_launch zepi_launch_of(const zepi_launch_desc_t *desc,
                                                 zepi_wait_list_t wait, zepi_event_t *out_event)

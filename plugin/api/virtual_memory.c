@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "memory/checked_virtual_memory.h"
-
 #include "memory/virtual_memory.h"
+#include "api/api.h"
 
 // The first pointer that must not be NULL and is.
 static zepi_result_t check_context_pointer(zepi_context_t context, const void *pointer,
@@ -28,9 +27,8 @@ static zepi_result_t check_device(zepi_context_t context, zepi_device_t device)
     return result == ZEPI_SUCCESS ? zepi_context_check_device(context, device, &index) : result;
 }
 
-zepi_result_t zepi_virtual_memory_get_page_size_checked(zepi_context_t context,
-                                                        zepi_device_t device, size_t size_bytes,
-                                                        size_t *out_page_bytes)
+zepi_result_t zepi_api_virtual_memory_get_page_size(zepi_context_t context, zepi_device_t device,
+                                                    size_t size_bytes, size_t *out_page_bytes)
 {
     zepi_result_t result = check_context_pointer(context, out_page_bytes, "output for the size");
     if (result == ZEPI_SUCCESS && device)
@@ -40,8 +38,8 @@ zepi_result_t zepi_virtual_memory_get_page_size_checked(zepi_context_t context,
                : result;
 }
 
-zepi_result_t zepi_virtual_memory_reserve_checked(zepi_context_t context, const void *wish,
-                                                  size_t size_bytes, void **out_start)
+zepi_result_t zepi_api_virtual_memory_reserve(zepi_context_t context, const void *wish,
+                                              size_t size_bytes, void **out_start)
 {
     const zepi_result_t result = check_context_pointer(context, out_start, "output for the start");
     return result == ZEPI_SUCCESS
@@ -49,16 +47,16 @@ zepi_result_t zepi_virtual_memory_reserve_checked(zepi_context_t context, const 
                : result;
 }
 
-zepi_result_t zepi_virtual_memory_free_checked(zepi_context_t context, const void *start,
-                                               size_t size_bytes)
+zepi_result_t zepi_api_virtual_memory_free(zepi_context_t context, const void *start,
+                                           size_t size_bytes)
 {
     const zepi_result_t result = check_context_pointer(context, start, "start");
     return result == ZEPI_SUCCESS ? zepi_virtual_memory_free(context, start, size_bytes) : result;
 }
 
-zepi_result_t zepi_virtual_memory_map_checked(zepi_context_t context, const void *start,
-                                              size_t size_bytes, zepi_physical_memory_t memory,
-                                              size_t offset_bytes, zepi_memory_access_t access)
+zepi_result_t zepi_api_virtual_memory_map(zepi_context_t context, const void *start,
+                                          size_t size_bytes, zepi_physical_memory_t memory,
+                                          size_t offset_bytes, zepi_memory_access_t access)
 {
     zepi_result_t result = check_context_pointer(context, start, "start");
     if (result == ZEPI_SUCCESS)
@@ -72,15 +70,15 @@ zepi_result_t zepi_virtual_memory_map_checked(zepi_context_t context, const void
                : result;
 }
 
-zepi_result_t zepi_virtual_memory_unmap_checked(zepi_context_t context, const void *start,
-                                                size_t size_bytes)
+zepi_result_t zepi_api_virtual_memory_unmap(zepi_context_t context, const void *start,
+                                            size_t size_bytes)
 {
     const zepi_result_t result = check_context_pointer(context, start, "start");
     return result == ZEPI_SUCCESS ? zepi_virtual_memory_unmap(context, start, size_bytes) : result;
 }
 
-zepi_result_t zepi_virtual_memory_set_access_checked(zepi_context_t context, const void *start,
-                                                     size_t size_bytes, zepi_memory_access_t access)
+zepi_result_t zepi_api_virtual_memory_set_access(zepi_context_t context, const void *start,
+                                                 size_t size_bytes, zepi_memory_access_t access)
 {
     zepi_result_t result = check_context_pointer(context, start, "start");
     if (result == ZEPI_SUCCESS)
@@ -90,9 +88,9 @@ zepi_result_t zepi_virtual_memory_set_access_checked(zepi_context_t context, con
                : result;
 }
 
-zepi_result_t zepi_virtual_memory_get_access_checked(zepi_context_t context, const void *start,
-                                                     size_t size_bytes,
-                                                     zepi_memory_access_t *out_access)
+zepi_result_t zepi_api_virtual_memory_get_access(zepi_context_t context, const void *start,
+                                                 size_t size_bytes,
+                                                 zepi_memory_access_t *out_access)
 {
     zepi_result_t result = check_context_pointer(context, start, "start");
     if (result == ZEPI_SUCCESS)
@@ -102,9 +100,8 @@ zepi_result_t zepi_virtual_memory_get_access_checked(zepi_context_t context, con
                : result;
 }
 
-zepi_result_t zepi_physical_memory_create_checked(zepi_context_t context, zepi_device_t device,
-                                                  size_t size_bytes,
-                                                  zepi_physical_memory_t *out_memory)
+zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_device_t device,
+                                              size_t size_bytes, zepi_physical_memory_t *out_memory)
 {
     size_t page_bytes = 0;
     zepi_result_t result = check_context_pointer(context, out_memory, "output for the memory");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "memory/foreign/checked_ipc.h"
-
 #include "memory/foreign/ipc.h"
+#include "api/api.h"
 
 // The first pointer that must not be NULL and is.
 static zepi_result_t check_ipc(zepi_context_t context, const void *pointer, const char *name)
@@ -12,8 +11,8 @@ static zepi_result_t check_ipc(zepi_context_t context, const void *pointer, cons
                : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
 }
 
-zepi_result_t zepi_ipc_get_handle(zepi_context_t context, const void *memory,
-                                  const void **out_handle, size_t *out_size_bytes)
+zepi_result_t zepi_api_ipc_get_handle(zepi_context_t context, const void *memory,
+                                      const void **out_handle, size_t *out_size_bytes)
 {
     const struct zepi_ipc_handle *handle;
     zepi_result_t result = check_ipc(context, memory, "memory");
@@ -28,14 +27,14 @@ zepi_result_t zepi_ipc_get_handle(zepi_context_t context, const void *memory,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_ipc_put_handle(zepi_context_t context, const void *handle)
+zepi_result_t zepi_api_ipc_put_handle(zepi_context_t context, const void *handle)
 {
     const zepi_result_t result = check_ipc(context, handle, "handle");
     return result == ZEPI_SUCCESS ? zepi_ipc_put(context, ZEPI_IPC_USM, handle) : result;
 }
 
-zepi_result_t zepi_ipc_open_handle(zepi_context_t context, zepi_device_t device, const void *handle,
-                                   size_t size_bytes, void **out_memory)
+zepi_result_t zepi_api_ipc_open_handle(zepi_context_t context, zepi_device_t device,
+                                       const void *handle, size_t size_bytes, void **out_memory)
 {
     uint32_t index;
     zepi_result_t result = check_ipc(context, handle, "handle");
@@ -47,7 +46,7 @@ zepi_result_t zepi_ipc_open_handle(zepi_context_t context, zepi_device_t device,
                                   : result;
 }
 
-zepi_result_t zepi_ipc_close_memory(zepi_context_t context, void *memory)
+zepi_result_t zepi_api_ipc_close_memory(zepi_context_t context, void *memory)
 {
     const zepi_result_t result = check_ipc(context, memory, "memory");
     return result == ZEPI_SUCCESS ? zepi_ipc_close(context, memory) : result;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "copy/checked_copy.h"
-
 #include "copy/copy.h"
+#include "api/api.h"
 #include "copy/fill.h"
 #include "copy/hint.h"
 #include "memory/usm.h"
@@ -31,9 +30,8 @@ copy_any_memory(zepi_queue_t queue, void *destination, const void *source, size_
                : result;
 }
 
-zepi_result_t zepi_queue_copy_checked(zepi_queue_t queue, void *destination, const void *source,
-                                      size_t size_bytes, zepi_wait_list_t wait,
-                                      zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_copy(zepi_queue_t queue, void *destination, const void *source,
+                                  size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     // Without events, between bytes that the table of allocations knows.
     if (__builtin_expect(wait.count > 0 || out_event || size_bytes == 0 ||
@@ -57,10 +55,10 @@ static zepi_result_t check_copied_rect(zepi_queue_t queue, const char *name, con
                : zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", name);
 }
 
-zepi_result_t zepi_queue_copy_rect_checked(zepi_queue_t queue, void *destination,
-                                           const zepi_rect_t *destination_rect, const void *source,
-                                           const zepi_rect_t *source_rect, const size_t region[3],
-                                           zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,
+                                       const zepi_rect_t *destination_rect, const void *source,
+                                       const zepi_rect_t *source_rect, const size_t region[3],
+                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_result_t result =
         check_copied_rect(queue, "destination", destination, destination_rect, region);
@@ -72,9 +70,9 @@ zepi_result_t zepi_queue_copy_rect_checked(zepi_queue_t queue, void *destination
                : result;
 }
 
-zepi_result_t zepi_queue_fill_checked(zepi_queue_t queue, void *destination, const void *pattern,
-                                      size_t pattern_size_bytes, size_t size_bytes,
-                                      zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
+                                  size_t pattern_size_bytes, size_t size_bytes,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     const zepi_result_t result = check_copied_range(queue, "destination", destination, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_fill(queue, destination, pattern, pattern_size_bytes,
@@ -82,16 +80,16 @@ zepi_result_t zepi_queue_fill_checked(zepi_queue_t queue, void *destination, con
                                   : result;
 }
 
-zepi_result_t zepi_queue_prefetch_checked(zepi_queue_t queue, const void *memory, size_t size_bytes,
-                                          zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_prefetch(zepi_queue_t queue, const void *memory, size_t size_bytes,
+                                      zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     const zepi_result_t result = check_copied_range(queue, "memory", memory, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_prefetch(queue, memory, size_bytes, wait, out_event)
                                   : result;
 }
 
-zepi_result_t zepi_queue_advise_checked(zepi_queue_t queue, const void *memory, size_t size_bytes,
-                                        zepi_advice_t advice, zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
+                                    zepi_advice_t advice, zepi_event_t *out_event)
 {
     const zepi_result_t result = check_copied_range(queue, "memory", memory, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_advise(queue, memory, size_bytes, advice, out_event)

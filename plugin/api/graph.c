@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "graph/checked_graph.h"
-
+#include "api/api.h"
+#include "api/launch.h"
 #include "core/alloc.h"
 #include "core/list.h"
 #include "device/context.h"
+#include "graph/capture/capture.h"
 #include "graph/dump.h"
 #include "graph/launch_update.h"
 #include "launch/launch.h"
 #include "memory/usm.h"
 
-zepi_result_t zepi_graph_create_checked(zepi_context_t context, zepi_device_t device,
-                                        zepi_graph_flags_t flags, zepi_graph_t *out_graph)
+zepi_result_t zepi_api_graph_create(zepi_context_t context, zepi_device_t device,
+                                    zepi_graph_flags_t flags, zepi_graph_t *out_graph)
 {
     uint32_t index;
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
@@ -31,7 +32,7 @@ zepi_result_t zepi_graph_create_checked(zepi_context_t context, zepi_device_t de
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_graph_get_info(zepi_graph_t graph, zepi_graph_info_t *out_info)
+zepi_result_t zepi_api_graph_get_info(zepi_graph_t graph, zepi_graph_info_t *out_info)
 {
     const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
@@ -84,7 +85,7 @@ static zepi_result_t end_graph_add(struct zepi_graph_command *command, zepi_resu
 static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_launch_desc_t *desc,
                                            struct zepi_graph_launch **out_launch)
 {
-    zepi_result_t result = zepi_launch_check_desc(desc);
+    zepi_result_t result = zepi_api_check_launch_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
@@ -98,8 +99,8 @@ static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_
     return zepi_graph_make_launch(graph, desc->kernel, &launch, NULL, out_launch);
 }
 
-zepi_result_t zepi_graph_add_launch(zepi_graph_t graph, const zepi_launch_desc_t *desc,
-                                    zepi_graph_wait_list_t wait, uint32_t *out_number)
+zepi_result_t zepi_api_graph_add_launch(zepi_graph_t graph, const zepi_launch_desc_t *desc,
+                                        zepi_graph_wait_list_t wait, uint32_t *out_number)
 {
     struct zepi_graph_command *command = NULL;
     zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_LAUNCH, wait, &command);
@@ -123,9 +124,9 @@ static zepi_result_t check_graph_range(const struct zepi_graph *graph, const cha
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_graph_add_copy(zepi_graph_t graph, void *destination, const void *source,
-                                  size_t size_bytes, zepi_graph_wait_list_t wait,
-                                  uint32_t *out_number)
+zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, const void *source,
+                                      size_t size_bytes, zepi_graph_wait_list_t wait,
+                                      uint32_t *out_number)
 {
     struct zepi_graph_command *command = NULL;
     zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_COPY, wait, &command);
@@ -140,9 +141,9 @@ zepi_result_t zepi_graph_add_copy(zepi_graph_t graph, void *destination, const v
     return end_graph_add(command, result, out_number);
 }
 
-zepi_result_t zepi_graph_add_fill(zepi_graph_t graph, void *destination, const void *pattern,
-                                  size_t pattern_size_bytes, size_t size_bytes,
-                                  zepi_graph_wait_list_t wait, uint32_t *out_number)
+zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, const void *pattern,
+                                      size_t pattern_size_bytes, size_t size_bytes,
+                                      zepi_graph_wait_list_t wait, uint32_t *out_number)
 {
     struct zepi_graph_command *command = NULL;
     zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_FILL, wait, &command);
@@ -167,7 +168,7 @@ zepi_result_t zepi_graph_add_fill(zepi_graph_t graph, void *destination, const v
 
 // ---- Executing ----
 
-zepi_result_t zepi_graph_finalize_checked(zepi_graph_t graph)
+zepi_result_t zepi_api_graph_finalize(zepi_graph_t graph)
 {
     const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
@@ -197,8 +198,8 @@ static zepi_result_t add_graph_update(struct zepi_graph *graph, const zepi_graph
                : result;
 }
 
-zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
-                                         const zepi_graph_update_t *updates)
+zepi_result_t zepi_api_graph_update(zepi_graph_t graph, uint32_t count,
+                                    const zepi_graph_update_t *updates)
 {
     zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
@@ -217,11 +218,46 @@ zepi_result_t zepi_graph_update_launches(zepi_graph_t graph, uint32_t count,
     return result;
 }
 
-zepi_result_t zepi_graph_dump_checked(zepi_graph_t graph, const char *path)
+zepi_result_t zepi_api_graph_dump(zepi_graph_t graph, const char *path)
 {
     const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
     return path ? zepi_graph_dump(graph, path)
                 : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the path of the file is NULL");
+}
+
+zepi_result_t zepi_api_queue_begin_capture(zepi_queue_t queue, zepi_graph_t graph)
+{
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(graph, &zepi_graph_type);
+    return result == ZEPI_SUCCESS ? zepi_capture_begin(queue, graph, graph) : result;
+}
+
+zepi_result_t zepi_api_queue_end_capture(zepi_queue_t queue)
+{
+    void *graph;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_capture_end(queue, &graph);
+    zepi_release(graph);
+    return result;
+}
+
+zepi_result_t zepi_api_queue_execute(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
+                                     zepi_event_t *out_event)
+{
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(graph, &zepi_graph_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (queue->context != graph->context || queue->device != graph->device)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "the graph is of another context or device than the queue");
+    if (!zepi_graph_is_finalized(graph))
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph was not finalized yet");
+    return zepi_capture_execute(graph, queue, wait, out_event);
 }

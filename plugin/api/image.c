@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "copy/checked_image.h"
-
+#include "memory/image.h"
+#include "api/api.h"
 #include "copy/image_copy.h"
 #include "core/list.h"
 #include "device/device.h"
-#include "memory/image.h"
 #include "memory/usm.h"
 
 #include <inttypes.h>
@@ -169,15 +168,15 @@ static zepi_result_t create_checked(zepi_context_t context, zepi_device_t device
                : result;
 }
 
-zepi_result_t zepi_image_create_checked(zepi_context_t context, zepi_device_t device,
-                                        const zepi_image_desc_t *desc, zepi_image_t *out_image)
+zepi_result_t zepi_api_image_create(zepi_context_t context, zepi_device_t device,
+                                    const zepi_image_desc_t *desc, zepi_image_t *out_image)
 {
     return create_checked(context, device, desc, NULL, ZEPI_OWNERSHIP_TRANSFER, out_image);
 }
 
-zepi_result_t zepi_image_create_from_native(zepi_context_t context, zepi_device_t device,
-                                            const zepi_image_desc_t *desc, void *native_handle,
-                                            zepi_ownership_t ownership, zepi_image_t *out_image)
+zepi_result_t zepi_api_image_create_from_native(zepi_context_t context, zepi_device_t device,
+                                                const zepi_image_desc_t *desc, void *native_handle,
+                                                zepi_ownership_t ownership, zepi_image_t *out_image)
 {
     if (!native_handle)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
@@ -186,7 +185,7 @@ zepi_result_t zepi_image_create_from_native(zepi_context_t context, zepi_device_
     return create_checked(context, device, desc, native_handle, ownership, out_image);
 }
 
-zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
+zepi_result_t zepi_api_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
 {
     const zepi_result_t result = zepi_check_object(image, &zepi_image_type);
     if (result != ZEPI_SUCCESS)
@@ -204,9 +203,8 @@ zepi_result_t zepi_image_get_info(zepi_image_t image, zepi_image_info_t *out_inf
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
-zepi_result_t zepi_sampler_create_checked(zepi_context_t context, zepi_device_t device,
-                                          const zepi_sampler_desc_t *desc,
-                                          zepi_sampler_t *out_sampler)
+zepi_result_t zepi_api_sampler_create(zepi_context_t context, zepi_device_t device,
+                                      const zepi_sampler_desc_t *desc, zepi_sampler_t *out_sampler)
 {
     static const ze_sampler_address_mode_t modes[] = {
         [ZEPI_ADDRESS_NONE] = ZE_SAMPLER_ADDRESS_MODE_NONE,
@@ -334,10 +332,10 @@ static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
     return result == ZEPI_SUCCESS ? check_pixels(queue, memory, size_bytes) : result;
 }
 
-zepi_result_t zepi_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
-                                       const zepi_image_region_t *region, const void *memory,
-                                       uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                       zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
+                                           const zepi_image_region_t *region, const void *memory,
+                                           uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_image_copy copy = {.to = image, .from_memory = memory};
     const zepi_result_t result = prepare_memory_copy(queue, image, region, memory, row_pitch_bytes,
@@ -345,10 +343,10 @@ zepi_result_t zepi_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
     return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
 }
 
-zepi_result_t zepi_queue_copy_from_image(zepi_queue_t queue, void *memory, uint32_t row_pitch_bytes,
-                                         uint32_t slice_pitch_bytes, zepi_image_t image,
-                                         const zepi_image_region_t *region, zepi_wait_list_t wait,
-                                         zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
+                                             uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
+                                             zepi_image_t image, const zepi_image_region_t *region,
+                                             zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_image_copy copy = {.from = image, .to_memory = memory};
     const zepi_result_t result = prepare_memory_copy(queue, image, region, memory, row_pitch_bytes,
@@ -356,10 +354,10 @@ zepi_result_t zepi_queue_copy_from_image(zepi_queue_t queue, void *memory, uint3
     return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
 }
 
-zepi_result_t zepi_queue_copy_image_checked(zepi_queue_t queue, zepi_image_t to,
-                                            const uint32_t to_origin[3], zepi_image_t from,
-                                            const zepi_image_region_t *from_region,
-                                            zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
+                                        const uint32_t to_origin[3], zepi_image_t from,
+                                        const zepi_image_region_t *from_region,
+                                        zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_image_copy copy = {.to = to, .from = from};
     zepi_result_t result = check_copied_image(queue, to);
