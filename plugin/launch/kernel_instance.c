@@ -88,8 +88,8 @@ static inline bool is_comparable_argument(const struct zepi_device_kernel *devic
 {
     if (size_bytes != sizeof(void *))
         return size_bytes < sizeof(void *);
-    return zepi_usm_table_find((uintptr_t)bits) != NULL ||
-           device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
+    return device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
+           zepi_usm_table_find((uintptr_t)bits) != NULL;
 }
 
 static zepi_result_t instance_set_argument(struct zepi_kernel_instance *instance,

@@ -390,8 +390,7 @@ static void finish_regions(struct zepi_context *context)
             zepi_usm_region_free(region);
             continue;
         }
-        zepi_usm_table_remove(atomic_load_explicit(&region->base, memory_order_relaxed),
-                              atomic_load_explicit(&region->size_bytes, memory_order_relaxed));
+        zepi_usm_table_remove(atomic_load_explicit(&region->base, memory_order_relaxed));
         zepi_usm_region_give(region);
     }
 }

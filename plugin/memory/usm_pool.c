@@ -83,7 +83,7 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
     const uintptr_t base = atomic_load_explicit(&region->base, memory_order_relaxed);
     const size_t size_bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
-    zepi_usm_table_remove(base, size_bytes);
+    zepi_usm_table_remove(base);
     zepi_usm_region_give(region);
     const zepi_result_t result = ZEPI_ZE(zeMemFree, pool->context->ze, (void *)base);
     zepi_usm_pool_unreserve(pool, size_bytes);

@@ -166,7 +166,7 @@ Test(kernel_instance, sets_a_pointer_again_once_memory_was_freed)
 {
     use_known_memory(22);
     cr_assert_eq(prepare(), ZEPI_SUCCESS);
-    zepi_usm_table_remove((uintptr_t)gear.pointer, 1);
+    zepi_usm_table_remove((uintptr_t)gear.pointer);
     use_known_memory(22);
     cr_assert_eq(prepare(), ZEPI_SUCCESS);
     cr_assert_eq(driver.arguments, COUNT);
