@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm_table.h"
 
-#include "cache/mutex.h"
 #include "core/alloc.h"
+#include "core/mutex.h"
 #include "core/unload.h"
 
 _Atomic(struct zepi_usm_leaf *) zepi_usm_root[1u << ZEPI_USM_ROOT_BITS];
