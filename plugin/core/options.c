@@ -15,7 +15,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define MOST_SHARED_SECONDS 3600
-#define OPTION_COUNT 24
+#define OPTION_COUNT 22
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -175,6 +175,14 @@ static void read_folder(void)
     list[list_count++].value = options.cache_folder;
 }
 
+static void tell_of_gone_variables(void)
+{
+    const bool is_idle_set = secure_getenv("ZEPI_COMPILER_IDLE_SECONDS");
+    if (is_idle_set || secure_getenv("ZEPI_COMPILER_BYTES"))
+        fprintf(stderr, "zepi: %s has no effect any more: a compiler process ends with its build\n",
+                is_idle_set ? "ZEPI_COMPILER_IDLE_SECONDS" : "ZEPI_COMPILER_BYTES");
+}
+
 // A relative name is made absolute: the folder may be another one at the end. Programs with more
 // rights than their user write nothing.
 static void read_stats(void)
@@ -226,10 +234,7 @@ static void read_environment(void)
                   2, places, 0) == 1;
     options.compiler_seconds = read_number(
         "ZEPI_COMPILER_SECONDS", "how long a build in a process of its own may take", 600);
-    options.compiler_idle_seconds = read_number(
-        "ZEPI_COMPILER_IDLE_SECONDS", "how long such a process waits for its next build", 300);
-    options.compiler_bytes =
-        read_number("ZEPI_COMPILER_BYTES", "memory that such a process may keep", 1024 * MIB);
+    tell_of_gone_variables();
     options.usm_pool =
         read_switch("ZEPI_USM_POOL",
                     "cut small allocations of USM from larger ones and reuse them: on or off", ON);

@@ -29,8 +29,6 @@ struct zepi_options {
     zepi_link_method_t link_method; // ZEPI_LINK, for modules that leave it open
     bool has_compiler_processes;    // ZEPI_COMPILER=process, see program/compiler/compiler.h
     uint64_t compiler_seconds;      // ZEPI_COMPILER_SECONDS, for a build in such a process
-    uint64_t compiler_idle_seconds; // ZEPI_COMPILER_IDLE_SECONDS, between two builds
-    uint64_t compiler_bytes;        // ZEPI_COMPILER_BYTES, resident after a build
     bool usm_pool;                  // ZEPI_USM_POOL, see memory/usm_pool.h
     bool large_allocations;         // ZEPI_LARGE_ALLOCATIONS, see device/README.md
     bool has_sysman_devices;        // ZES_ENABLE_SYSMAN, Level Zero's: devices manage the system

@@ -22,8 +22,6 @@ struct zepi_compiler_identity {
     bool is_noted;           // in the log, that the compiler cannot be identified
     struct zepi_digest digest;
     struct zepi_compiler_libraries libraries;
-    bool is_elsewhere;                        // the compiler is in another process, and has
-    struct zepi_compiler_libraries elsewhere; // loaded these
 };
 
 struct zepi_compiler_identity *zepi_compiler_identity_create(const char *driver_path,
@@ -126,15 +124,6 @@ static void store_record_locked(const struct zepi_compiler_identity *identity,
 
 // ---- The identity ----
 
-static bool list_loaded_locked(const struct zepi_compiler_identity *identity,
-                               struct zepi_compiler_libraries *out_loaded)
-{
-    if (!identity->is_elsewhere)
-        return zepi_compiler_libraries_list(out_loaded, identity->driver_path, identity->kind);
-    *out_loaded = identity->elsewhere;
-    return true;
-}
-
 static void set_libraries_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  const struct zepi_compiler_libraries *loaded)
 {
@@ -148,7 +137,8 @@ static void set_libraries_locked(struct zepi_compiler_identity *identity, struct
 static void identity_find_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
 {
     struct zepi_compiler_libraries loaded;
-    if (identity->is_known || !list_loaded_locked(identity, &loaded))
+    if (identity->is_known ||
+        !zepi_compiler_libraries_list(&loaded, identity->driver_path, identity->kind))
         return;
     identity->is_known = load_record_locked(identity, disk) &&
                          zepi_compiler_libraries_are_unchanged(&identity->libraries) &&
@@ -165,7 +155,9 @@ static void identity_make_locked(struct zepi_compiler_identity *identity, struct
     struct zepi_compiler_libraries loaded;
     // Another process may have written a record meanwhile.
     identity_find_locked(identity, disk);
-    identity->is_seen = list_loaded_locked(identity, &loaded) && loaded.count > 1;
+    identity->is_seen =
+        zepi_compiler_libraries_list(&loaded, identity->driver_path, identity->kind) &&
+        loaded.count > 1;
     if (identity->is_seen &&
         !(identity->is_known && zepi_compiler_libraries_agree(&identity->libraries, &loaded)))
         set_libraries_locked(identity, disk, &loaded);
@@ -188,18 +180,12 @@ bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct
     return is_known;
 }
 
-void zepi_compiler_identity_note(struct zepi_compiler_identity *identity,
-                                 const struct zepi_compiler_libraries *libraries)
+void zepi_compiler_identity_note(struct zepi_compiler_identity *identity, struct zepi_digest digest)
 {
-    const size_t size_bytes = libraries->count * sizeof(libraries->list[0]);
     zepi_mutex_lock(&identity->mutex);
-    if (!identity->is_elsewhere || identity->elsewhere.count != libraries->count ||
-        memcmp(identity->elsewhere.list, libraries->list, size_bytes) != 0) {
-        identity->elsewhere = *libraries;
-        identity->is_elsewhere = true;
-        identity->is_known = false;
-        identity->is_seen = false;
-    }
+    identity->digest = digest;
+    identity->is_known = true;
+    identity->is_seen = true;
     zepi_mutex_unlock(&identity->mutex);
 }
 

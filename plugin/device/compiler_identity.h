@@ -33,10 +33,10 @@ void zepi_compiler_identity_destroy(struct zepi_compiler_identity *identity); //
 bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
                                  struct zepi_digest *out_digest);
 
-// The libraries that compiled in another process (program/compiler/compiler.h): from now on they
-// count in place of those that are loaded here. Copies.
+// The identity of a compiler in another process (program/build/compiler.h), which counts from now
+// on. That process has written the record.
 void zepi_compiler_identity_note(struct zepi_compiler_identity *identity,
-                                 const struct zepi_compiler_libraries *libraries);
+                                 struct zepi_digest digest);
 
 // After a compile: the identity of the loaded libraries. The first call compares the record with
 // that, and writes it anew if it differs. False: the compiler cannot be identified.

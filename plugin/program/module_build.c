@@ -2,11 +2,15 @@
 #include "program/module_build.h"
 
 #include "core/alloc.h"
+#include "core/options.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "program/build/device_module_batch.h"
 #include "program/module_link.h"
 #include "program/native_fit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
 
 static zepi_result_t check_required_constants(const struct zepi_module *module,
                                               const struct zepi_spec_values *values)
@@ -33,9 +37,20 @@ struct build {
     struct zepi_module *output; // one part an image
 };
 
-// Images of SPIR-V that are built for a device.
+// An image of SPIR-V that is built for a device.
+struct task {
+    const struct build *build;
+    uint32_t device_index;
+    uint32_t image_index;
+    pthread_t thread;
+    bool has_thread;
+    struct zepi_build_result *result; // owned; NULL: not begun, or failed without one
+    struct zepi_error error;          // then
+};
+
+// All of them for one device.
 struct chosen {
-    struct zepi_device_module_wanted *wanted; // owned
+    struct task *tasks; // owned
     uint32_t count;
 };
 
@@ -43,7 +58,9 @@ static bool is_chosen(const struct chosen *chosen, const char *kernel)
 {
     bool is = false;
     for (uint32_t i = 0; i < chosen->count && !is; i++)
-        is = zepi_spirv_find_kernel(&chosen->wanted[i].image->blob->spirv, kernel) != NULL;
+        is = zepi_spirv_find_kernel(
+                 &chosen->tasks[i].build->input->images[chosen->tasks[i].image_index]->blob->spirv,
+                 kernel) != NULL;
     return is;
 }
 
@@ -138,23 +155,86 @@ static zepi_result_t use_native(const struct build *build, uint32_t device_index
     return ZEPI_SUCCESS;
 }
 
+static void *run_task(void *user)
+{
+    struct task *task = user;
+    const struct build *build = task->build;
+    const zepi_result_t result = zepi_device_module_look_up(
+        build->input->context, task->device_index, build->input->images[task->image_index],
+        build->values, build->options, build->kind, &task->result);
+    if (result != ZEPI_SUCCESS)
+        zepi_error_save(&task->error);
+    return NULL;
+}
+
+// At one time, each but the first in a thread of its own, which takes no signals of the host.
+static void run_tasks(struct task *tasks, uint32_t count)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    for (uint32_t i = 1; i < count; i++)
+        tasks[i].has_thread = pthread_create(&tasks[i].thread, NULL, run_task, &tasks[i]) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        if (tasks[i].has_thread)
+            pthread_join(tasks[i].thread, NULL);
+        else
+            run_task(&tasks[i]);
+    }
+}
+
+// Up to the first failure; results behind it are given back.
+static zepi_result_t hand_out_tasks(struct task *tasks, uint32_t count)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct build *build = tasks[i].build;
+        struct zepi_build_result **out =
+            &build->output->parts[tasks[i].image_index].device_module[tasks[i].device_index];
+        if (result != ZEPI_SUCCESS) {
+            zepi_build_result_release(tasks[i].result);
+        } else if (tasks[i].result) {
+            result = zepi_device_module_hand_out(
+                build->options, build->input->context->devices[tasks[i].device_index],
+                tasks[i].result, out);
+        } else {
+            zepi_error_restore(&tasks[i].error);
+            result = tasks[i].error.result;
+        }
+    }
+    return result;
+}
+
+// One build after the other or, with compilers in processes of their own, as many at one time as
+// there are cores.
+static uint32_t count_builds_at_one_time(void)
+{
+    const long cores = zepi_options()->has_compiler_processes ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
+    return cores > 1 ? (uint32_t)cores : 1;
+}
+
 static zepi_result_t build_spirv(const struct build *build, uint32_t device_index, bool *is_served)
 {
     const struct zepi_module *input = build->input;
-    const struct zepi_device_module_batch batch = {input->context, device_index, build->values,
-                                                   build->options, build->kind};
-    struct chosen chosen = {zepi_allocate(input->image_count, sizeof(*chosen.wanted)), 0};
-    if (!chosen.wanted)
+    const uint32_t width = count_builds_at_one_time();
+    struct chosen chosen = {zepi_allocate(input->image_count, sizeof(*chosen.tasks)), 0};
+    if (!chosen.tasks)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < input->image_count; i++) {
         if (input->images[i]->format == ZEPI_DEVICE_IMAGE_SPIRV &&
             !is_covered(build, device_index, &chosen, i))
-            chosen.wanted[chosen.count++] = (struct zepi_device_module_wanted){
-                input->images[i], &build->output->parts[i].device_module[device_index]};
+            chosen.tasks[chosen.count++] =
+                (struct task){.build = build, .device_index = device_index, .image_index = i};
     }
-    const zepi_result_t result = zepi_device_module_get_all(&batch, chosen.count, chosen.wanted);
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < chosen.count && result == ZEPI_SUCCESS; i += width) {
+        const uint32_t count = width < chosen.count - i ? width : chosen.count - i;
+        run_tasks(&chosen.tasks[i], count);
+        result = hand_out_tasks(&chosen.tasks[i], count);
+    }
     *is_served = *is_served || (result == ZEPI_SUCCESS && chosen.count > 0);
-    zepi_free(chosen.wanted);
+    zepi_free(chosen.tasks);
     return result;
 }
 

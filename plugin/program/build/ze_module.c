@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "program/build/compile_watch.h"
-#include "program/compiler/compiler.h"
+#include "program/build/compiler.h"
 #include "ze/ze.h"
 
 #include <stdio.h>
@@ -49,10 +49,9 @@ static zepi_result_t check_created(ze_result_t ze, const struct zepi_text *log)
     return result;
 }
 
-static zepi_result_t ze_module_create_and_log(struct zepi_context *context,
-                                              const struct zepi_device *device,
-                                              const ze_module_desc_t *desc, struct zepi_text *log,
-                                              ze_module_handle_t *out_module)
+zepi_result_t zepi_ze_module_create(struct zepi_context *context, const struct zepi_device *device,
+                                    const ze_module_desc_t *desc, struct zepi_text *log,
+                                    ze_module_handle_t *out_module)
 {
     ze_module_handle_t module = NULL;
     ze_module_build_log_handle_t ze_log = NULL;
@@ -70,36 +69,28 @@ static zepi_result_t ze_module_create_and_log(struct zepi_context *context,
     return check_created(ze, log);
 }
 
-// The same for SPIR-V, with the compiler in a process of its own: its native code becomes the
-// module here, as code from the disk does. Code that the driver does not hand out is compiled here,
-// by a compiler that has managed it there.
+// SPIR-V with the compiler in a process of its own: its native code becomes the module here, as
+// code from the disk does. Code that the driver does not hand out is compiled here, by a compiler
+// that has managed it there.
 static zepi_result_t ze_module_create_elsewhere(struct zepi_context *context,
                                                 const struct zepi_device *device,
                                                 const ze_module_desc_t *desc, const char *kernels,
                                                 struct zepi_text *log,
                                                 ze_module_handle_t *out_module)
 {
-    struct zepi_compiled compiled = {0};
+    void *native;
+    size_t native_bytes;
     struct zepi_text load_log = {0};
-    zepi_result_t result;
-    unsigned attempt = 0;
-    do {
-        zepi_compiled_finish(&compiled);
-        result = zepi_compiler_compile(device, desc, kernels, &compiled);
-    } while (result == ZEPI_SUCCESS && zepi_context_reclaim(context, compiled.ze, &attempt));
-    if (compiled.log)
-        zepi_text_append(log, compiled.log, compiled.log_bytes);
+    zepi_result_t result =
+        zepi_compiler_compile(device, desc, kernels, log, &native, &native_bytes);
     if (result == ZEPI_SUCCESS)
-        result = check_created(compiled.ze, log);
-    if (result == ZEPI_SUCCESS)
-        result = compiled.native
-                     ? zepi_ze_module_load(context, device, compiled.native, compiled.native_bytes,
-                                           &load_log, out_module)
-                     : ze_module_create_and_log(context, device, desc, &load_log, out_module);
+        result = native ? zepi_ze_module_load(context, device, native, native_bytes, &load_log,
+                                              out_module)
+                        : zepi_ze_module_create(context, device, desc, &load_log, out_module);
     if (result != ZEPI_SUCCESS && load_log.bytes)
         zepi_text_append(log, load_log.bytes, load_log.size_bytes);
     zepi_text_finish(&load_log);
-    zepi_compiled_finish(&compiled);
+    zepi_free(native);
     return result;
 }
 
@@ -111,7 +102,7 @@ static zepi_result_t ze_module_create_from_spirv(struct zepi_context *context,
 {
     return zepi_options()->has_compiler_processes
                ? ze_module_create_elsewhere(context, device, desc, kernels, log, out_module)
-               : ze_module_create_and_log(context, device, desc, log, out_module);
+               : zepi_ze_module_create(context, device, desc, log, out_module);
 }
 
 // The constants as Level Zero takes them: ids ascending, one pointer a value.
@@ -478,7 +469,7 @@ zepi_result_t zepi_ze_module_load(struct zepi_context *context, const struct zep
         .inputSize = size_bytes,
         .pInputModule = bytes,
     };
-    return ze_module_create_and_log(context, device, &desc, log, out_module);
+    return zepi_ze_module_create(context, device, &desc, log, out_module);
 }
 
 zepi_result_t zepi_ze_module_get_native(ze_module_handle_t module, void **out_bytes,

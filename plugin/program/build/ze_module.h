@@ -16,6 +16,11 @@ enum zepi_imports {
     ZEPI_IMPORTS_RESOLVED,
 };
 
+// zeModuleCreate in this process. Appends the driver's log to `log` in any case.
+zepi_result_t zepi_ze_module_create(struct zepi_context *context, const struct zepi_device *device,
+                                    const ze_module_desc_t *desc, struct zepi_text *log,
+                                    ze_module_handle_t *out_module);
+
 // Compiles a SPIR-V image with the values in force (the image's own defaults are not sent), and
 // checks the result: every entry point is there, and imports are resolved if they must be. If they
 // need not be, the module can be linked with others. Appends the driver's log to `log` in any case.

@@ -4,212 +4,155 @@
 #include "core/alloc.h"
 #include "core/options.h"
 #include "device/adapter.h"
+#include "device/compiler_identity.h"
+#include "device/context.h"
 #include "device/device.h"
-#include "program/compiler/compiler_process.h"
-#include "program/compiler/request.h"
-#include "ze/ze.h"
+#include "device/platform.h"
+#include "program/build/binary_cache.h"
+#include "program/build/compiler.h"
+#include "program/build/ze_module.h"
+#include "program/native/key_tags.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-// A context for each driver that was asked for.
-struct compiler {
-    struct zepi_platform *const *platforms; // borrowed
-    uint32_t platform_count;
-    ze_context_handle_t *contexts; // NULL: not yet
-};
+#define INIT_SECONDS 60
 
-// ---- Devices ----
+// ---- The request ----
 
-static bool is_platform(const struct zepi_platform *platform,
-                        const struct zepi_compiler_request *request)
+// Memory for the build, which is not given back: the process ends behind it.
+static void *allocate(size_t count, size_t size)
 {
-    return strcmp(platform->library, request->driver_library) == 0 &&
-           platform->properties.driverVersion == request->driver_version;
+    void *memory = zepi_allocate(count, size);
+    if (!memory)
+        _exit(EXIT_FAILURE);
+    return memory;
 }
 
-// The same identity is the same native code, whichever device it is.
-static const struct zepi_device *find_device(const struct compiler *compiler,
-                                             const struct zepi_compiler_request *request,
-                                             uint32_t *out_platform)
+static const void *take(const uint8_t **at, size_t size_bytes)
 {
-    for (uint32_t i = 0; i < compiler->platform_count; i++) {
-        const struct zepi_platform *platform = compiler->platforms[i];
-        for (uint32_t at = 0; at < platform->device_count; at++) {
-            const struct zepi_device *device = platform->devices[at];
-            *out_platform = i;
-            if (is_platform(platform, request) && device->properties.vendorId == request->vendor &&
-                device->properties.deviceId == request->device &&
-                device->ip_version == request->ip_version)
-                return device;
+    const void *taken = *at;
+    *at += ZEPI_COMPILER_ROUNDED(size_bytes);
+    return taken;
+}
+
+static ze_module_constants_t take_constants(const uint8_t **at)
+{
+    const uint64_t *count = take(at, sizeof(*count));
+    const uint64_t *values = take(at, *count * sizeof(*values));
+    const void **pointers = allocate(*count, sizeof(*pointers));
+    for (uint64_t i = 0; i < *count; i++)
+        pointers[i] = &values[i];
+    return (ze_module_constants_t){(uint32_t)*count, take(at, *count * sizeof(uint32_t)), pointers};
+}
+
+// The descriptor of zeModuleCreate, with that of a program.
+static ze_module_desc_t take_desc(const struct zepi_compiler_request *request, const uint8_t *at)
+{
+    const uint32_t count = request->module_count;
+    const size_t *sizes = take(&at, count * sizeof(*sizes));
+    const uint8_t **modules = allocate(count, sizeof(*modules));
+    const char **flags = allocate(count, sizeof(*flags));
+    ze_module_constants_t *constants = allocate(count, sizeof(*constants));
+    const ze_module_constants_t **lists = allocate(count, sizeof(*lists));
+    ze_module_program_exp_desc_t *program = allocate(1, sizeof(*program));
+    bool has_constants = false;
+    for (uint32_t i = 0; i < count; i++) {
+        constants[i] = take_constants(&at);
+        lists[i] = &constants[i];
+        has_constants = has_constants || constants[i].numConstants > 0;
+        flags[i] = take(&at, strlen((const char *)at) + 1);
+        modules[i] = take(&at, sizes[i]);
+    }
+    *program = (ze_module_program_exp_desc_t){ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
+                                              NULL,
+                                              count,
+                                              (size_t *)sizes,
+                                              modules,
+                                              flags,
+                                              has_constants ? lists : NULL};
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_IL_SPIRV};
+    if (request->is_program) {
+        desc.pNext = program;
+    } else {
+        desc.inputSize = sizes[0];
+        desc.pInputModule = modules[0];
+        desc.pBuildFlags = flags[0];
+        desc.pConstants = has_constants ? lists[0] : NULL;
+    }
+    return desc;
+}
+
+// The first device with the key, or NULL. It has all that decides native code: enumeration orders
+// and handles mean nothing in another process.
+static struct zepi_device *find_device(const void *key, size_t key_bytes)
+{
+    struct zepi_platform *const *platforms;
+    uint32_t platform_count = 0;
+    struct zepi_device *found = NULL;
+    // Without drivers no device is found, which is the result then.
+    zepi_adapter_get(&platforms, &platform_count);
+    for (uint32_t i = 0; i < platform_count; i++) {
+        for (uint32_t at = 0; at < platforms[i]->device_count && !found; at++) {
+            struct zepi_key other;
+            zepi_key_init(&other, ZEPI_KEY_VERSION);
+            zepi_key_add_device(&other, platforms[i]->devices[at]);
+            if (other.size == key_bytes && memcmp(other.bytes, key, key_bytes) == 0)
+                found = platforms[i]->devices[at];
+            zepi_key_finish(&other);
         }
     }
-    return NULL;
+    return found;
 }
 
-static ze_result_t provide_context(struct compiler *compiler, uint32_t platform)
-{
-    const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
-    ze_context_handle_t *context = &compiler->contexts[platform];
-    return *context ? ZE_RESULT_SUCCESS
-                    : zepi_ze.zeContextCreateEx(compiler->platforms[platform]->ze, &desc, 0, NULL,
-                                                context);
-}
+// ---- The build ----
 
-// ---- Builds ----
-
-// Owned; NULL: none.
-static char *take_log(ze_module_build_log_handle_t log, size_t *out_size_bytes)
+static void build(const struct zepi_compiler_request *request, off_t reply_at)
 {
-    size_t size = 0;
-    char *text = NULL;
-    *out_size_bytes = 0;
-    if (log && zepi_ze.zeModuleBuildLogGetString(log, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size > 1) {
-        text = zepi_allocate(size + 1, 1);
-        if (text && zepi_ze.zeModuleBuildLogGetString(log, &size, text) == ZE_RESULT_SUCCESS)
-            *out_size_bytes = strnlen(text, size);
-    }
-    if (log)
-        zepi_ze.zeModuleBuildLogDestroy(log);
-    return text;
-}
-
-// Owned; none if the driver returns none. A failure is a lack of memory.
-static ze_result_t take_native(ze_module_handle_t module, uint8_t **out_bytes,
-                               size_t *out_size_bytes)
-{
-    size_t size = 0;
-    if (zepi_ze.zeModuleGetNativeBinary(module, &size, NULL) != ZE_RESULT_SUCCESS || size == 0)
-        return ZE_RESULT_SUCCESS;
-    *out_bytes = zepi_allocate(size, 1);
-    if (!*out_bytes)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (zepi_ze.zeModuleGetNativeBinary(module, &size, *out_bytes) == ZE_RESULT_SUCCESS)
-        *out_size_bytes = size;
-    return ZE_RESULT_SUCCESS;
-}
-
-static void build(ze_context_handle_t context, const struct zepi_device *device,
-                  const struct zepi_compiler_request *request, struct zepi_message *message)
-{
-    static struct zepi_compiler_libraries libraries;
-    const struct zepi_platform *platform = device->platform;
-    ze_module_handle_t module = NULL;
-    ze_module_build_log_handle_t ze_log = NULL;
-    struct zepi_compiler_reply reply = {.refusal = ""};
-    reply.ze = zepi_ze.zeModuleCreate(context, device->ze, &request->desc, &module, &ze_log);
-    char *log = take_log(ze_log, &reply.log_bytes);
-    uint8_t *native = NULL;
-    if (reply.ze == ZE_RESULT_SUCCESS) {
-        reply.ze = take_native(module, &native, &reply.native_bytes);
-        zepi_ze.zeModuleDestroy(module);
-    }
-    if (zepi_compiler_libraries_list(&libraries, platform->library,
-                                     platform->quirks.is_on_cpu ? ZEPI_COMPILER_OF_CPU
-                                                         : ZEPI_COMPILER_OF_GPU))
-        reply.libraries = &libraries;
-    reply.log = log;
-    reply.native = native;
-    zepi_compiler_reply_put(message, &reply);
-    zepi_free(log);
-    zepi_free(native);
-}
-
-static void refuse(struct zepi_message *message, const char *refusal)
-{
-    const struct zepi_compiler_reply reply = {.refusal = refusal};
-    zepi_compiler_reply_put(message, &reply);
-}
-
-static void reply_to_request(struct compiler *compiler, const struct zepi_compiler_request *request,
-                             struct zepi_message *message)
-{
-    char refusal[4608];
-    uint32_t platform;
-    const struct zepi_device *device = find_device(compiler, request, &platform);
-    if (!device) {
-        snprintf(refusal, sizeof(refusal),
-                 "the compiler's process (ZEPI_COMPILER=process) has no device 0x%x of driver %s, "
-                 "version 0x%x: it comes up with the same environment, but not as this process did",
-                 request->device, request->driver_library, request->driver_version);
-        refuse(message, refusal);
-        return;
-    }
-    const ze_result_t ze = provide_context(compiler, platform);
-    if (ze == ZE_RESULT_SUCCESS) {
-        build(compiler->contexts[platform], device, request, message);
-        return;
-    }
-    zepi_fail_ze(ze, "zeContextCreateEx");
-    snprintf(refusal, sizeof(refusal), "the compiler's process (ZEPI_COMPILER=process): %s",
-             zepi_last_error(NULL));
-    refuse(message, refusal);
-}
-
-static void put_no_memory(struct zepi_message *message)
-{
-    const struct zepi_compiler_reply reply = {.refusal = "",
-                                              .ze = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY};
-    zepi_message_finish(message);
-    zepi_compiler_reply_put(message, &reply);
-}
-
-// Until the other end is closed, or no request has come for a while. An empty message says that the
-// process has come up, and that it ends.
-static void serve(struct compiler *compiler)
-{
-    const struct zepi_message empty = {0};
-    const uint64_t idle_seconds = zepi_options()->compiler_idle_seconds;
-    bool goes_on =
-        zepi_message_send(&empty, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE) == ZEPI_DELIVERED;
-    while (goes_on) {
-        struct zepi_message received = {0};
-        struct zepi_message sent = {0};
-        struct zepi_compiler_request request = {0};
-        // At least a second: with 0 each process would end before its first request.
-        const enum zepi_delivery delivery = zepi_message_receive(
-            &received, ZEPI_COMPILER_SOCKET, zepi_deadline_in(idle_seconds > 0 ? idle_seconds : 1));
-        goes_on = delivery == ZEPI_DELIVERED;
-        if (delivery == ZEPI_DELIVERY_LATE)
-            zepi_message_send(&empty, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE);
-        if (goes_on && zepi_compiler_request_take(&received, &request))
-            reply_to_request(compiler, &request, &sent);
-        else
-            sent.is_bad = true;
-        if (goes_on && sent.is_bad)
-            put_no_memory(&sent);
-        goes_on = goes_on && zepi_message_send(&sent, ZEPI_COMPILER_SOCKET, ZEPI_NO_DEADLINE) ==
-                                 ZEPI_DELIVERED;
-        zepi_compiler_request_finish(&request);
-        zepi_message_finish(&received);
-        zepi_message_finish(&sent);
-    }
+    struct zepi_compiler_reply reply = {.is_up = true};
+    const uint64_t seconds = zepi_options()->compiler_seconds;
+    const uint8_t *at = (const uint8_t *)(request + 1);
+    const void *key = take(&at, request->device_bytes);
+    const ze_module_desc_t desc = take_desc(request, at);
+    struct zepi_text log = {0};
+    void *native = NULL;
+    struct zepi_device *device = find_device(key, request->device_bytes);
+    zepi_context_t context;
+    ze_module_handle_t module;
+    zepi_result_t result =
+        device ? zepi_context_create(1, &device, &context)
+               : zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE,
+                           "the compiler's process (ZEPI_COMPILER=process) does not find the "
+                           "device, though it has the same environment");
+    alarm(seconds < UINT_MAX ? (unsigned)seconds + (seconds == 0) : 0);
+    (void)!pwrite(STDIN_FILENO, &reply, sizeof(reply), reply_at);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_ze_module_create(context, device, &desc, &log, &module);
+    // Without native code, the host compiles what went well here.
+    if (result == ZEPI_SUCCESS)
+        zepi_ze_module_get_native(module, &native, &reply.native_bytes);
+    else
+        zepi_error_save(&reply.error);
+    // The disk gets a record of the compiler's identity, for other processes.
+    reply.is_identified = zepi_binary_cache() && device &&
+                          zepi_compiler_identity_make(device->platform->compiler,
+                                                      zepi_binary_disk(), &reply.identity);
+    reply.is_done = true;
+    reply.log_bytes = log.size_bytes;
+    const struct iovec parts[] = {
+        {&reply, sizeof(reply)}, {log.bytes, log.size_bytes}, {native, reply.native_bytes}};
+    (void)!pwritev(STDIN_FILENO, parts, 3, reply_at);
 }
 
 // ---- The process ----
-
-// Ends the process with the host, in the middle of a build, too. The host's other children may have
-// its end of the socket, but not its number.
-static void *watch_host(void *unused)
-{
-    (void)unused;
-    struct pollfd polled[] = {{.fd = ZEPI_COMPILER_SOCKET, .events = POLLRDHUP},
-                              {.fd = (int)syscall(SYS_pidfd_open, getppid(), 0), .events = POLLIN}};
-    // A descriptor that is not there is left out.
-    while (poll(polled, 2, -1) < 0 && errno == EINTR)
-        ;
-    _exit(EXIT_SUCCESS);
-}
 
 // If memory is short in the whole system, this process goes before its host.
 static void offer_to_die(void)
@@ -221,43 +164,29 @@ static void offer_to_die(void)
     close(file);
 }
 
-static bool is_started_by_zepi(int argument_count, char **arguments)
-{
-    struct stat about;
-    if (argument_count != 2 || fstat(ZEPI_COMPILER_SOCKET, &about) != 0 ||
-        !S_ISSOCK(about.st_mode)) {
-        fprintf(stderr, "zepi-compiler is started by zepi itself, with ZEPI_COMPILER=process\n");
-        return false;
-    }
-    if (strcmp(arguments[1], ZEPI_PROJECT_VERSION) != 0) {
-        fprintf(stderr, "zepi-compiler is of version %s, but the process has zepi %s\n",
-                ZEPI_PROJECT_VERSION, arguments[1]);
-        return false;
-    }
-    return true;
-}
-
 int zepi_compiler_serve(int argument_count, char **arguments)
 {
-    struct compiler compiler = {0};
-    pthread_t watcher;
-    if (!is_started_by_zepi(argument_count, arguments))
+    struct stat file;
+    if (argument_count != 2 || strcmp(arguments[1], ZEPI_PROJECT_VERSION) != 0 ||
+        fstat(STDIN_FILENO, &file) != 0 || !S_ISREG(file.st_mode)) {
+        fprintf(stderr, "zepi-compiler is started by zepi " ZEPI_PROJECT_VERSION
+                        " alone, with ZEPI_COMPILER=process\n");
         return 2;
-    // Programs that the driver starts do not have it.
-    fcntl(ZEPI_COMPILER_SOCKET, F_SETFD, FD_CLOEXEC);
+    }
     offer_to_die();
-    if (pthread_create(&watcher, NULL, watch_host, NULL) != 0)
+    const void *request = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, STDIN_FILENO, 0);
+    // The process ends with its host, in the middle of a build, too. The thread that started it
+    // waits for its end, so that it does not go before.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (request == MAP_FAILED)
         return EXIT_FAILURE;
-    // Reports and lines are the host's.
+    // SIGALRM ends a process whose driver does not come up, and then one that builds for too long.
+    alarm(INIT_SECONDS);
+    // Reports, lines and the shared store are the host's.
     unsetenv("ZEPI_STATS");
     unsetenv("ZEPI_LOG");
-    // Without drivers no device is found, which is the result then.
-    if (zepi_adapter_get(&compiler.platforms, &compiler.platform_count) != ZEPI_SUCCESS)
-        return EXIT_FAILURE;
-    compiler.contexts = zepi_allocate(compiler.platform_count, sizeof(ze_context_handle_t));
-    if (!compiler.contexts)
-        return EXIT_FAILURE;
-    serve(&compiler);
+    unsetenv("ZEPI_CACHE_SHARED");
+    build(request, file.st_size);
     // Drivers and compilers are not asked to give back anything.
     _exit(EXIT_SUCCESS);
 }
