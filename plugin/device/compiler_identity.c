@@ -1,179 +1,229 @@
 // SPDX-License-Identifier: MIT
 #include "device/compiler_identity.h"
 
-#include "core/alloc.h"
 #include "core/log.h"
-#include "core/mutex.h"
-#include "device/cpu_features.h"
 
+#include <fcntl.h>
+#include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 // Keys of records: with another tag than those of builds (program/build/build_key.h).
-#define KEY_VERSION 2
+#define KEY_VERSION 3
 #define KEY_TAG 0x100
 
-struct zepi_compiler_identity {
-    const char *driver_path; // borrowed
-    enum zepi_compiler_kind kind;
-    struct zepi_mutex mutex; // guards the fields below; held while files are looked at: others wait
-    bool is_known;           // digest and libraries are valid
-    bool is_seen;            // and compared with the libraries of a compile
-    bool is_noted;           // in the log, that the compiler cannot be identified
-    struct zepi_digest digest;
-    struct zepi_compiler_libraries libraries;
+// Records on disk have the list of paths, as the dynamic loader opened them; zeros follow each.
+struct libraries {
+    const struct zepi_compiler_identity *identity; // borrowed
+    char list[16][512];
+    uint32_t count;
+    bool has_driver, has_compiler, has_failed;
 };
 
-struct zepi_compiler_identity *zepi_compiler_identity_create(const char *driver_path,
-                                                             enum zepi_compiler_kind kind)
+// ---- The libraries that are loaded ----
+
+static const char *base_name(const char *path)
 {
-    struct zepi_compiler_identity *identity = zepi_allocate(1, sizeof(*identity));
-    if (!identity)
-        return NULL;
-    identity->driver_path = driver_path;
-    identity->kind = kind;
-    return identity;
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
 }
 
-void zepi_compiler_identity_destroy(struct zepi_compiler_identity *identity)
+// The number among the names that a compiler's libraries begin with, of which 1 is the compiler's
+// own; 0: none of them.
+static int find_name(const struct libraries *libraries, const char *path)
 {
-    zepi_free(identity);
+    static const char *const names[2][6] = {
+        {"libigc.so", "libigdfcl.so", "libiga", "libopencl-clang.so", "libLLVM", "libclang"},
+        {"libintelocl.so", "libcommon_clang.so", "libOclCpu", "libpocl", "libLLVM", "libclang"}};
+    const char *const *beginnings = names[libraries->identity->is_on_cpu];
+    int number = 6;
+    while (number > 0 &&
+           strncmp(base_name(path), beginnings[number - 1], strlen(beginnings[number - 1])) != 0)
+        number--;
+    return number;
 }
 
-// ---- The digest ----
+// The first page of a file has the sizes of all segments and, nearly always, the build id.
+struct page {
+    uint8_t bytes[4096];
+    size_t size;
+    int64_t file[4]; // one of them changes with the contents
+};
 
-// Settings that compilers read. The sum does not depend on their order.
-static struct zepi_digest digest_environment(void)
+static bool read_page(const char *path, struct page *page)
 {
-    struct zepi_digest sum = {0};
-    for (char **variable = environ; variable && *variable; variable++) {
-        if (strncmp(*variable, "IGC_", 4) != 0 && strncmp(*variable, "CL_CONFIG_", 10) != 0)
-            continue;
-        const struct zepi_digest digest = zepi_digest_of(*variable, strlen(*variable));
-        sum.low += digest.low;
-        sum.high += digest.high;
+    struct stat info;
+    const int fd = zepi_sys_open(AT_FDCWD, path, O_RDONLY, 0);
+    const ssize_t size = fd >= 0 ? zepi_sys_read(fd, page->bytes, sizeof(page->bytes)) : -1;
+    const bool is_read = size > 0 && zepi_sys_stat(fd, &info) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (is_read) {
+        page->size = (size_t)size;
+        page->file[0] = (int64_t)info.st_ino;
+        page->file[1] = info.st_size;
+        page->file[2] = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+        page->file[3] = info.st_ctim.tv_sec * INT64_C(1000000000) + info.st_ctim.tv_nsec;
     }
-    return sum;
+    return is_read;
 }
 
-static void set_digest_locked(struct zepi_compiler_identity *identity)
+// Whether the file is the library that is loaded, and no other that took its place.
+static bool is_loaded_file(const struct dl_phdr_info *info)
 {
-    uint32_t cpu[ZEPI_CPU_FEATURE_WORDS] = {0};
-    if (identity->kind == ZEPI_COMPILER_OF_CPU)
-        zepi_cpu_features(cpu);
-    const struct zepi_digest libraries = zepi_compiler_libraries_digest(&identity->libraries);
-    const struct zepi_digest environment = digest_environment();
-    const struct zepi_digest_part parts[] = {
-        {&libraries, sizeof(libraries)}, {cpu, sizeof(cpu)}, {&environment, sizeof(environment)}};
-    identity->digest = zepi_digest_of_parts(parts, 3);
-    for (uint32_t i = 0; i < identity->libraries.count; i++)
-        zepi_log(ZEPI_LOG_DEBUG, "native code depends on %s", identity->libraries.list[i].path);
-}
-
-// ---- The record ----
-
-// Of a driver, and of the settings that decide which compiler it finds.
-static bool identity_make_key(struct zepi_key *key, const struct zepi_compiler_identity *identity)
-{
-    static const char *const settings[] = {"LD_LIBRARY_PATH", "ZE_CPU_OPENCL"};
-    zepi_key_init(key, KEY_VERSION);
-    zepi_key_add_string(key, KEY_TAG, identity->driver_path);
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
-        const char *value = getenv(settings[i]);
-        zepi_key_add_string(key, KEY_TAG, value ? value : "");
+    struct page page;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && segment->p_offset == 0)
+            return read_page(info->dlpi_name, &page) &&
+                   memcmp(page.bytes, (const void *)(info->dlpi_addr + segment->p_vaddr),
+                          page.size < segment->p_filesz ? page.size : segment->p_filesz) == 0;
     }
-    if (zepi_key_seal(key))
-        return true;
-    zepi_key_finish(key);
     return false;
 }
 
-static bool load_record_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
+// The dynamic loader's lock is held, so that nothing is unloaded meanwhile.
+static int visit_loaded(struct dl_phdr_info *info, size_t size, void *user)
 {
-    struct zepi_compiler_libraries *libraries = &identity->libraries;
-    const size_t one = sizeof(libraries->list[0]);
-    struct zepi_build_record record = {0};
-    struct zepi_key key;
-    if (!disk || !identity_make_key(&key, identity))
-        return false;
-    bool is_good = zepi_disk_store_ops.load(disk, &key, &record) &&
-                   record.payload_size % one == 0 && record.payload_size > one &&
-                   record.payload_size <= sizeof(libraries->list);
-    zepi_key_finish(&key);
-    libraries->count = is_good ? (uint32_t)(record.payload_size / one) : 0;
-    if (is_good)
-        memcpy(libraries->list, record.payload, record.payload_size);
-    for (uint32_t i = 0; i < libraries->count; i++)
-        is_good = is_good && !libraries->list[i].path[ZEPI_LIBRARY_PATH_BYTES - 1];
-    zepi_build_record_finish(&record);
-    return is_good;
+    struct libraries *loaded = user;
+    const bool is_driver = strcmp(info->dlpi_name, loaded->identity->driver_path) == 0;
+    const int name = find_name(loaded, info->dlpi_name);
+    (void)size;
+    // The program itself has no name.
+    if (!info->dlpi_name[0] || (!is_driver && name == 0))
+        return 0;
+    loaded->has_driver = loaded->has_driver || is_driver;
+    loaded->has_compiler = loaded->has_compiler || name == 1;
+    loaded->has_failed = loaded->count == 16 ||
+                         strlen(info->dlpi_name) >= sizeof(loaded->list[0]) ||
+                         !is_loaded_file(info);
+    if (!loaded->has_failed)
+        strcpy(loaded->list[loaded->count++], info->dlpi_name);
+    return loaded->has_failed;
 }
 
-static void store_record_locked(const struct zepi_compiler_identity *identity,
-                                struct zepi_disk *disk)
+// ---- The record on disk ----
+
+// The key of a driver, and of the settings that decide which compiler it finds.
+static bool make_key(struct zepi_key *key, const struct zepi_compiler_identity *identity)
 {
-    const struct zepi_compiler_libraries *libraries = &identity->libraries;
-    const struct zepi_build_record record = {
-        .payload = libraries->list, .payload_size = libraries->count * sizeof(libraries->list[0])};
-    struct zepi_key key;
-    if (!disk || !identity_make_key(&key, identity))
-        return;
-    zepi_disk_store_ops.store(disk, &key, &record);
-    zepi_key_finish(&key);
+    const char *const parts[] = {identity->driver_path, getenv("LD_LIBRARY_PATH"),
+                                 getenv("ZE_CPU_OPENCL")};
+    zepi_key_init(key, KEY_VERSION);
+    for (int i = 0; i < 3; i++)
+        zepi_key_add_string(key, KEY_TAG, parts[i] ? parts[i] : "");
+    return zepi_key_seal(key);
+}
+
+static bool load_record(struct zepi_disk *disk, const struct zepi_key *key,
+                        struct libraries *libraries)
+{
+    struct zepi_build_record record = {0};
+    if (zepi_disk_store_ops.load(disk, key, &record) &&
+        record.payload_size <= sizeof(libraries->list)) {
+        memcpy(libraries->list, record.payload, record.payload_size);
+        libraries->count = (uint32_t)(record.payload_size / sizeof(libraries->list[0]));
+    }
+    zepi_build_record_finish(&record);
+    for (uint32_t i = 0; i < libraries->count; i++)
+        libraries->list[i][sizeof(libraries->list[0]) - 1] = '\0';
+    return libraries->count > 0;
+}
+
+// Whether no loaded library is in another place than that of its name in a record, and no loaded
+// compiler is missing there.
+static bool record_agrees(const struct libraries *record, const struct libraries *loaded)
+{
+    for (uint32_t i = 0; i < loaded->count; i++) {
+        const char *path = loaded->list[i];
+        uint32_t at = 0;
+        while (at < record->count && strcmp(base_name(path), base_name(record->list[at])) != 0)
+            at++;
+        if (at < record->count ? strcmp(path, record->list[at]) != 0 : find_name(loaded, path) == 1)
+            return false;
+    }
+    return true;
 }
 
 // ---- The identity ----
 
-static void set_libraries_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
-                                 const struct zepi_compiler_libraries *loaded)
+static void add(struct zepi_digest *sum, const char *name, const void *bytes, size_t size)
 {
-    identity->libraries = *loaded;
-    identity->is_known = true;
-    set_digest_locked(identity);
-    store_record_locked(identity, disk);
+    const struct zepi_digest_part parts[] = {{name, strlen(name) + 1}, {bytes, size}};
+    const struct zepi_digest digest = zepi_digest_of_parts(parts, 2);
+    sum->low += digest.low;
+    sum->high += digest.high;
 }
 
-// Without a record to trust it depends on the driver: most have their compiler loaded already.
-static void identity_find_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
+// The sum of all parts, in any order. A library without a build id is that of its file; features of
+// the CPU are as the system numbers them. False: a part cannot be read.
+static bool set_digest_locked(struct zepi_compiler_identity *identity,
+                              const struct libraries *libraries)
 {
-    struct zepi_compiler_libraries loaded;
-    if (identity->is_known ||
-        !zepi_compiler_libraries_list(&loaded, identity->driver_path, identity->kind))
-        return;
-    identity->is_known = load_record_locked(identity, disk) &&
-                         zepi_compiler_libraries_are_unchanged(&identity->libraries) &&
-                         zepi_compiler_libraries_agree(&identity->libraries, &loaded);
-    if (identity->is_known)
-        set_digest_locked(identity);
-    else if (loaded.has_compiler)
-        set_libraries_locked(identity, disk, &loaded);
+    static const char build_id[] = "\3\0\0\0GNU"; // type and name of its note
+    struct zepi_digest sum = {0};
+    struct page page;
+    for (uint32_t i = 0; i < libraries->count; i++) {
+        const char *name = base_name(libraries->list[i]);
+        if (!read_page(libraries->list[i], &page))
+            return false;
+        add(&sum, name, page.bytes, page.size);
+        if (!memmem(page.bytes, page.size, build_id, sizeof(build_id)))
+            add(&sum, name, page.file, sizeof(page.file));
+        zepi_log(ZEPI_LOG_DEBUG, "native code depends on %s", libraries->list[i]);
+    }
+    for (char **variable = environ; variable && *variable; variable++) {
+        if (strncmp(*variable, "IGC_", 4) == 0 || strncmp(*variable, "CL_CONFIG_", 10) == 0)
+            add(&sum, *variable, NULL, 0);
+    }
+    if (identity->is_on_cpu) {
+        if (!read_page("/sys/devices/system/cpu/modalias", &page))
+            return false;
+        add(&sum, "cpu", page.bytes, page.size);
+    }
+    identity->digest = sum;
+    return true;
 }
 
-// A driver whose compiler has a name that zepi does not know is alone in the list.
-static void identity_make_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk)
+// A record counts before what is loaded: the host may have loaded more. Before a compile, it
+// depends on the driver whether its compiler is loaded; after one, a driver whose compiler has a
+// name that zepi does not know is alone.
+static bool identify_locked(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
+                            enum zepi_compiler_phase phase)
 {
-    struct zepi_compiler_libraries loaded;
-    // Another process may have written a record meanwhile.
-    identity_find_locked(identity, disk);
-    identity->is_seen =
-        zepi_compiler_libraries_list(&loaded, identity->driver_path, identity->kind) &&
-        loaded.count > 1;
-    if (identity->is_seen &&
-        !(identity->is_known && zepi_compiler_libraries_agree(&identity->libraries, &loaded)))
-        set_libraries_locked(identity, disk, &loaded);
-    identity->is_known = identity->is_seen;
-    if (!identity->is_known && !identity->is_noted)
-        zepi_log(ZEPI_LOG_INFO,
-                 "driver %s: its compiler cannot be identified, so its code is not stored on disk",
-                 identity->driver_path);
-    identity->is_noted = identity->is_noted || !identity->is_known;
+    struct libraries loaded = {.identity = identity};
+    struct libraries record = {.identity = identity};
+    struct zepi_key key;
+    dl_iterate_phdr(visit_loaded, &loaded);
+    if (!loaded.has_driver || loaded.has_failed ||
+        (phase == ZEPI_AFTER_COMPILE && loaded.count == 1))
+        return false;
+    const bool has_key = make_key(&key, identity) && disk;
+    bool is_known = has_key && load_record(disk, &key, &record) &&
+                    record_agrees(&record, &loaded) && set_digest_locked(identity, &record);
+    if (!is_known && (loaded.has_compiler || phase == ZEPI_AFTER_COMPILE)) {
+        const struct zepi_build_record made = {
+            .payload = loaded.list, .payload_size = loaded.count * sizeof(loaded.list[0])};
+        is_known = set_digest_locked(identity, &loaded);
+        if (is_known && has_key)
+            zepi_disk_store_ops.store(disk, &key, &made);
+    }
+    zepi_key_finish(&key);
+    return is_known;
 }
 
-bool zepi_compiler_identity_find(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
-                                 struct zepi_digest *out_digest)
+bool zepi_compiler_identity_get(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
+                                enum zepi_compiler_phase phase, struct zepi_digest *out_digest)
 {
     zepi_mutex_lock(&identity->mutex);
-    identity_find_locked(identity, disk);
+    if (phase == ZEPI_BEFORE_COMPILE ? !identity->is_known : !identity->is_compiled) {
+        identity->is_known = identify_locked(identity, disk, phase);
+        identity->is_compiled = identity->is_known && phase == ZEPI_AFTER_COMPILE;
+        if (!identity->is_known && phase == ZEPI_AFTER_COMPILE)
+            zepi_log(ZEPI_LOG_INFO,
+                     "driver %s: its compiler cannot be identified, so its code is not stored",
+                     identity->driver_path);
+    }
     const bool is_known = identity->is_known;
     *out_digest = identity->digest;
     zepi_mutex_unlock(&identity->mutex);
@@ -185,18 +235,6 @@ void zepi_compiler_identity_note(struct zepi_compiler_identity *identity, struct
     zepi_mutex_lock(&identity->mutex);
     identity->digest = digest;
     identity->is_known = true;
-    identity->is_seen = true;
+    identity->is_compiled = true;
     zepi_mutex_unlock(&identity->mutex);
-}
-
-bool zepi_compiler_identity_make(struct zepi_compiler_identity *identity, struct zepi_disk *disk,
-                                 struct zepi_digest *out_digest)
-{
-    zepi_mutex_lock(&identity->mutex);
-    if (!identity->is_seen)
-        identity_make_locked(identity, disk);
-    const bool is_known = identity->is_known;
-    *out_digest = identity->digest;
-    zepi_mutex_unlock(&identity->mutex);
-    return is_known;
 }

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "core/list.h"
 #include "core/log.h"
-#include "device/compiler_identity.h"
 #include "ze/ze.h"
 
 #include <dlfcn.h>
@@ -16,7 +15,6 @@ static void platform_destroy(void *object)
     for (uint32_t i = 0; i < platform->device_count; i++)
         zepi_release(platform->devices[i]);
     zepi_free(platform->devices);
-    zepi_compiler_identity_destroy(platform->compiler);
     zepi_free(platform->library);
 }
 
@@ -53,13 +51,9 @@ static zepi_result_t find_library(struct zepi_platform *platform)
             library.dli_fname = NULL;
     }
     platform->library = zepi_duplicate_string(library.dli_fname ? library.dli_fname : "");
-    platform->compiler =
-        platform->library
-            ? zepi_compiler_identity_create(platform->library, platform->quirks.is_on_cpu
-                                                                   ? ZEPI_COMPILER_OF_CPU
-                                                                   : ZEPI_COMPILER_OF_GPU)
-            : NULL;
-    return platform->compiler ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    platform->compiler.driver_path = platform->library;
+    platform->compiler.is_on_cpu = platform->quirks.is_on_cpu;
+    return platform->library ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 static zepi_result_t platform_query(struct zepi_platform *platform)

@@ -3,6 +3,7 @@
 #define ZEPI_DEVICE_PLATFORM_H
 
 #include "core/object.h"
+#include "device/compiler_identity.h"
 #include "ze/quirks.h"
 
 // A Level Zero driver. Made when the adapter comes up, and there until the plugin is unloaded.
@@ -17,8 +18,8 @@ struct zepi_platform {
     struct zepi_quirks quirks;
     struct zepi_device **devices; // owned; root devices
     uint32_t device_count;
-    char *library;                           // owned; path of the driver's, "" if it is not known
-    struct zepi_compiler_identity *compiler; // owned
+    char *library; // owned; path of the driver's, "" if it is not known
+    struct zepi_compiler_identity compiler;
 };
 
 extern const struct zepi_type zepi_platform_type;

@@ -7,7 +7,6 @@
 #include "core/options.h"
 #include "core/stats.h"
 #include "core/unload.h"
-#include "device/compiler_identity.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "program/build/build_key.h"
@@ -53,20 +52,18 @@ static enum zepi_build_taken binary_deserialise(const void *bytes, size_t size,
 
 // ---- The stores: the disk, then the shared store ----
 
-typedef bool identify_fn(struct zepi_compiler_identity *compiler, struct zepi_disk *where,
-                         struct zepi_digest *out_digest);
-
 // The key that native code has in stores, made in `space`: the key and the compiler's identity.
 // Keys of anything else are the same there. NULL: the compiler is not identified, or without
 // memory. To be finished in any case: `space`.
 static const struct zepi_key *binary_make_store_key(const struct zepi_key *key,
-                                                    identify_fn *identify, struct zepi_key *space)
+                                                    enum zepi_compiler_phase phase,
+                                                    struct zepi_key *space)
 {
     struct zepi_digest compiler;
     zepi_key_init(space, ZEPI_KEY_VERSION);
     if (!key->for_store)
         return key;
-    if (!identify(key->for_store, disk, &compiler))
+    if (!zepi_compiler_identity_get(key->for_store, disk, phase, &compiler))
         return NULL;
     zepi_key_add_bytes(space, ZEPI_KEY_BUILD, key->bytes, key->size);
     zepi_key_add_digest(space, ZEPI_KEY_COMPILER, compiler);
@@ -96,8 +93,7 @@ static bool code_store_load(void *self, const struct zepi_key *key,
                             struct zepi_build_record *out_record)
 {
     struct zepi_key space;
-    const struct zepi_key *store_key =
-        binary_make_store_key(key, zepi_compiler_identity_find, &space);
+    const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
     (void)self;
     const bool is_loaded = store_key && (load_from_disk(store_key, out_record) ||
                                          load_from_shared(store_key, out_record));
@@ -110,8 +106,7 @@ static void code_store_store(void *self, const struct zepi_key *key,
                              const struct zepi_build_record *record)
 {
     struct zepi_key space;
-    const struct zepi_key *store_key =
-        binary_make_store_key(key, zepi_compiler_identity_make, &space);
+    const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_AFTER_COMPILE, &space);
     (void)self;
     // The shared store first: other machines wait for it.
     if (store_key && shared)
@@ -127,8 +122,7 @@ static void code_store_abandon(void *self, const struct zepi_key *key)
     (void)self;
     if (!shared)
         return;
-    const struct zepi_key *store_key =
-        binary_make_store_key(key, zepi_compiler_identity_find, &space);
+    const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
     if (store_key)
         zepi_shared_store_ops.abandon(shared, store_key);
     zepi_key_finish(&space);
@@ -137,8 +131,7 @@ static void code_store_abandon(void *self, const struct zepi_key *key)
 static void code_store_remove(void *self, const struct zepi_key *key)
 {
     struct zepi_key space;
-    const struct zepi_key *store_key =
-        binary_make_store_key(key, zepi_compiler_identity_find, &space);
+    const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
     (void)self;
     if (store_key && disk)
         zepi_disk_store_ops.remove(disk, store_key);
@@ -263,12 +256,12 @@ void zepi_binary_describe_shared(char out_state[ZEPI_SHARED_TEXT_BYTES])
 
 void zepi_key_add_device(struct zepi_key *key, const struct zepi_device *device)
 {
-    const struct zepi_platform *platform = device->platform;
+    struct zepi_platform *platform = device->platform;
     zepi_key_add_u32(key, ZEPI_KEY_VENDOR, device->properties.vendorId);
     zepi_key_add_u32(key, ZEPI_KEY_DEVICE, device->properties.deviceId);
     zepi_key_add_u32(key, ZEPI_KEY_IP_VERSION, device->ip_version);
     zepi_key_add_u32(key, ZEPI_KEY_DRIVER_VERSION, platform->properties.driverVersion);
     // The path, not the UUID: some drivers make up a new UUID every few seconds.
     zepi_key_add_string(key, ZEPI_KEY_DRIVER, platform->library);
-    key->for_store = platform->compiler;
+    key->for_store = &platform->compiler;
 }

@@ -3,7 +3,6 @@
 
 #include "core/alloc.h"
 #include "core/log.h"
-#include "device/compiler_identity.h"
 #include "device/device.h"
 #include "device/platform.h"
 #include "program/build/binary_cache.h"
@@ -167,7 +166,7 @@ static zepi_result_t use_reply(const struct process *process, const struct zepi_
         *out_native = zepi_duplicate(bytes + reply->log_bytes, reply->native_bytes);
     zepi_free(bytes);
     if (reply->is_identified)
-        zepi_compiler_identity_note(device->platform->compiler, reply->identity);
+        zepi_compiler_identity_note(&device->platform->compiler, reply->identity);
     if (reply->error.result != ZEPI_SUCCESS)
         zepi_error_restore(&reply->error);
     else if (reply->native_bytes > 0 && !*out_native)

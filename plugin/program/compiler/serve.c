@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "core/options.h"
 #include "device/adapter.h"
-#include "device/compiler_identity.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -142,9 +141,10 @@ static void build(const struct zepi_compiler_request *request, off_t reply_at)
     else
         zepi_error_save(&reply.error);
     // The disk gets a record of the compiler's identity, for other processes.
-    reply.is_identified = zepi_binary_cache() && device &&
-                          zepi_compiler_identity_make(device->platform->compiler,
-                                                      zepi_binary_disk(), &reply.identity);
+    reply.is_identified =
+        zepi_binary_cache() && device &&
+        zepi_compiler_identity_get(&device->platform->compiler, zepi_binary_disk(),
+                                   ZEPI_AFTER_COMPILE, &reply.identity);
     reply.is_done = true;
     reply.log_bytes = log.size_bytes;
     const struct iovec parts[] = {
