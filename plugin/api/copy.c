@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "copy/copy.h"
 #include "api/api.h"
+#include "api/check.h"
 #include "copy/fill.h"
 #include "copy/hint.h"
-#include "memory/usm.h"
+#include "queue/command/barrier.h"
 
-// NULL, and a range past the end of the address space, are left to copy.c.
-static zepi_result_t check_copied_range(zepi_queue_t queue, const char *name, const void *memory,
-                                        size_t size_bytes)
-{
-    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS || !memory || (uintptr_t)memory + size_bytes < (uintptr_t)memory ||
-        zepi_usm_is_inside(queue->context, memory, size_bytes))
-        return result;
-    return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                     "the %s is %zu bytes from %p on, its allocation has %zu there", name,
-                     size_bytes, memory, zepi_usm_room(queue->context, memory, size_bytes));
-}
+#define MOST_PATTERN_BYTES 128
 
 static __attribute__((noinline)) zepi_result_t
 copy_any_memory(zepi_queue_t queue, void *destination, const void *source, size_t size_bytes,
                 zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = check_copied_range(queue, "destination", destination, size_bytes);
+    zepi_result_t result = zepi_api_check_command(queue, wait);
+    if (result == ZEPI_SUCCESS && size_bytes == 0)
+        return zepi_queue_marker(queue, wait, out_event);
     if (result == ZEPI_SUCCESS)
-        result = check_copied_range(queue, "source", source, size_bytes);
+        result = zepi_api_check_range(queue->context, "destination", destination, size_bytes);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_range(queue->context, "source", source, size_bytes);
     return result == ZEPI_SUCCESS
                ? zepi_queue_copy(queue, destination, source, size_bytes, wait, out_event)
                : result;
@@ -44,15 +37,14 @@ zepi_result_t zepi_api_queue_copy(zepi_queue_t queue, void *destination, const v
     return zepi_queue_copy_end(queue, destination, source, size_bytes);
 }
 
-static zepi_result_t check_copied_rect(zepi_queue_t queue, const char *name, const void *memory,
-                                       const zepi_rect_t *rect, const size_t region[3])
+static zepi_result_t read_rect(struct zepi_context *context, const char *name, const void *memory,
+                               const zepi_rect_t *rect, const size_t region[3],
+                               struct zepi_layout *out_layout)
 {
-    size_t size_bytes;
-    if (!rect || !region || region[0] == 0 || region[1] == 0 || region[2] == 0)
-        return ZEPI_SUCCESS;
-    return zepi_copy_rect_extent(rect, region, &size_bytes)
-               ? check_copied_range(queue, name, memory, size_bytes)
-               : zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", name);
+    struct zepi_fault fault;
+    return zepi_check_rect_in_memory(context, name, memory, rect, region, out_layout, &fault)
+               ? ZEPI_SUCCESS
+               : zepi_api_fail(&fault);
 }
 
 zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,
@@ -60,21 +52,55 @@ zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,
                                        const zepi_rect_t *source_rect, const size_t region[3],
                                        zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result =
-        check_copied_rect(queue, "destination", destination, destination_rect, region);
+    struct zepi_layout to, from;
+    zepi_result_t result = zepi_api_check_command(queue, wait);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!destination || !source || !destination_rect || !source_rect || !region)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "destination, source, their rectangles and the region must not be NULL");
+    if (region[0] == 0 || region[1] == 0 || region[2] == 0)
+        return zepi_queue_marker(queue, wait, out_event);
+    result = read_rect(queue->context, "destination", destination, destination_rect, region, &to);
     if (result == ZEPI_SUCCESS)
-        result = check_copied_rect(queue, "source", source, source_rect, region);
+        result = read_rect(queue->context, "source", source, source_rect, region, &from);
     return result == ZEPI_SUCCESS
-               ? zepi_queue_copy_rect(queue, destination, destination_rect, source, source_rect,
-                                      region, wait, out_event)
+               ? zepi_queue_copy_rect(queue, destination, &to, source, &from, wait, out_event)
                : result;
+}
+
+static zepi_result_t check_pattern(const struct zepi_device *device, const void *pattern,
+                                   size_t pattern_size_bytes, size_t size_bytes)
+{
+    if (!pattern)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pattern is NULL");
+    if (pattern_size_bytes == 0 || pattern_size_bytes > MOST_PATTERN_BYTES ||
+        (pattern_size_bytes & (pattern_size_bytes - 1)))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the pattern has %zu bytes, expected a power of two from 1 to %d",
+                         pattern_size_bytes, MOST_PATTERN_BYTES);
+    if (size_bytes % pattern_size_bytes != 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "%zu bytes to fill, expected a multiple of the pattern's %zu", size_bytes,
+                         pattern_size_bytes);
+    if (size_bytes > 0 && !zepi_has_fill_command(device, pattern_size_bytes))
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                         "the pattern has %zu bytes, this device takes at most %zu",
+                         pattern_size_bytes, device->max_fill_pattern_bytes);
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_api_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const zepi_result_t result = check_copied_range(queue, "destination", destination, size_bytes);
+    zepi_result_t result = zepi_api_check_command(queue, wait);
+    if (result == ZEPI_SUCCESS)
+        result = check_pattern(queue->device, pattern, pattern_size_bytes, size_bytes);
+    if (result == ZEPI_SUCCESS && size_bytes == 0)
+        return zepi_queue_marker(queue, wait, out_event);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_range(queue->context, "destination", destination, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_fill(queue, destination, pattern, pattern_size_bytes,
                                                     size_bytes, wait, out_event)
                                   : result;
@@ -83,7 +109,11 @@ zepi_result_t zepi_api_queue_fill(zepi_queue_t queue, void *destination, const v
 zepi_result_t zepi_api_queue_prefetch(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const zepi_result_t result = check_copied_range(queue, "memory", memory, size_bytes);
+    zepi_result_t result = zepi_api_check_command(queue, wait);
+    if (result == ZEPI_SUCCESS && size_bytes == 0)
+        return zepi_queue_marker(queue, wait, out_event);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_range(queue->context, "memory", memory, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_prefetch(queue, memory, size_bytes, wait, out_event)
                                   : result;
 }
@@ -91,7 +121,14 @@ zepi_result_t zepi_api_queue_prefetch(zepi_queue_t queue, const void *memory, si
 zepi_result_t zepi_api_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                     zepi_advice_t advice, zepi_event_t *out_event)
 {
-    const zepi_result_t result = check_copied_range(queue, "memory", memory, size_bytes);
+    const zepi_wait_list_t no_wait = {NULL, 0};
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS && (unsigned)advice > ZEPI_ADVICE_BIAS_UNCACHED)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice);
+    if (result == ZEPI_SUCCESS && size_bytes == 0)
+        return zepi_queue_marker(queue, no_wait, out_event);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_range(queue->context, "memory", memory, size_bytes);
     return result == ZEPI_SUCCESS ? zepi_queue_advise(queue, memory, size_bytes, advice, out_event)
                                   : result;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "api/api.h"
+#include "api/check.h"
 #include "api/launch.h"
 #include "core/alloc.h"
 #include "core/list.h"
@@ -8,7 +9,6 @@
 #include "graph/dump.h"
 #include "graph/launch_update.h"
 #include "launch/launch.h"
-#include "memory/usm.h"
 
 zepi_result_t zepi_api_graph_create(zepi_context_t context, zepi_device_t device,
                                     zepi_graph_flags_t flags, zepi_graph_t *out_graph)
@@ -111,19 +111,6 @@ zepi_result_t zepi_api_graph_add_launch(zepi_graph_t graph, const zepi_launch_de
     return end_graph_add(command, result, out_number);
 }
 
-static zepi_result_t check_graph_range(const struct zepi_graph *graph, const char *name,
-                                       const void *memory, size_t size_bytes)
-{
-    if (!memory)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
-    if (size_bytes == 0 || (uintptr_t)memory + size_bytes < (uintptr_t)memory ||
-        !zepi_usm_is_inside(graph->context, memory, size_bytes))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "the %s is %zu bytes from %p on: expected some, inside an allocation",
-                         name, size_bytes, memory);
-    return ZEPI_SUCCESS;
-}
-
 zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, const void *source,
                                       size_t size_bytes, zepi_graph_wait_list_t wait,
                                       uint32_t *out_number)
@@ -132,9 +119,9 @@ zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, con
     zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_COPY, wait, &command);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = check_graph_range(graph, "destination", destination, size_bytes);
+    result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
     if (result == ZEPI_SUCCESS)
-        result = check_graph_range(graph, "source", source, size_bytes);
+        result = zepi_api_check_range(graph->context, "source", source, size_bytes);
     command->to = destination;
     command->from = source;
     command->size_bytes = size_bytes;
@@ -149,7 +136,7 @@ zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, con
     zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_FILL, wait, &command);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = check_graph_range(graph, "destination", destination, size_bytes);
+    result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
     if (result == ZEPI_SUCCESS && !pattern)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pattern is NULL");
     if (result == ZEPI_SUCCESS && (pattern_size_bytes == 0 || size_bytes % pattern_size_bytes != 0))
@@ -249,7 +236,7 @@ zepi_result_t zepi_api_queue_end_capture(zepi_queue_t queue)
 zepi_result_t zepi_api_queue_execute(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
                                      zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    zepi_result_t result = zepi_api_check_command(queue, wait);
     if (result == ZEPI_SUCCESS)
         result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)

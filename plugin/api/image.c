@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "memory/image.h"
 #include "api/api.h"
+#include "api/check.h"
 #include "copy/image_copy.h"
 #include "core/list.h"
 #include "device/device.h"
-#include "memory/usm.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -240,9 +240,10 @@ zepi_result_t zepi_api_sampler_create(zepi_context_t context, zepi_device_t devi
 
 // ---- Copies ----
 
-static zepi_result_t check_copied_image(zepi_queue_t queue, zepi_image_t image)
+static zepi_result_t check_copied_image(zepi_queue_t queue, zepi_image_t image,
+                                        zepi_wait_list_t wait)
 {
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    zepi_result_t result = zepi_api_check_command(queue, wait);
     if (result == ZEPI_SUCCESS)
         result = zepi_check_object(image, &zepi_image_type);
     if (result != ZEPI_SUCCESS)
@@ -303,33 +304,23 @@ static zepi_result_t read_pitches(const struct zepi_image *image, const ze_image
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_pixels(zepi_queue_t queue, const void *memory, uint64_t size_bytes)
-{
-    if (!memory)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the memory is NULL");
-    if ((uintptr_t)memory + size_bytes < (uintptr_t)memory ||
-        !zepi_usm_is_inside(queue->context, memory, size_bytes))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "the region has %" PRIu64 " bytes, the allocation of %p fewer", size_bytes,
-                         memory);
-    return ZEPI_SUCCESS;
-}
-
 // The queue, the image, its region, the pitches, and the memory for them.
 static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
                                          const zepi_image_region_t *region, const void *memory,
                                          uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                         ze_image_region_t *out_region,
+                                         zepi_wait_list_t wait, ze_image_region_t *out_region,
                                          struct zepi_image_copy *copy)
 {
     uint64_t size_bytes = 0;
-    zepi_result_t result = check_copied_image(queue, image);
+    zepi_result_t result = check_copied_image(queue, image, wait);
     if (result == ZEPI_SUCCESS)
         result = read_image_region(image, region, out_region);
     if (result == ZEPI_SUCCESS)
         result =
             read_pitches(image, out_region, row_pitch_bytes, slice_pitch_bytes, copy, &size_bytes);
-    return result == ZEPI_SUCCESS ? check_pixels(queue, memory, size_bytes) : result;
+    return result == ZEPI_SUCCESS
+               ? zepi_api_check_range(queue->context, "memory", memory, size_bytes)
+               : result;
 }
 
 zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
@@ -338,8 +329,9 @@ zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t imag
                                            zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_image_copy copy = {.to = image, .from_memory = memory};
-    const zepi_result_t result = prepare_memory_copy(queue, image, region, memory, row_pitch_bytes,
-                                                     slice_pitch_bytes, &copy.to_region, &copy);
+    const zepi_result_t result =
+        prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
+                            &copy.to_region, &copy);
     return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
 }
 
@@ -349,8 +341,9 @@ zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
                                              zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_image_copy copy = {.from = image, .to_memory = memory};
-    const zepi_result_t result = prepare_memory_copy(queue, image, region, memory, row_pitch_bytes,
-                                                     slice_pitch_bytes, &copy.from_region, &copy);
+    const zepi_result_t result =
+        prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
+                            &copy.from_region, &copy);
     return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
 }
 
@@ -360,9 +353,9 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
                                         zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_image_copy copy = {.to = to, .from = from};
-    zepi_result_t result = check_copied_image(queue, to);
+    zepi_result_t result = check_copied_image(queue, to, wait);
     if (result == ZEPI_SUCCESS)
-        result = check_copied_image(queue, from);
+        result = check_copied_image(queue, from, wait);
     if (result == ZEPI_SUCCESS && pixel_bytes_of(to) != pixel_bytes_of(from))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "pixels of %u bytes to pixels of %u",
                            pixel_bytes_of(from), pixel_bytes_of(to));

@@ -2,6 +2,7 @@
 #include "api/launch.h"
 
 #include "api/api.h"
+#include "api/check.h"
 #include "copy/buffer_use.h"
 #include "core/list.h"
 #include "device/context.h"
@@ -113,7 +114,7 @@ static __attribute__((noinline)) zepi_result_t launch_with_buffers(zepi_queue_t 
 zepi_result_t zepi_api_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    zepi_result_t result = zepi_api_check_command(queue, wait);
     if (result == ZEPI_SUCCESS)
         result = zepi_api_check_launch_desc(desc);
     if (result != ZEPI_SUCCESS)

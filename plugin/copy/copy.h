@@ -8,20 +8,28 @@
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-// Copies between memories, as commands of a queue. Any thread, under no lock. Pointers are not
-// looked up in the table of allocations: checked_copy.h does so before. A copy of no bytes is a
-// marker (quirk empty-copies): it waits, and its event completes.
-//
-// ZEPI_ERROR_INVALID_VALUE: a pointer is NULL. ZEPI_ERROR_INVALID_SIZE: a range passes the end of
-// the address space, or a rectangle has rows that overlap, or passes Level Zero's 32 bits: for its
-// origin, its region, its row pitch and, unless it is the first slice alone, its slice pitch.
+// Copies between memories, as commands of a queue. Any thread, under no lock. The caller has
+// checked queue, wait list and ranges (checks/check.h), and copies some bytes (quirk empty-copies).
+
+// A rectangle of bytes as Level Zero takes it.
+struct zepi_layout {
+    ze_copy_region_t region;
+    uint32_t row_pitch_bytes;
+    uint32_t slice_pitch_bytes; // 0: one slice
+};
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
 zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
-                                   const zepi_rect_t *destination_rect, const void *source,
-                                   const zepi_rect_t *source_rect, const size_t region[3],
-                                   zepi_wait_list_t wait, zepi_event_t *out_event);
+                                   const struct zepi_layout *to, const void *source,
+                                   const struct zepi_layout *from, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event);
+
+// For a list that is recorded.
+zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destination,
+                                    const struct zepi_layout *to, const void *source,
+                                    const struct zepi_layout *from, ze_event_handle_t signal,
+                                    uint32_t wait_count, ze_event_handle_t *waits);
 
 // Under the mutex, as zepi_submit_await_list_locked, for a command that reads `source`: nothing if
 // zepi allocated that, or the driver reads it in its turn.
@@ -47,23 +55,6 @@ static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct z
                ? result
                : zepi_copy_await_source(submit, source);
 }
-
-// Whether `size_bytes` from `memory` on can be a range of memory. `name` stands for it in the
-// message.
-zepi_result_t zepi_copy_check_range(const char *name, const void *memory, size_t size_bytes);
-
-// Bytes from the memory's begin to the end of the rectangle. False: more than there can be. The
-// region is not empty.
-bool zepi_copy_rect_extent(const zepi_rect_t *rect, const size_t region[3], size_t *out_size_bytes);
-
-// Two rectangles of a copy as Level Zero takes them, checked.
-struct zepi_copy_regions {
-    ze_copy_region_t to, from;
-    uint32_t to_pitch, to_slice_pitch, from_pitch, from_slice_pitch;
-};
-zepi_result_t zepi_copy_regions_init(struct zepi_copy_regions *regions, const void *destination,
-                                     const zepi_rect_t *to, const void *source,
-                                     const zepi_rect_t *from, const size_t region[3]);
 
 // ---- Copies without events, of a front door that has checked queue and ranges ----
 

@@ -43,30 +43,7 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
                               zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!pattern)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pattern is NULL");
-    if (pattern_size_bytes == 0 || pattern_size_bytes > MAX_PATTERN_BYTES ||
-        (pattern_size_bytes & (pattern_size_bytes - 1)))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "the pattern has %zu bytes, expected a power of two from 1 to %d",
-                         pattern_size_bytes, MAX_PATTERN_BYTES);
-    if (size_bytes % pattern_size_bytes != 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "%zu bytes to fill, expected a multiple of the pattern's %zu", size_bytes,
-                         pattern_size_bytes);
-    if (size_bytes == 0)
-        return zepi_queue_marker(queue, wait, out_event);
-    const size_t max_bytes = queue->device->max_fill_pattern_bytes;
-    if (max_bytes > 0 && pattern_size_bytes > max_bytes)
-        return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                         "the pattern has %zu bytes, this device takes at most %zu",
-                         pattern_size_bytes, max_bytes);
-    result = zepi_copy_check_range("destination", destination, size_bytes);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0))
         return capture_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
                             out_event);
@@ -138,18 +115,15 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     void *values;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (zepi_has_fill_command(queue->device, pattern_size_bytes) || !pattern || size_bytes == 0 ||
-        size_bytes % pattern_size_bytes != 0)
+    if (zepi_has_fill_command(queue->device, pattern_size_bytes))
         return zepi_queue_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
                                out_event);
     if (zepi_capture_takes(queue, wait))
         return capture_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
                             out_event);
     // The caller may change its pattern once this returns.
-    result = zepi_usm_allocate(queue->context, NULL, ZEPI_USM_HOST, pattern_size_bytes, 0, &values);
+    zepi_result_t result =
+        zepi_usm_allocate(queue->context, NULL, ZEPI_USM_HOST, pattern_size_bytes, 0, &values);
     if (result != ZEPI_SUCCESS)
         return result;
     memcpy(values, pattern, pattern_size_bytes);
@@ -160,20 +134,28 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
     return result;
 }
 
+// Rows of a fill as a copy takes them.
+static struct zepi_layout layout_of_rows(const struct zepi_fill_rect *rect, size_t pitch_bytes,
+                                         size_t rows)
+{
+    return (struct zepi_layout){
+        .region = {.width = (uint32_t)rect->width_bytes, .height = (uint32_t)rows, .depth = 1},
+        .row_pitch_bytes = (uint32_t)pitch_bytes};
+}
+
 // The first rows are there, up to where the pattern begins with a row again: copies of rows.
 static zepi_result_t fill_rows(struct fill_chain *chain, char *destination,
                                const struct zepi_fill_rect *rect, size_t done,
                                zepi_event_t *out_event)
 {
-    const zepi_rect_t layout = {.row_pitch_bytes = rect->pitch_bytes};
     zepi_result_t result = ZEPI_SUCCESS;
     while (done < rect->height && result == ZEPI_SUCCESS) {
         zepi_event_t next = NULL;
         const size_t rows = done < rect->height - done ? done : rect->height - done;
-        const size_t region[3] = {rect->width_bytes, rows, 1};
+        const struct zepi_layout layout = layout_of_rows(rect, rect->pitch_bytes, rows);
         result = zepi_queue_copy_rect(
             chain->queue, destination + done * rect->pitch_bytes, &layout, destination, &layout,
-            region, fill_chain_wait(chain),
+            fill_chain_wait(chain),
             fill_chain_event(chain, &next, done + rows == rect->height, out_event));
         if (result == ZEPI_SUCCESS)
             fill_chain_go_on(chain, next);
@@ -214,9 +196,8 @@ static zepi_result_t fill_first_rows(struct fill_chain *chain, char *destination
                                      zepi_event_t *out_event)
 {
     void *values;
-    const zepi_rect_t to = {.row_pitch_bytes = rect->pitch_bytes};
-    const zepi_rect_t from = {.row_pitch_bytes = rect->width_bytes};
-    const size_t region[3] = {rect->width_bytes, rows, 1};
+    const struct zepi_layout to = layout_of_rows(rect, rect->pitch_bytes, rows);
+    const struct zepi_layout from = layout_of_rows(rect, rect->width_bytes, rows);
     const size_t size = rect->width_bytes * rows;
     struct zepi_context *context = chain->queue->context;
     zepi_result_t result = zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, size, 0, &values);
@@ -227,8 +208,8 @@ static zepi_result_t fill_first_rows(struct fill_chain *chain, char *destination
     if (zepi_capture_takes(chain->queue, chain->wait))
         result = capture_first_rows(chain, destination, rect, rows, values, out_event);
     else
-        result = zepi_queue_copy_rect(chain->queue, destination, &to, values, &from, region,
-                                      chain->wait, out_event);
+        result = zepi_queue_copy_rect(chain->queue, destination, &to, values, &from, chain->wait,
+                                      out_event);
     zepi_usm_give(context, values);
     return result;
 }
@@ -239,19 +220,17 @@ zepi_result_t zepi_queue_fill_rect(zepi_queue_t queue, void *destination,
                                    zepi_event_t *out_event)
 {
     zepi_event_t first = NULL;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
     if (rect->pitch_bytes == rect->width_bytes || rect->height <= 1)
         return zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
                                    rect->width_bytes * rect->height, wait, out_event);
     struct fill_chain chain = {.queue = queue, .wait = wait};
     const size_t rows = pattern_period(pattern_size_bytes, rect->width_bytes);
     zepi_event_t *event = fill_chain_event(&chain, &first, rows == rect->height, out_event);
-    result = rows == 1 ? zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
-                                             rect->width_bytes, wait, event)
-                       : fill_first_rows(&chain, destination, rect, rows, pattern,
-                                         pattern_size_bytes, event);
+    zepi_result_t result =
+        rows == 1
+            ? zepi_queue_fill_any(queue, destination, pattern, pattern_size_bytes,
+                                  rect->width_bytes, wait, event)
+            : fill_first_rows(&chain, destination, rect, rows, pattern, pattern_size_bytes, event);
     if (result == ZEPI_SUCCESS && rows < rect->height) {
         fill_chain_go_on(&chain, first);
         result = fill_rows(&chain, destination, rect, rows, out_event);

@@ -6,10 +6,10 @@
 #include "queue/queue.h"
 
 // Fills of memory with a pattern, as commands of a queue. Any thread, under no lock. The pattern is
-// read before the call returns. Ranges are checked as copy.h checks them.
+// read before the call returns. The caller has checked queue, wait list, pattern and ranges
+// (checks/check.h), and fills some bytes, a multiple of the pattern.
 
-// The pattern has a power of two bytes, at most 128. ZEPI_ERROR_UNSUPPORTED: the device takes no
-// patterns of this size.
+// With a pattern that the driver has a command for.
 zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
                               size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
                               zepi_event_t *out_event);

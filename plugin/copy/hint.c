@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "copy/hint.h"
 
-#include "copy/copy.h"
 #include "device/device.h"
 #include "queue/capture_command.h"
-#include "queue/command/barrier.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
@@ -36,13 +34,7 @@ zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return zepi_queue_marker(queue, wait, out_event);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_copy_check_range("memory", memory, size_bytes);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0))
         return hint_capture(queue, ZEPI_CAPTURED_PREFETCH, memory, size_bytes, 0, wait, out_event);
     if (result != ZEPI_SUCCESS)
@@ -78,13 +70,8 @@ zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t s
 {
     const zepi_wait_list_t no_wait = {NULL, 0};
     struct zepi_submit submit;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS && (unsigned)advice >= sizeof(advices) / sizeof(advices[0]))
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_copy_check_range("memory", memory, size_bytes);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_submit_begin(&submit, queue, no_wait, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result =
+        zepi_submit_begin(&submit, queue, no_wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0))
         return hint_capture(queue, ZEPI_CAPTURED_ADVISE, memory, size_bytes, advice, no_wait,
                             out_event);

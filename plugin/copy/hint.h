@@ -4,8 +4,8 @@
 
 #include "queue/queue.h"
 
-// Hints about USM, as commands of a queue: prefetch and advice. Any thread, under no lock. Ranges
-// are checked as copy.h checks them.
+// Hints about USM, as commands of a queue: prefetch and advice. Any thread, under no lock. The
+// caller has checked the arguments (checks/check.h), and hints at some bytes.
 
 zepi_result_t zepi_queue_prefetch(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event);

@@ -110,8 +110,9 @@ static void dump_command(FILE *file, const struct zepi_graph_command *command)
                 (void *)command->to, (const void *)command->from);
         break;
     case ZEPI_GRAPH_COPY_RECT:
-        fprintf(file, "copy of %zu x %zu x %zu bytes\\nto %p\\nfrom %p", command->box[0],
-                command->box[1], command->box[2], (void *)command->to, (const void *)command->from);
+        fprintf(file, "copy of %u x %u x %u bytes\\nto %p\\nfrom %p",
+                command->to_layout.region.width, command->to_layout.region.height,
+                command->to_layout.region.depth, (void *)command->to, (const void *)command->from);
         break;
     case ZEPI_GRAPH_COPY_IMAGE:
         fprintf(file, "copy of an image\\nto %p\\nfrom %p",

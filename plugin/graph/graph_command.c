@@ -105,9 +105,8 @@ struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
     command->to = from->to;
     command->from = from->from;
     command->size_bytes = from->size_bytes;
-    memcpy(command->box, from->box, sizeof(command->box));
-    command->to_rect = from->to_rect;
-    command->from_rect = from->from_rect;
+    command->to_layout = from->to_layout;
+    command->from_layout = from->from_layout;
     command->advice = from->advice;
     command->pattern_size_bytes = from->pattern_size_bytes;
     if (from->pattern)

@@ -2,6 +2,7 @@
 #ifndef ZEPI_GRAPH_GRAPH_COMMAND_H
 #define ZEPI_GRAPH_GRAPH_COMMAND_H
 
+#include "copy/copy.h"
 #include "graph/graph_launch.h"
 
 struct zepi_graph;
@@ -39,9 +40,8 @@ struct zepi_graph_command {
     char *to;
     const char *from;
     size_t size_bytes;
-    size_t box[3]; // rectangles
-    zepi_rect_t to_rect;
-    zepi_rect_t from_rect;
+    struct zepi_layout to_layout; // rectangles
+    struct zepi_layout from_layout;
     struct zepi_image_copy *image_copy; // owned; its images are in `memory`
     void *pattern;                      // owned
     size_t pattern_size_bytes;

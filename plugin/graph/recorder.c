@@ -32,20 +32,6 @@ static zepi_result_t record_copy(const struct zepi_recorder *recorder, void *to,
                    recorder->signal, recorder->wait_count, recorder->waits);
 }
 
-static zepi_result_t record_rect(const struct zepi_recorder *recorder,
-                                 const struct zepi_graph_command *command)
-{
-    struct zepi_copy_regions regions;
-    const zepi_result_t result = zepi_copy_regions_init(
-        &regions, command->to, &command->to_rect, command->from, &command->from_rect, command->box);
-    return result == ZEPI_SUCCESS
-               ? ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, recorder->list, command->to,
-                         &regions.to, regions.to_pitch, regions.to_slice_pitch, command->from,
-                         &regions.from, regions.from_pitch, regions.from_slice_pitch,
-                         recorder->signal, recorder->wait_count, recorder->waits)
-               : result;
-}
-
 // A pattern that the driver has no command for: copies of the bytes that are filled already.
 static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
                                            const struct zepi_graph_command *command)
@@ -181,7 +167,9 @@ zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
     case ZEPI_GRAPH_COPY:
         return record_copy(recorder, command->to, command->from, command->size_bytes);
     case ZEPI_GRAPH_COPY_RECT:
-        return record_rect(recorder, command);
+        return zepi_append_copy_rect(recorder->list, command->to, &command->to_layout,
+                                     command->from, &command->from_layout, recorder->signal,
+                                     recorder->wait_count, recorder->waits);
     case ZEPI_GRAPH_COPY_IMAGE:
         return zepi_append_image_copy(recorder->list, command->image_copy, recorder->signal,
                                       recorder->wait_count, recorder->waits);

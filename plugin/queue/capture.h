@@ -11,6 +11,7 @@ struct zepi_graph;
 struct zepi_image_copy;
 struct zepi_kernel;
 struct zepi_launch;
+struct zepi_layout;
 struct zepi_queue;
 
 // A queue in capture mode does not execute commands: they become commands of a graph. A layer above
@@ -39,9 +40,8 @@ struct zepi_captured_command {
     void *to;
     const void *from; // memory of hints, too
     size_t size_bytes;
-    const zepi_rect_t *to_rect;
-    const zepi_rect_t *from_rect;
-    const size_t *region;
+    const struct zepi_layout *to_layout;
+    const struct zepi_layout *from_layout;
     const struct zepi_image_copy *image_copy;
     const void *pattern; // of any size
     size_t pattern_size_bytes;

@@ -2,6 +2,7 @@
 #ifndef ZEPI_UR_CHECK_H
 #define ZEPI_UR_CHECK_H
 
+#include "checks/check.h"
 #include "core/object.h"
 #include "ur/ur.h"
 
@@ -20,6 +21,9 @@ static inline ur_result_t zepi_ur_result(zepi_result_t result)
 // Notes the mistake, and returns `result`.
 ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold, noinline));
+
+// The code and the sentence of a fault.
+ur_result_t zepi_ur_fail_check(const struct zepi_fault *fault) __attribute__((cold, noinline));
 
 ur_result_t zepi_ur_refuse_handle(const void *handle, const struct zepi_type *type,
                                   ur_result_t wrong) __attribute__((cold, noinline));

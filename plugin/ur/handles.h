@@ -75,15 +75,14 @@ static inline ur_result_t zepi_ur_wrong_context(const struct zepi_context *own,
     return own->platform == other->platform ? wrong : UR_RESULT_ERROR_INVALID_CONTEXT;
 }
 
-// `size` bytes at `memory` (not NULL) do not reach past the end of their allocation.
-ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char *name)
-    __attribute__((cold, noinline));
-static inline ur_result_t zepi_ur_check_usm_range(struct zepi_context *context, const void *memory,
-                                                  size_t size, const char *name)
+// Some bytes from `memory` on, in one allocation.
+static inline ur_result_t zepi_ur_check_range(struct zepi_context *context, const void *memory,
+                                              size_t size, const char *name)
 {
-    return __builtin_expect(zepi_usm_is_inside(context, memory, size), 1)
+    struct zepi_fault fault;
+    return __builtin_expect(zepi_check_range(context, name, memory, size, &fault), 1)
                ? UR_RESULT_SUCCESS
-               : zepi_ur_refuse_usm_range(memory, size, name);
+               : zepi_ur_fail_check(&fault);
 }
 
 // Retain and release of every noun, once the handle was checked.

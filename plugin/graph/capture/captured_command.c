@@ -71,9 +71,8 @@ static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
     command->size_bytes = from->size_bytes;
     switch (from->kind) {
     case ZEPI_CAPTURED_COPY_RECT:
-        command->to_rect = *from->to_rect;
-        command->from_rect = *from->from_rect;
-        memcpy(command->box, from->region, sizeof(command->box));
+        command->to_layout = *from->to_layout;
+        command->from_layout = *from->from_layout;
         return ZEPI_SUCCESS;
     case ZEPI_CAPTURED_COPY_IMAGE:
         return capture_copy_image(command, from->image_copy);

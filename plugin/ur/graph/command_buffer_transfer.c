@@ -16,12 +16,6 @@
 
 // ---- USM ----
 
-static ur_result_t check_some(size_t size)
-{
-    return size > 0 ? UR_RESULT_SUCCESS
-                    : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a command of 0 bytes");
-}
-
 ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, void *pDst, const void *pSrc, size_t size,
     uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
@@ -32,15 +26,9 @@ ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
     struct zepi_ur_append append = APPEND;
     ur_result_t result = zepi_ur_append_begin(&append);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
+        result = zepi_ur_check_range(append.graph->context, pDst, size, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_some(size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append.graph->context, pDst, size, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append.graph->context, pSrc, size, "pSrc");
+        result = zepi_ur_check_range(append.graph->context, pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_COPY);
@@ -81,11 +69,9 @@ ur_result_t zepi_urCommandBufferAppendUSMFillExp(
     struct zepi_ur_append append = APPEND;
     ur_result_t result = zepi_ur_append_begin(&append);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMemory, "pMemory");
+        result = zepi_ur_check_range(append.graph->context, pMemory, size, "pMemory");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append.graph->context, pMemory, size, "pMemory");
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_append_end(&append,
                                     make_fill(&append, pMemory, pPattern, patternSize, size))
@@ -98,13 +84,9 @@ static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_co
 {
     ur_result_t result = zepi_ur_append_begin(append);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(memory, "pMemory");
+        result = zepi_ur_check_range(append->graph->context, memory, size, "pMemory");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_flags(flags, unknown_flags);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_some(size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(append->graph->context, memory, size, "pMemory");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, kind);
@@ -154,6 +136,7 @@ struct end {
     {                                                                                              \
         .mem = (handle), .offset = (from)                                                          \
     }
+#define HOST_NAME "the host's memory"
 #define HOST(pointer)                                                                              \
     {                                                                                              \
         .is_host = true, .memory = (char *)(pointer)                                               \
@@ -162,7 +145,7 @@ struct end {
 static ur_result_t check_end(const struct zepi_ur_append *append, struct end *end)
 {
     if (end->is_host)
-        return zepi_ur_check_pointer(end->memory, "the host's memory");
+        return UR_RESULT_SUCCESS;
     const ur_result_t result = zepi_ur_check_buffer(end->mem, append->graph->context);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device, &end->memory)
@@ -178,6 +161,13 @@ static ur_result_t check_ends(struct zepi_ur_append *append, struct end *to, str
     return result == UR_RESULT_SUCCESS ? check_end(append, to) : result;
 }
 
+static ur_result_t check_bytes(const struct zepi_ur_append *append, const struct end *end,
+                               size_t size)
+{
+    return end->is_host ? zepi_ur_check_range(append->graph->context, end->memory, size, HOST_NAME)
+                        : zepi_ur_check_buffer_range(zepi_ur_mem(end->mem), end->offset, size);
+}
+
 static struct zepi_graph_memory memory_of(const struct end *end)
 {
     return zepi_ur_hold_graph_memory(zepi_ur_mem(end->mem));
@@ -188,11 +178,9 @@ static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, st
 {
     ur_result_t result = check_ends(append, to, from);
     if (result == UR_RESULT_SUCCESS)
-        result = check_some(size);
-    if (result == UR_RESULT_SUCCESS && from->mem)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(from->mem), from->offset, size);
-    if (result == UR_RESULT_SUCCESS && to->mem)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(to->mem), to->offset, size);
+        result = check_bytes(append, from, size);
+    if (result == UR_RESULT_SUCCESS)
+        result = check_bytes(append, to, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY);
@@ -276,48 +264,39 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
 
 // ---- Rectangles ----
 
-// One side of a rectangular copy, as the host says it.
-struct rect {
+// One side of a rectangular copy.
+struct side {
     struct end end;
-    ur_rect_offset_t origin;
-    size_t row_pitch;
-    size_t slice_pitch;
+    struct zepi_ur_rect rect;
 };
 
-static ur_result_t read_rect(const struct rect *rect, ur_rect_region_t region,
-                             zepi_rect_t *out_rect)
+static ur_result_t read_side(const struct zepi_ur_append *append, const struct side *side,
+                             ur_rect_region_t region, struct zepi_layout *out_layout)
 {
-    ur_result_t result =
-        zepi_ur_rect_init(out_rect, rect->origin, rect->row_pitch, rect->slice_pitch, region);
-    if (result == UR_RESULT_SUCCESS && rect->end.mem)
-        result = zepi_ur_check_rect(zepi_ur_mem(rect->end.mem), out_rect, region);
-    return result;
+    return side->end.is_host
+               ? zepi_ur_read_memory_rect(append->graph->context, HOST_NAME, side->end.memory,
+                                          &side->rect, region, out_layout)
+               : zepi_ur_read_buffer_rect(zepi_ur_mem(side->end.mem), &side->rect, region,
+                                          out_layout);
 }
 
-static ur_result_t append_rect(struct zepi_ur_append *append, struct rect *to, struct rect *from,
+static ur_result_t append_rect(struct zepi_ur_append *append, struct side *to, struct side *from,
                                ur_rect_region_t region)
 {
-    zepi_rect_t to_rect;
-    zepi_rect_t from_rect;
-    struct zepi_copy_regions regions;
-    const size_t box[3] = {region.width, region.height, region.depth};
+    struct zepi_layout to_layout, from_layout;
     ur_result_t result = check_ends(append, &to->end, &from->end);
     if (result == UR_RESULT_SUCCESS)
-        result = read_rect(from, region, &from_rect);
+        result = read_side(append, from, region, &from_layout);
     if (result == UR_RESULT_SUCCESS)
-        result = read_rect(to, region, &to_rect);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_copy_regions_init(&regions, to->end.memory, &to_rect,
-                                                       from->end.memory, &from_rect, box));
+        result = read_side(append, to, region, &to_layout);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY_RECT);
     if (command) {
         command->to = to->end.memory;
         command->from = from->end.memory;
-        command->to_rect = to_rect;
-        command->from_rect = from_rect;
-        memcpy(command->box, box, sizeof(box));
+        command->to_layout = to_layout;
+        command->from_layout = from_layout;
         command->memory[0] = memory_of(&to->end);
         command->memory[1] = memory_of(&from->end);
     }
@@ -334,8 +313,8 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct rect to = {BUFFER(hDstMem, 0), dstOrigin, dstRowPitch, dstSlicePitch};
-    struct rect from = {BUFFER(hSrcMem, 0), srcOrigin, srcRowPitch, srcSlicePitch};
+    struct side to = {BUFFER(hDstMem, 0), {dstOrigin, dstRowPitch, dstSlicePitch}};
+    struct side from = {BUFFER(hSrcMem, 0), {srcOrigin, srcRowPitch, srcSlicePitch}};
     return append_rect(&append, &to, &from, region);
 }
 
@@ -349,8 +328,8 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct rect to = {BUFFER(hBuffer, 0), bufferOffset, bufferRowPitch, bufferSlicePitch};
-    struct rect from = {HOST(pSrc), hostOffset, hostRowPitch, hostSlicePitch};
+    struct side to = {BUFFER(hBuffer, 0), {bufferOffset, bufferRowPitch, bufferSlicePitch}};
+    struct side from = {HOST(pSrc), {hostOffset, hostRowPitch, hostSlicePitch}};
     return append_rect(&append, &to, &from, region);
 }
 
@@ -364,7 +343,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = APPEND;
-    struct rect to = {HOST(pDst), hostOffset, hostRowPitch, hostSlicePitch};
-    struct rect from = {BUFFER(hBuffer, 0), bufferOffset, bufferRowPitch, bufferSlicePitch};
+    struct side to = {HOST(pDst), {hostOffset, hostRowPitch, hostSlicePitch}};
+    struct side from = {BUFFER(hBuffer, 0), {bufferOffset, bufferRowPitch, bufferSlicePitch}};
     return append_rect(&append, &to, &from, region);
 }

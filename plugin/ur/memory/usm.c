@@ -7,13 +7,6 @@
 #include "ur/info.h"
 #include "ur/memory/usm_pool.h"
 
-ur_result_t zepi_ur_refuse_usm_range(const void *memory, size_t size, const char *name)
-{
-    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                          "%zu bytes at %s (%p) reach past the end of its allocation", size, name,
-                          memory);
-}
-
 ur_result_t zepi_ur_check_usm_size(const struct zepi_context *context,
                                    const struct zepi_device *device, size_t size)
 {
@@ -173,15 +166,11 @@ ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst,
                                        size_t size)
 {
     zepi_queue_t queue;
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, pDst, "pDst");
+    ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
+        result = zepi_ur_check_range(zepi_ur_context(hContext), pDst, size, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(zepi_ur_context(hContext), pDst, size, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(zepi_ur_context(hContext), pSrc, size, "pSrc");
+        result = zepi_ur_check_range(zepi_ur_context(hContext), pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     // Rare: a queue for this copy alone.

@@ -2,6 +2,7 @@
 // Variables and functions of a program's code, by name.
 #include "copy/copy.h"
 #include "program/module.h"
+#include "queue/command/barrier.h"
 #include "ur/command.h"
 #include "ur/program/program.h"
 
@@ -134,6 +135,14 @@ static ur_result_t global_command_begin(struct zepi_ur_command *command, ur_queu
     return UR_RESULT_SUCCESS;
 }
 
+static zepi_result_t copy_or_mark(struct zepi_ur_command *command, void *to, const void *from,
+                                  size_t count)
+{
+    zepi_event_t *event = zepi_ur_command_event(command);
+    return count > 0 ? zepi_queue_copy(command->queue, to, from, count, command->wait, event)
+                     : zepi_queue_marker(command->queue, command->wait, event);
+}
+
 ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
                                                     ur_program_handle_t hProgram, const char *name,
                                                     bool blockingWrite, size_t count, size_t offset,
@@ -147,12 +156,11 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
         global_command_begin(&command, hQueue, hProgram, name, blockingWrite, count, offset,
                              numEventsInWaitList, phEventWaitList, phEvent, &address);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
+        result = count > 0 ? zepi_ur_check_range(command.queue->context, pSrc, count, "pSrc")
+                           : zepi_ur_check_pointer(pSrc, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command,
-                               zepi_queue_copy(command.queue, address, pSrc, count, command.wait,
-                                               zepi_ur_command_event(&command)),
+    return zepi_ur_command_end(&command, copy_or_mark(&command, address, pSrc, count),
                                UR_COMMAND_DEVICE_GLOBAL_VARIABLE_WRITE);
 }
 
@@ -169,11 +177,10 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
         global_command_begin(&command, hQueue, hProgram, name, blockingRead, count, offset,
                              numEventsInWaitList, phEventWaitList, phEvent, &address);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
+        result = count > 0 ? zepi_ur_check_range(command.queue->context, pDst, count, "pDst")
+                           : zepi_ur_check_pointer(pDst, "pDst");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_command_end(&command,
-                               zepi_queue_copy(command.queue, pDst, address, count, command.wait,
-                                               zepi_ur_command_event(&command)),
+    return zepi_ur_command_end(&command, copy_or_mark(&command, pDst, address, count),
                                UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ);
 }

@@ -52,12 +52,11 @@ static ur_result_t check_some_bytes(size_t size)
 }
 
 // Memory of the host, called `name`, on the other side of some bytes of a buffer.
-static ur_result_t check_host_copy(const void *memory, const char *name, ur_mem_handle_t buffer,
-                                   size_t offset, size_t size)
+static ur_result_t check_host_copy(const struct zepi_ur_command *command, const void *memory,
+                                   const char *name, ur_mem_handle_t buffer, size_t offset,
+                                   size_t size)
 {
-    ur_result_t result = zepi_ur_check_pointer(memory, name);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_some_bytes(size);
+    const ur_result_t result = zepi_ur_check_range(command->queue->context, memory, size, name);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_check_buffer_range(zepi_ur_mem(buffer), offset, size)
                : result;
@@ -75,7 +74,7 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
     ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
                                               numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = check_host_copy(pDst, "pDst", hBuffer, offset, size);
+        result = check_host_copy(&command, pDst, "pDst", hBuffer, offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
@@ -98,7 +97,7 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
     ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
                                               numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = check_host_copy(pSrc, "pSrc", hBuffer, offset, size);
+        result = check_host_copy(&command, pSrc, "pSrc", hBuffer, offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
@@ -178,84 +177,75 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_FILL);
 }
 
-ur_result_t zepi_ur_rect_init(zepi_rect_t *rect, ur_rect_offset_t origin, size_t row_pitch,
-                              size_t slice_pitch, ur_rect_region_t region)
+static zepi_rect_t rect_of(const struct zepi_ur_rect *rect)
 {
-    const size_t row = row_pitch ? row_pitch : region.width;
-    size_t least;
-    if (region.width == 0 || region.height == 0 || region.depth == 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a region of nothing");
-    if (row < region.width || __builtin_mul_overflow(region.height, row, &least) ||
-        (slice_pitch != 0 && (slice_pitch < least || slice_pitch % row != 0)))
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                              "pitches of %zu and %zu bytes, for rows of %llu bytes and slices of "
-                              "%llu rows",
-                              row_pitch, slice_pitch, (unsigned long long)region.width,
-                              (unsigned long long)region.height);
-    *rect = (zepi_rect_t){.origin_bytes = {origin.x, origin.y, origin.z},
-                          .row_pitch_bytes = row_pitch,
-                          .slice_pitch_bytes = slice_pitch};
-    return UR_RESULT_SUCCESS;
+    return (zepi_rect_t){.origin_bytes = {rect->origin.x, rect->origin.y, rect->origin.z},
+                         .row_pitch_bytes = rect->row_pitch,
+                         .slice_pitch_bytes = rect->slice_pitch};
 }
 
-ur_result_t zepi_ur_check_rect(const struct zepi_ur_mem *mem, const zepi_rect_t *rect,
-                               ur_rect_region_t region)
+// Unified Runtime's own rule.
+static ur_result_t check_slice_pitch(const struct zepi_ur_rect *rect, ur_rect_region_t region)
 {
+    const size_t row = rect->row_pitch ? rect->row_pitch : region.width;
+    return rect->slice_pitch % row == 0
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                "a slice pitch of %zu bytes, expected a multiple of the row pitch "
+                                "of %zu",
+                                rect->slice_pitch, row);
+}
+
+ur_result_t zepi_ur_read_buffer_rect(const struct zepi_ur_mem *mem, const struct zepi_ur_rect *rect,
+                                     ur_rect_region_t region, struct zepi_layout *out_layout)
+{
+    const zepi_rect_t own = rect_of(rect);
     const size_t box[3] = {region.width, region.height, region.depth};
-    size_t end;
-    if (!zepi_copy_rect_extent(rect, box, &end) || end > mem->size_bytes)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                              "the rectangle reaches past the end of the buffer of %zu bytes",
-                              mem->size_bytes);
-    return UR_RESULT_SUCCESS;
+    struct zepi_fault fault;
+    size_t size;
+    return zepi_check_rect("the buffer", &own, box, mem->size_bytes, out_layout, &size, &fault)
+               ? check_slice_pitch(rect, region)
+               : zepi_ur_fail_check(&fault);
 }
 
-static zepi_result_t copy_buffer_rect(struct zepi_ur_command *command,
-                                      const struct zepi_buffer_uses *uses, void *destination,
-                                      const zepi_rect_t *to, const void *source,
-                                      const zepi_rect_t *from, ur_rect_region_t region)
+ur_result_t zepi_ur_read_memory_rect(struct zepi_context *context, const char *name,
+                                     const void *memory, const struct zepi_ur_rect *rect,
+                                     ur_rect_region_t region, struct zepi_layout *out_layout)
 {
+    const zepi_rect_t own = rect_of(rect);
     const size_t box[3] = {region.width, region.height, region.depth};
-    return zepi_queue_copy_rect(command->queue, destination, to, source, from, box, uses->wait,
-                                zepi_ur_command_event(command));
+    struct zepi_fault fault;
+    return zepi_check_rect_in_memory(context, name, memory, &own, box, out_layout, &fault)
+               ? check_slice_pitch(rect, region)
+               : zepi_ur_fail_check(&fault);
 }
-
-// A rectangle as the host describes it.
-struct host_rect {
-    ur_rect_offset_t origin;
-    size_t row_pitch;
-    size_t slice_pitch;
-};
 
 // Copies a rectangle of a buffer to memory (ZEPI_BUFFER_READ), or from there (ZEPI_BUFFER_WRITE).
 static ur_result_t transfer_buffer_rect(struct zepi_ur_command *command, ur_mem_handle_t buffer,
                                         enum zepi_buffer_access access,
-                                        const struct host_rect *in_buffer, void *memory,
-                                        const struct host_rect *in_memory, ur_rect_region_t region,
-                                        ur_command_t type)
+                                        const struct zepi_ur_rect *in_buffer, void *memory,
+                                        const struct zepi_ur_rect *in_memory,
+                                        ur_rect_region_t region, ur_command_t type)
 {
     struct zepi_buffer_uses uses;
     void *address;
-    zepi_rect_t rect;
-    zepi_rect_t memory_rect;
-    ur_result_t result =
-        zepi_ur_check_pointer(memory, access == ZEPI_BUFFER_READ ? "pDst" : "pSrc");
+    struct zepi_layout layout, memory_layout;
+    zepi_event_t *event = zepi_ur_command_event(command);
+    const char *name = access == ZEPI_BUFFER_READ ? "pDst" : "pSrc";
+    ur_result_t result = zepi_ur_read_buffer_rect(zepi_ur_mem(buffer), in_buffer, region, &layout);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&rect, in_buffer->origin, in_buffer->row_pitch,
-                                   in_buffer->slice_pitch, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&memory_rect, in_memory->origin, in_memory->row_pitch,
-                                   in_memory->slice_pitch, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_rect(zepi_ur_mem(buffer), &rect, region);
+        result = zepi_ur_read_memory_rect(command->queue->context, name, memory, in_memory, region,
+                                          &memory_layout);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
     zepi_result_t done = use_whole_buffer(&uses, buffer, access, &address);
     if (done == ZEPI_SUCCESS)
         done = access == ZEPI_BUFFER_READ
-                   ? copy_buffer_rect(command, &uses, memory, &memory_rect, address, &rect, region)
-                   : copy_buffer_rect(command, &uses, address, &rect, memory, &memory_rect, region);
+                   ? zepi_queue_copy_rect(command->queue, memory, &memory_layout, address, &layout,
+                                          uses.wait, event)
+                   : zepi_queue_copy_rect(command->queue, address, &layout, memory, &memory_layout,
+                                          uses.wait, event);
     return buffer_command_end(command, &uses, done, buffer, NULL, type);
 }
 
@@ -269,8 +259,8 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    const struct host_rect from = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
-    const struct host_rect to = {hostOrigin, hostRowPitch, hostSlicePitch};
+    const struct zepi_ur_rect from = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
+    const struct zepi_ur_rect to = {hostOrigin, hostRowPitch, hostSlicePitch};
     const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
                                                     numEventsInWaitList, phEventWaitList, phEvent);
     return result == UR_RESULT_SUCCESS
@@ -289,8 +279,8 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
                                              ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    const struct host_rect to = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
-    const struct host_rect from = {hostOrigin, hostRowPitch, hostSlicePitch};
+    const struct zepi_ur_rect to = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
+    const struct zepi_ur_rect from = {hostOrigin, hostRowPitch, hostSlicePitch};
     const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
                                                     numEventsInWaitList, phEventWaitList, phEvent);
     return result == UR_RESULT_SUCCESS
@@ -312,20 +302,17 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
     struct zepi_buffer_uses uses;
     void *source;
     void *destination;
-    zepi_rect_t from;
-    zepi_rect_t to;
+    struct zepi_layout from, to;
+    const struct zepi_ur_rect from_rect = {srcOrigin, srcRowPitch, srcSlicePitch};
+    const struct zepi_ur_rect to_rect = {dstOrigin, dstRowPitch, dstSlicePitch};
     ur_result_t result = buffer_command_begin(&command, hQueue, hBufferSrc, false,
                                               numEventsInWaitList, phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_buffer(hBufferDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&from, srcOrigin, srcRowPitch, srcSlicePitch, region);
+        result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferSrc), &from_rect, region, &from);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_rect_init(&to, dstOrigin, dstRowPitch, dstSlicePitch, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_rect(zepi_ur_mem(hBufferSrc), &from, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_rect(zepi_ur_mem(hBufferDst), &to, region);
+        result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferDst), &to_rect, region, &to);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
@@ -333,7 +320,8 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
     if (done == ZEPI_SUCCESS)
         done = use_whole_buffer(&uses, hBufferDst, ZEPI_BUFFER_WRITE, &destination);
     if (done == ZEPI_SUCCESS)
-        done = copy_buffer_rect(&command, &uses, destination, &to, source, &from, region);
+        done = zepi_queue_copy_rect(command.queue, destination, &to, source, &from, uses.wait,
+                                    zepi_ur_command_event(&command));
     return buffer_command_end(&command, &uses, done, hBufferSrc, hBufferDst,
                               UR_COMMAND_MEM_BUFFER_COPY_RECT);
 }

@@ -16,15 +16,9 @@ enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const vo
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
                                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
+        result = zepi_ur_check_range(command.queue->context, pDst, size, "pDst");
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(command.queue->context, pDst, size, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(command.queue->context, pSrc, size, "pSrc");
+        result = zepi_ur_check_range(command.queue->context, pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -111,11 +105,9 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
+        result = zepi_ur_check_range(command.queue->context, pMem, size, "pMem");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_range(command.queue->context, pMem, size, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -128,14 +120,8 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
 static ur_result_t check_usm_hint(const struct zepi_ur_command *command, const void *memory,
                                   size_t size, uint32_t flags, uint32_t unknown_flags)
 {
-    ur_result_t result = zepi_ur_check_pointer(memory, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, unknown_flags);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a hint about 0 bytes");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_check_usm_range(command->queue->context, memory, size, "pMem")
-               : result;
+    const ur_result_t result = zepi_ur_check_range(command->queue->context, memory, size, "pMem");
+    return result == UR_RESULT_SUCCESS ? zepi_ur_check_flags(flags, unknown_flags) : result;
 }
 
 static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t size,
@@ -216,17 +202,19 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
 }
 
 // Rows that lie `pitch` bytes apart, in their allocation: the last one ends with its own bytes.
-static ur_result_t check_usm_rows(struct zepi_context *context, const void *memory, size_t pitch,
-                                  size_t width, size_t height, const char *name)
+// Rows without gaps, and a single one, are of any size.
+static ur_result_t read_rows(struct zepi_context *context, const void *memory, size_t pitch,
+                             size_t width, size_t height, const char *name,
+                             struct zepi_layout *out_layout)
 {
-    size_t size;
-    if (width == 0 || height == 0 || pitch < width)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                              "%zu rows of %zu bytes, with a pitch of %zu", height, width, pitch);
-    if (__builtin_mul_overflow(pitch, height - 1, &size) ||
-        __builtin_add_overflow(size, width, &size))
-        size = SIZE_MAX;
-    return zepi_ur_check_usm_range(context, memory, size, name);
+    const zepi_rect_t rect = {.row_pitch_bytes = pitch};
+    const size_t region[3] = {width, height, 1};
+    struct zepi_fault fault;
+    if (pitch == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a pitch of 0 bytes at %s", name);
+    return zepi_check_rect_in_memory(context, name, memory, &rect, region, out_layout, &fault)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_fail_check(&fault);
 }
 
 ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,
@@ -236,21 +224,24 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
                                     ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_layout layout;
     size_t size;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
     if (result == UR_RESULT_SUCCESS && __builtin_mul_overflow(width, height, &size))
         result =
             zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "%zu rows of %zu bytes", height, width);
+    if (result == UR_RESULT_SUCCESS)
+        // Rows without gaps, and a single one, are filled as bytes.
+        result =
+            pitch == width || (height == 1 && pitch > width)
+                ? zepi_ur_check_range(command.queue->context, pMem, size, "pMem")
+                : read_rows(command.queue->context, pMem, pitch, width, height, "pMem", &layout);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS && (patternSize & (patternSize - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                 "a pattern of %zu bytes, expected a power of two", patternSize);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_usm_rows(command.queue->context, pMem, pitch, width, height, "pMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_fill_rect rect = {pitch, width, height};
@@ -268,23 +259,17 @@ ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, v
                                       ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
+    struct zepi_layout to, from;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
                                                phEventWaitList, phEvent);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
+        result = read_rows(command.queue->context, pDst, dstPitch, width, height, "pDst", &to);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_usm_rows(command.queue->context, pDst, dstPitch, width, height, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_usm_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc");
+        result = read_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc", &from);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const zepi_rect_t to = {.row_pitch_bytes = dstPitch};
-    const zepi_rect_t from = {.row_pitch_bytes = srcPitch};
-    const size_t region[3] = {width, height, 1};
     return zepi_ur_command_end(&command,
-                               zepi_queue_copy_rect(command.queue, pDst, &to, pSrc, &from, region,
+                               zepi_queue_copy_rect(command.queue, pDst, &to, pSrc, &from,
                                                     command.wait, zepi_ur_command_event(&command)),
                                UR_COMMAND_USM_MEMCPY_2D);
 }
