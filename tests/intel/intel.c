@@ -272,3 +272,8 @@ void intel_set_submit_time(unsigned microseconds)
 {
     set_time("drm_shim_set_submit_us", microseconds);
 }
+
+void intel_set_return_time(unsigned microseconds)
+{
+    set_time("drm_shim_set_return_us", microseconds);
+}

@@ -66,6 +66,8 @@ size_t intel_trace_count(const struct intel_trace *trace, enum intel_command_kin
 void intel_set_kernel_time(unsigned microseconds);
 // How long a submission takes before the GPU has it.
 void intel_set_submit_time(unsigned microseconds);
+// And how long it takes after the GPU has it.
+void intel_set_return_time(unsigned microseconds);
 
 // ---- Numbers ----
 

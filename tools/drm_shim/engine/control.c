@@ -27,6 +27,11 @@ void drm_shim_set_submit_us(uint64_t microseconds)
     shim_engines_set_submit_time(microseconds);
 }
 
+void drm_shim_set_return_us(uint64_t microseconds)
+{
+    shim_engines_set_return_time(microseconds);
+}
+
 void drm_shim_mark(const char *text)
 {
     shim_trace("mark %s", text);

@@ -18,6 +18,8 @@ SHIM_PUBLIC bool drm_shim_set_faults(const char *text);
 SHIM_PUBLIC void drm_shim_set_kernel_us(uint64_t microseconds);
 // How long a submission takes before the queue has it; the thread that submits waits. 0 at first.
 SHIM_PUBLIC void drm_shim_set_submit_us(uint64_t microseconds);
+// The same, after the queue has it.
+SHIM_PUBLIC void drm_shim_set_return_us(uint64_t microseconds);
 // Writes a line of one's own to the trace.
 SHIM_PUBLIC void drm_shim_mark(const char *text);
 

@@ -24,7 +24,7 @@
 
 // Engines with jobs, and those of them that wait for memory.
 static _Atomic int busy_count, waiting_count;
-static _Atomic uint64_t submit_us;
+static _Atomic uint64_t submit_us, return_us;
 
 struct shim_engine {
     struct shim_address_space *space; // one reference is owned
@@ -265,9 +265,13 @@ void shim_engines_set_submit_time(uint64_t microseconds)
     atomic_store(&submit_us, microseconds);
 }
 
-static void take_submit_time(void)
+void shim_engines_set_return_time(uint64_t microseconds)
 {
-    const uint64_t microseconds = atomic_load(&submit_us);
+    atomic_store(&return_us, microseconds);
+}
+
+static void take_time(uint64_t microseconds)
+{
     const struct timespec time = {.tv_sec = (time_t)(microseconds / 1000000),
                                   .tv_nsec = (long)(microseconds % 1000000) * 1000};
     if (microseconds > 0)
@@ -278,7 +282,7 @@ int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job)
 {
     if (atomic_load(&engine->is_lost))
         return ECANCELED;
-    take_submit_time();
+    take_time(atomic_load(&submit_us));
     pthread_mutex_lock(&engine->mutex);
     if (!reserve_job_locked(engine)) {
         pthread_mutex_unlock(&engine->mutex);
@@ -297,6 +301,7 @@ int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job)
         drop_jobs(engine);
     pthread_cond_broadcast(&engine->changed);
     pthread_mutex_unlock(&engine->mutex);
+    take_time(atomic_load(&return_us));
     return is_served ? 0 : ENOMEM;
 }
 
