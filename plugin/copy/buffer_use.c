@@ -173,16 +173,16 @@ static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_bu
     zepi_result_t result = zepi_event_create(buffer->context, &event);
     if (result != ZEPI_SUCCESS)
         return result;
+    char *destination = (char *)buffer->places[to].memory + gap->begin_bytes;
     const char *source = (const char *)buffer->places[from].memory + gap->begin_bytes;
-    result = zepi_copy_begin(&submit, queue, wait, NULL, ZEPI_ENGINE_COPY, source);
+    result = zepi_copy_begin(&submit, queue, wait, NULL, ZEPI_ENGINE_COPY, destination, source);
     result = zepi_capture_check_uncaptured(result);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
     }
     zepi_event_note_list(event, submit.queue_list);
-    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list,
-                     (char *)buffer->places[to].memory + gap->begin_bytes, source,
+    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, source,
                      gap->end_bytes - gap->begin_bytes, event->ze, submit.wait_count, submit.waits);
     result = zepi_submit_end(&submit, result, NULL);
     if (result == ZEPI_SUCCESS)

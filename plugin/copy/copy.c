@@ -1,24 +1,55 @@
 // SPDX-License-Identifier: MIT
 #include "copy/copy.h"
 
+#include "memory/pool.h"
 #include "memory/usm.h"
 #include "queue/capture_command.h"
 #include "ze/ze.h"
 
-zepi_result_t zepi_copy_await_source(struct zepi_submit *submit, const void *source)
+#include <string.h>
+
+zepi_result_t zepi_copy_append_gate(struct zepi_submit *submit)
 {
-    return !zepi_queue_copies_early(submit->queue) ||
-                   zepi_usm_is_known_inside(submit->queue->context, source, 1)
-               ? ZEPI_SUCCESS
-               : zepi_submit_await_list_locked(submit);
+    return submit->has_lists && submit->gate && submit->queue->has_in_order_list
+               ? ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 1, &submit->gate->ze)
+               : ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
-                              size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
+// Whether the host can read it: it is neither zepi's nor the driver's.
+static bool is_of_host(struct zepi_context *context, const void *memory, size_t size_bytes)
+{
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    return zepi_usm_room(context, memory, size_bytes) == SIZE_MAX &&
+           zepi_usm_get_info(context, memory, &info) == ZEPI_SUCCESS &&
+           info.kind == ZEPI_USM_UNKNOWN;
+}
+
+// USM with the contents of a source that is read while the copy is enqueued, as nothing is before
+// it: without a gate, and without a mapping of the source. NULL: the copy reads the source itself.
+static void *stage_source(struct zepi_queue *queue, const void *destination, const void *source,
+                          size_t size_bytes, zepi_wait_list_t wait)
+{
+    struct zepi_context *context = queue->context;
+    void *staged;
+    if (!zepi_queue_copies_early(queue) || wait.count > 0 || size_bytes > ZEPI_USM_POOLED_BYTES ||
+        zepi_usm_is_known_inside(context, source, 1) ||
+        !zepi_usm_is_known_inside(context, destination, 1) ||
+        !zepi_queue_has_nothing_before(queue) || zepi_queue_is_capturing(queue) ||
+        !is_of_host(context, source, size_bytes) ||
+        zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, size_bytes, 0, &staged) != ZEPI_SUCCESS)
+        return NULL;
+    memcpy(staged, source, size_bytes);
+    return staged;
+}
+
+// `read`: the source, or what was staged of it.
+static zepi_result_t copy_from(struct zepi_queue *queue, void *destination, const void *read,
+                               const void *source, size_t size_bytes, zepi_wait_list_t wait,
+                               zepi_event_t *out_event)
 {
     struct zepi_submit submit;
     zepi_result_t result =
-        zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, source);
+        zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, destination, read);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
         const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY,
                                                       .to = destination,
@@ -28,9 +59,20 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     }
     if (result != ZEPI_SUCCESS)
         return result;
-    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, source, size_bytes,
+    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, read, size_bytes,
                      submit.signal, submit.wait_count, submit.waits);
     return zepi_submit_end(&submit, result, out_event);
+}
+
+zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
+                              size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    void *staged = stage_source(queue, destination, source, size_bytes, wait);
+    const zepi_result_t result = copy_from(queue, destination, staged ? staged : source, source,
+                                           size_bytes, wait, out_event);
+    if (staged)
+        zepi_usm_give(queue->context, staged);
+    return result;
 }
 
 zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destination,
@@ -50,7 +92,7 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
 {
     struct zepi_submit submit;
     zepi_result_t result =
-        zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, source);
+        zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, destination, source);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
         const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY_RECT,
                                                       .to = destination,
@@ -61,7 +103,9 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
     }
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_append_copy_rect(submit.list, destination, to, source, from, submit.signal,
-                                   submit.wait_count, submit.waits);
+    result = zepi_copy_append_gate(&submit);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_append_copy_rect(submit.list, destination, to, source, from, submit.signal,
+                                       submit.wait_count, submit.waits);
     return zepi_submit_end(&submit, result, out_event);
 }

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "device/platform.h"
+#include "memory/usm.h"
 #include "queue/command_list.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
@@ -31,30 +32,32 @@ zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destina
                                     const struct zepi_layout *from, ze_event_handle_t signal,
                                     uint32_t wait_count, ze_event_handle_t *waits);
 
-// Under the mutex, as zepi_submit_await_list_locked, for a command that reads `source`: nothing if
-// zepi allocated that, or the driver reads it in its turn.
-zepi_result_t zepi_copy_await_source(struct zepi_submit *submit, const void *source)
-    __attribute__((noinline));
-
-// Whether the driver has the quirk early-copies.
+// Whether the driver has the quirk early-copies, and those of memory that it did not allocate.
 static inline bool zepi_queue_copies_early(const struct zepi_queue *queue)
 {
     return queue->device->platform->quirks.bits & ZEPI_QUIRK_EARLY_COPIES;
 }
 
-// zepi_submit_begin for a command that reads `source`. If zepi did not allocate that, and the
-// driver would read it as it appends, the command has an event to wait for, unless nothing is
-// before it.
+// zepi_submit_begin for a copy; NULL stands for an image. With memory that zepi did not allocate it
+// is gated on drivers with that quirk.
 static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct zepi_queue *queue,
                                             zepi_wait_list_t wait, const zepi_event_t *out_event,
-                                            enum zepi_engine engine, const void *source)
+                                            enum zepi_engine engine, const void *destination,
+                                            const void *source)
 {
-    const zepi_result_t result = zepi_submit_begin(submit, queue, wait, out_event, engine);
-    return result != ZEPI_SUCCESS || submit->wait_count > 0 ||
-                   zepi_submit_has_nothing_before(submit)
-               ? result
-               : zepi_copy_await_source(submit, source);
+    const struct zepi_context *context = queue->context;
+    return __builtin_expect(
+               zepi_queue_copies_early(queue) &&
+                   ((source && !zepi_usm_is_known_inside(context, source, 1)) ||
+                    (destination && !zepi_usm_is_known_inside(context, destination, 1))),
+               0)
+               ? zepi_submit_begin_gated(submit, queue, wait, out_event, engine)
+               : zepi_submit_begin(submit, queue, wait, out_event, engine);
 }
+
+// Under the mutex, before the append of a rectangle or an image: where the list keeps its order a
+// barrier waits for the gate, too (quirk forgotten-rectangles).
+zepi_result_t zepi_copy_append_gate(struct zepi_submit *submit);
 
 // ---- Copies without events, of a front door that has checked queue and ranges ----
 

@@ -53,10 +53,8 @@ zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_
 {
     struct zepi_submit submit;
     zepi_result_t result =
-        copy->to && !copy->from
-            ? zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE,
-                              copy->from_memory)
-            : zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
+        zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE,
+                        copy->to ? NULL : copy->to_memory, copy->from ? NULL : copy->from_memory);
     if (result == ZEPI_CAPTURED) {
         const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY_IMAGE,
                                                       .image_copy = copy};
@@ -64,7 +62,9 @@ zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_
     }
     if (result != ZEPI_SUCCESS)
         return result;
-    result =
-        zepi_append_image_copy(submit.list, copy, submit.signal, submit.wait_count, submit.waits);
+    result = zepi_copy_append_gate(&submit);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_append_image_copy(submit.list, copy, submit.signal, submit.wait_count,
+                                        submit.waits);
     return zepi_submit_end(&submit, result, out_event);
 }

@@ -52,7 +52,7 @@ struct zepi_queue {
     struct zepi_command_list *lists[ZEPI_QUEUE_LISTS]; // owned, linked in a ring
     struct zepi_command_list *copy_list;               // owned; of a copy engine; or NULL
     // Guards appending, the kernels' instances of this queue's number, free events, `next_list`,
-    // `last_barrier`, `holds` and `completion->submitted`. The one lock under which the driver is
+    // `holds` and `completion->submitted`. The one lock under which the driver is
     // called: a command list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
     // Of the thread that waits for the queue: guards the lists' wait events. Held across the wait,
@@ -60,8 +60,7 @@ struct zepi_queue {
     struct zepi_mutex wait_mutex;
     struct zepi_command_list *next_list;
     struct zepi_queue
-        *next_kept;        // in a list of the queues that nothing else has (graph/recording.c)
-    uint64_t last_barrier; // number of the newest one, under the mutex; 0: none
+        *next_kept; // in a list of the queues that nothing else has (graph/recording.c)
     // Commands are appended as they are: no barriers, no capture. Not an atomic type: gcc reads one
     // with an instruction more, in each launch.
     bool is_plain;

@@ -8,6 +8,17 @@
 #include "queue/hold.h"
 #include "ze/ze.h"
 
+// A gate that stays closed holds the queue up for ever: a failure is tried again.
+static void open_gate(struct zepi_event *gate)
+{
+    struct zepi_error error;
+    zepi_error_save(&error);
+    if (zepi_event_signal(gate) != ZEPI_SUCCESS)
+        zepi_event_signal(gate);
+    zepi_error_restore(&error);
+    zepi_release(gate);
+}
+
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
@@ -17,7 +28,8 @@ void zepi_submit_finish_lists(struct zepi_submit *submit)
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
     zepi_free(submit->signals);
-    zepi_release(submit->list_event);
+    if (submit->gate)
+        open_gate(submit->gate);
 }
 
 // Begins the lists of unusual waits. Most wait lists need none.
@@ -31,7 +43,7 @@ static void need_lists(struct zepi_submit *submit)
     submit->signal_count = 0;
     submit->foreign_waits = NULL;
     submit->foreign_wait_count = 0;
-    submit->list_event = NULL;
+    submit->gate = NULL;
 }
 
 // Whether a list of the queue can wait for the event.
@@ -271,40 +283,35 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);
 }
 
-// An event of everything in the list.
-static zepi_result_t append_list_event_locked(struct zepi_submit *submit)
+zepi_result_t zepi_submit_begin_gated(struct zepi_submit *submit, struct zepi_queue *queue,
+                                      zepi_wait_list_t wait, const zepi_event_t *out_event,
+                                      enum zepi_engine engine)
 {
-    struct zepi_event *event = zepi_event_cache_take(&submit->queue_list->events, submit->queue);
-    if (!event) {
-        const zepi_result_t result = refill_and_take_event_locked(submit, &event);
-        if (result != ZEPI_SUCCESS)
-            return result;
+    struct zepi_event *gate;
+    zepi_event_t inline_events[ZEPI_QUEUE_WAITS];
+    zepi_event_t *events = inline_events;
+    zepi_result_t result = zepi_event_create(queue->context, &gate);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (wait.count >= ZEPI_QUEUE_WAITS)
+        events = zepi_allocate((size_t)wait.count + 1, sizeof(events[0]));
+    if (events) {
+        for (uint32_t i = 0; i < wait.count; i++)
+            events[i] = wait.events[i];
+        events[wait.count] = gate;
+        const zepi_wait_list_t all = {events, wait.count + 1};
+        result = zepi_submit_begin(submit, queue, all, out_event, engine);
+    } else {
+        result = zepi_fail_no_memory();
+    }
+    if (events != inline_events)
+        zepi_free(events);
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_abandon(gate);
+        return result;
     }
     need_lists(submit);
-    submit->list_event = event;
-    event->number =
-        atomic_load_explicit(&submit->queue->completion->submitted, memory_order_relaxed);
-    const zepi_result_t result =
-        ZEPI_ZE(zeCommandListAppendBarrier, submit->list, event->ze, 0, NULL);
-    event->has_failed = result != ZEPI_SUCCESS;
-    return result;
-}
-
-zepi_result_t zepi_submit_await_list_locked(struct zepi_submit *submit)
-{
-    zepi_event_status_t status;
-    zepi_result_t result = append_list_event_locked(submit);
-    // A queue is not known to be idle at once when it is.
-    if (result == ZEPI_SUCCESS)
-        result = zepi_event_ask_status(submit->list_event, &status);
-    if (result != ZEPI_SUCCESS)
-        return zepi_submit_end(submit, result, NULL);
-    if (status == ZEPI_EVENT_COMPLETE)
-        return ZEPI_SUCCESS;
-    atomic_store_explicit(&submit->list_event->is_awaited, true, memory_order_relaxed);
-    submit->inline_waits[0] = submit->list_event->ze;
-    submit->waits = submit->inline_waits;
-    submit->wait_count = 1;
+    submit->gate = gate;
     return ZEPI_SUCCESS;
 }
 

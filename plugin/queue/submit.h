@@ -42,7 +42,7 @@ struct zepi_submit {
     // those that a barrier in the list waits for: the queue holds them. NULL: none.
     struct zepi_event **foreign_waits;
     uint32_t foreign_wait_count;
-    struct zepi_event *list_event; // a reference: of zepi_submit_await_list_locked; NULL: none
+    struct zepi_event *gate; // a reference: of zepi_submit_begin_gated; NULL: none
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };
 
@@ -72,32 +72,12 @@ void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, n
 // which the append would wait, since no command list of the queue can.
 zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_list_t wait);
 
-// Under the mutex, between begin and append, for a command without waits: it gets an event of all
-// that is before it in its list to wait for, unless this is complete. On failure the command has
-// ended.
-zepi_result_t zepi_submit_await_list_locked(struct zepi_submit *submit)
-    __attribute__((cold, noinline));
-
 // Whether a command of the queue is sure to have nothing before it. Without the mutex.
 static inline bool zepi_queue_has_nothing_before(const struct zepi_queue *queue)
 {
     // Relaxed: a host that has the list's handle, and may have appended to the list, got it before.
     return zepi_completion_point_is_idle(queue->completion) &&
            !atomic_load_explicit(&queue->lists[0]->is_exported, memory_order_relaxed);
-}
-
-// The same under the mutex, between begin and append. In a queue of any order a command follows
-// barriers alone.
-static inline bool zepi_submit_has_nothing_before(const struct zepi_submit *submit)
-{
-    const struct zepi_queue *queue = submit->queue;
-    const struct zepi_completion_point *point = queue->completion;
-    const uint64_t last = queue->flags & ZEPI_QUEUE_IN_ORDER
-                              ? atomic_load_explicit(&point->submitted, memory_order_relaxed)
-                              : queue->last_barrier;
-    return atomic_load_explicit(&point->completed, memory_order_acquire) >= last &&
-           !(submit->has_lists && submit->foreign_wait_count > 0) &&
-           !atomic_load_explicit(&submit->queue_list->is_exported, memory_order_relaxed);
 }
 
 // ---- The frame ----
@@ -163,6 +143,12 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
         zepi_release(event);
     return appended;
 }
+
+// zepi_submit_begin for a command that must not begin before it has been appended, and must have an
+// event to wait for: one of the host's, which is signalled when the submission ends.
+zepi_result_t zepi_submit_begin_gated(struct zepi_submit *submit, struct zepi_queue *queue,
+                                      zepi_wait_list_t wait, const zepi_event_t *out_event,
+                                      enum zepi_engine engine) __attribute__((cold, noinline));
 
 // In place of the end, before anything was appended for the command: nothing has happened.
 void zepi_submit_cancel(struct zepi_submit *submit);

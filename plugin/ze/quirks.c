@@ -24,12 +24,14 @@ static const struct zepi_quirk table[] = {
     // ---- With a bit ----
     {"early-copies", ZEPI_QUIRK_EARLY_COPIES, GPU_LIKE, FIRST_AFTER_22_43,
      "26.27; 22.43 has no such copies",
-     "a barrier with an event before a copy whose source is neither USM nor first in its list",
+     "a copy from or to memory that is not USM waits for an event of the host's, signalled once it "
+     "is appended: 1,200 instructions, and a mapping of that memory; up to 2 MiB are read at once "
+     "where nothing is before the copy",
      "zeCommandListAppendMemoryCopy to an immediate list, without wait events, reads a source that "
      "the driver did not allocate while it appends (up to 512 MiB, to USM of any kind, unless the "
      "source was imported or copied from before): what comes before it in the list, and may write "
-     "the source, comes too late. Sources of rectangles, of copies to images and in closed lists "
-     "are read when they are executed."},
+     "the source, comes too late. To such memory it waits for the copy. Sources of rectangles, of "
+     "copies to images and in closed lists are read when they are executed."},
     {"slow-timed-status", ZEPI_QUIRK_SLOW_TIMED_STATUS, GPU_LIKE, FIRST_AFTER_22_43,
      "26.27; 22.43 has no in-order lists",
      "a wait of no time in place of a query, 0.1 microseconds more",
@@ -69,6 +71,17 @@ static const struct zepi_quirk table[] = {
     {"copies-without-hint", 0, INTEL, 0, "26.27", "none",
      "Copies and fills are slow in lists without the hint that another engine may do them."},
     {"empty-copies", 0, INTEL, 0, "26.27", "none", "A copy of 0 bytes never signals its event."},
+    {"hasty-release", 0, INTEL, 0, "26.27", "that of early-copies",
+     "Memory that the driver did not allocate is mapped for a copy, and released by any thread "
+     "that sees an event or a list complete, once the copy is: also while the thread that appends "
+     "the copy still uses its record of the mapping, which corrupts the heap. A copy cannot "
+     "complete before it is appended if it waits for an event that is signalled after that."},
+    {"forgotten-rectangles", 0, INTEL, 0, "26.27", "that of early-copies, and a barrier",
+     "A rectangle, or an image, that the copy engine copies in an in-order list, after a kernel "
+     "with times (on some products also without an event): its memory is counted as used by the "
+     "signal that the list submits first for that kernel, not by the copy, and mappings of memory "
+     "that the driver did not allocate go while the copy waits. After a barrier there is no such "
+     "signal."},
     {"output-at-synchronize", 0, INTEL, 0, "any", "a call behind a wait for a queue",
      "What kernels printed appears, and failed commands are told of, when a list is synchronized."},
     {"foreign-events-refused", 0, INTEL, 0, "any", "the submitting thread waits then",

@@ -103,9 +103,6 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     else
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
                          submit.waits);
-    if (is_barrier(kind))
-        queue->last_barrier =
-            atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed) + 1;
     result = zepi_submit_end(&submit, result, out_event);
     zepi_list_events_give(&events, zepi_event_slot_defer);
     return result;

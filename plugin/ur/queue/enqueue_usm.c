@@ -27,22 +27,15 @@ enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const vo
                                UR_COMMAND_USM_MEMCPY);
 }
 
-// Whether a copy may touch these bytes: as enqueue_memcpy_any, without a message.
-static inline bool may_write_usm(struct zepi_queue *queue, const void *memory, size_t size)
+// Whether a copy may touch these bytes, and is then appended as it is: as enqueue_memcpy_any,
+// without a message.
+static inline bool is_plainly_copied(struct zepi_queue *queue, const void *memory, size_t size)
 {
     if (zepi_usm_is_known_inside(queue->context, memory, size))
         return true;
-    return memory && (uintptr_t)memory + size > (uintptr_t)memory &&
+    return !zepi_queue_copies_early(queue) && memory &&
+           (uintptr_t)memory + size > (uintptr_t)memory &&
            zepi_usm_is_inside_any(queue->context, memory, size);
-}
-
-// And read them without an event to wait for (zepi_copy_begin).
-static inline bool may_read_usm(struct zepi_queue *queue, const void *memory, size_t size)
-{
-    if (zepi_usm_is_known_inside(queue->context, memory, size))
-        return true;
-    return (!zepi_queue_copies_early(queue) || zepi_queue_has_nothing_before(queue)) &&
-           may_write_usm(queue, memory, size);
 }
 
 // Without events.
@@ -51,7 +44,8 @@ enqueue_memcpy_plain(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, siz
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
-                             !may_write_usm(queue, pDst, size) || !may_read_usm(queue, pSrc, size),
+                             !is_plainly_copied(queue, pDst, size) ||
+                             !is_plainly_copied(queue, pSrc, size),
                          0) ||
         !zepi_queue_copy_begin(queue))
         return enqueue_memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);

@@ -6,6 +6,8 @@
 
 #include <dlfcn.h>
 #include <level_zero/ze_api.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,6 +265,129 @@ static void a_copy_waits_for_commands_that_the_host_appended_itself(void)
     test_plugin_unload();
 }
 
+// ---- The driver's mappings of plain memory ----
+
+static zepi_kernel_t kernel; // empty
+
+static void launch(zepi_queue_t to, zepi_event_t *out_event)
+{
+    const zepi_launch_desc_t launch = test_launch(kernel, 0, NULL, 1);
+    TEST_OK(zepi.queue_launch(to, &launch, TEST_NO_WAIT, out_event));
+}
+
+static void wait_and_release(zepi_event_t event)
+{
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    zepi.release(event);
+}
+
+// Rows, behind a kernel and an event of the host's. Meanwhile a thread sees another queue complete,
+// and has the driver release what it takes for unused.
+static void copy_rows_behind_gate(unsigned char *to, const unsigned char *from, zepi_queue_t other)
+{
+    const zepi_rect_t rect = {.row_pitch_bytes = BYTES / 8};
+    const size_t region[3] = {BYTES / 16, 8, 1};
+    zepi_event_t event;
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    launch(gear.queue, &event);
+    TEST_OK(
+        zepi.queue_copy_rect(gear.queue, to, &rect, from, &rect, region, gate_list(true), NULL));
+    for (int i = 0; i < 5; i++) {
+        launch(other, NULL);
+        TEST_OK(zepi.queue_finish(other));
+    }
+    open_gate();
+    TEST_OK(zepi.queue_finish(gear.queue));
+    zepi.release(event);
+    zepi.release(gate);
+}
+
+static void set_up_with_kernel(zepi_queue_flags_t flags)
+{
+    gear = test_gear_create(flags);
+    zepi_module_t module = test_executable(gear.context, "empty");
+    TEST_OK(zepi.module_get_kernel(module, "empty", &kernel));
+    zepi.release(module);
+}
+
+static void tear_down_with_kernel(void)
+{
+    zepi.release(kernel);
+    test_gear_destroy(&gear);
+}
+
+static void plain_memory_stays_mapped_until_its_rectangle_is_copied(void)
+{
+    static const zepi_queue_flags_t kinds[] = {ZEPI_QUEUE_IN_ORDER,
+                                               ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING, 0};
+    test_plugin_load();
+    for (int i = 0; i < 3; i++) {
+        zepi_queue_t other;
+        set_up_with_kernel(kinds[i]);
+        TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &other));
+        unsigned char *plain = malloc(BYTES);
+        unsigned char *memory = allocate(0, BYTES);
+        memset(plain, 7, BYTES);
+        copy_rows_behind_gate(memory, plain, other);
+        memset(plain, 0, BYTES);
+        copy_rows_behind_gate(plain, memory, other);
+        for (size_t at = 0; at < BYTES; at++) {
+            const int expected = at % (BYTES / 8) < BYTES / 16 ? 7 : 0;
+            INTEL_EXPECT(plain[at] == expected, "byte %zu is %d", at, plain[at]);
+        }
+        free_memory(memory);
+        free(plain);
+        zepi.release(other);
+        tear_down_with_kernel();
+    }
+    test_plugin_unload();
+}
+
+static atomic_bool is_over;
+
+static void *see_completions(void *unused)
+{
+    (void)unused;
+    zepi_queue_t other;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &other));
+    while (!atomic_load(&is_over)) {
+        zepi_event_t event;
+        launch(other, &event);
+        wait_and_release(event);
+    }
+    zepi.release(other);
+    return NULL;
+}
+
+// A copy is over while it is still being appended: what a thread releases then has other contents.
+static void plain_memory_is_not_released_while_a_copy_is_appended(void)
+{
+    pthread_t thread;
+    const zepi_rect_t rect = {.row_pitch_bytes = BYTES / 8};
+    const size_t region[3] = {BYTES / 16, 8, 1};
+    unsigned char *plain = malloc(BYTES);
+    test_plugin_load();
+    set_up_with_kernel(ZEPI_QUEUE_IN_ORDER);
+    void *memory = allocate(0, BYTES);
+    INTEL_EXPECT(pthread_create(&thread, NULL, see_completions, NULL) == 0, "no thread");
+    intel_set_return_time(2000);
+    for (int i = 0; i < 100; i++) {
+        if (i % 2 == 0)
+            TEST_OK(zepi.queue_copy(gear.queue, plain, memory, BYTES, TEST_NO_WAIT, NULL));
+        else
+            TEST_OK(zepi.queue_copy_rect(gear.queue, memory, &rect, plain, &rect, region,
+                                         TEST_NO_WAIT, NULL));
+    }
+    intel_set_return_time(0);
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+    TEST_OK(zepi.queue_finish(gear.queue));
+    free_memory(memory);
+    free(plain);
+    tear_down_with_kernel();
+    test_plugin_unload();
+}
+
 #define EXECUTE "DRM_SHIM_EXEC=1"
 
 static const struct intel_story stories[] = {
@@ -278,6 +403,12 @@ static const struct intel_story stories[] = {
     {"a_copy_waits_for_commands_that_the_host_appended_itself",
      a_copy_waits_for_commands_that_the_host_appended_itself,
      {EXECUTE}},
+    {"plain_memory_stays_mapped_until_its_rectangle_is_copied",
+     plain_memory_stays_mapped_until_its_rectangle_is_copied,
+     {EXECUTE}},
+    {"plain_memory_is_not_released_while_a_copy_is_appended",
+     plain_memory_is_not_released_while_a_copy_is_appended,
+     {EXECUTE, "GLIBC_TUNABLES=glibc.rtld.execstack=2:glibc.malloc.perturb=165"}},
     {0}};
 
 int main(int argc, char **argv)

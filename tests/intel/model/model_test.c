@@ -20,7 +20,7 @@ static void run(const char *story, double part)
     const uint32_t seed =
         given ? (uint32_t)strtoul(given, NULL, 10) : (uint32_t)(model_now_ns() / 1000);
     snprintf(again, sizeof(again), "%s %s", program, story);
-    world.copies_wait = true;
+    world.frees_wait = true;
     const unsigned rounds = model_run(seed, seconds, given != NULL, again);
     printf("seeds %u to %u, %llu operations, ", seed, seed + rounds - 1,
            (unsigned long long)atomic_load(&world.operations));

@@ -267,8 +267,8 @@ struct worker {
 };
 
 struct world {
-    // Copies to memory that the driver did not allocate may wait in the call for what is before.
-    bool copies_wait;
+    // A free of the driver's may wait in the call for later kernels.
+    bool frees_wait;
     // A command's call may wait for copies of its buffers: devices do not reach each other's
     // memory.
     bool buffers_wait;

@@ -190,25 +190,6 @@ static bool is_unknown(const struct place *place)
     return place->kind == MEMORY_PLAIN || place->kind == MEMORY_IMPORTED;
 }
 
-// Intel's driver waits for a copy to memory that it did not allocate while the copy is appended,
-// unless that waits for an event.
-static void begin_copy(struct step *step, const struct range *to, struct waits *waits)
-{
-    if (!is_unknown(to->place))
-        return;
-    begin_waiting_call();
-    if (!self->is_gate_closed)
-        return;
-    waits->events[waits->count++] = self->steps[self->gate_step].event;
-    step->before |= step_bit(&self->steps[self->gate_step]);
-}
-
-static void end_copy(const struct range *to)
-{
-    if (is_unknown(to->place))
-        end_waiting_call();
-}
-
 static void copy(void)
 {
     struct range to, from;
@@ -218,9 +199,7 @@ static void copy(void)
     if (queue == QUEUES || !has_room_for_steps())
         return;
     struct step *step = step_begin(queue, bit_of(from.place), bit_of(to.place), 0, &waits);
-    begin_copy(step, &to, &waits);
     front_end.copy(queue_of(queue)->handle, &to, &from, words, &waits, step_event(step));
-    end_copy(&to);
     memcpy(to.place->model + to.word, from.place->model + from.word, words * sizeof(uint32_t));
 }
 
@@ -239,10 +218,8 @@ static void copy_rows(void)
     to.word = draw((uint32_t)(WORDS - rows * to_pitch));
     from.word = draw((uint32_t)(WORDS - rows * from_pitch));
     struct step *step = step_begin(queue, bit_of(from.place), bit_of(to.place), 0, &waits);
-    begin_copy(step, &to, &waits);
     front_end.copy_rows(queue_of(queue)->handle, &to, to_pitch, &from, from_pitch, width, rows,
                         &waits, step_event(step));
-    end_copy(&to);
     for (size_t row = 0; row < rows; row++)
         memcpy(to.place->model + to.word + row * to_pitch,
                from.place->model + from.word + row * from_pitch, width * sizeof(uint32_t));
@@ -310,9 +287,7 @@ static void map(void)
     struct step *step = step_begin(queue, 0, bit_of(range.place), 0, &waits);
     if (waits.count > 0)
         front_end.wait(waits.count, waits.events);
-    begin_waiting_call();
     uint32_t *mapped = front_end.map(queue_of(queue)->handle, &range, words);
-    end_waiting_call();
     if (memcmp(mapped, range.place->model + range.word, words * sizeof(*mapped)) != 0)
         model_fail("a mapped range of memory %u (kind %u) differs", place, range.place->kind);
     for (size_t i = 0; i < words; i++)

@@ -329,19 +329,19 @@ void latches_release(struct worker *worker)
 // ---- Phases ----
 
 // Read: while a gate is closed. Write: while the driver may wait in a call, under a lock that a
-// thread behind its gate may need: in copies, and in zeMemFree, which on Intel's driver waits for
-// later kernels that may reach any memory.
+// thread behind its gate may need: in zeMemFree, which on Intel's driver waits for later kernels
+// that may reach any memory.
 static pthread_rwlock_t gates = PTHREAD_RWLOCK_INITIALIZER;
 
 void begin_waiting_call(void)
 {
-    if (world.copies_wait && !self->is_gate_closed)
+    if (world.frees_wait && !self->is_gate_closed)
         pthread_rwlock_wrlock(&gates);
 }
 
 void end_waiting_call(void)
 {
-    if (world.copies_wait && !self->is_gate_closed)
+    if (world.frees_wait && !self->is_gate_closed)
         pthread_rwlock_unlock(&gates);
 }
 
