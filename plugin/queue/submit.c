@@ -290,7 +290,14 @@ zepi_result_t zepi_submit_begin_gated(struct zepi_submit *submit, struct zepi_qu
     struct zepi_event *gate;
     zepi_event_t inline_events[ZEPI_QUEUE_WAITS];
     zepi_event_t *events = inline_events;
-    zepi_result_t result = zepi_event_create(queue->context, &gate);
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!wait.events && wait.count > 0)
+        return zepi_submit_begin(submit, queue, wait, out_event, engine);
+    // The gate may lie where a released event did: handles are looked at before.
+    for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++)
+        result = zepi_check_object(wait.events[i], &zepi_event_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_event_create(queue->context, &gate);
     if (result != ZEPI_SUCCESS)
         return result;
     if (wait.count >= ZEPI_QUEUE_WAITS)
