@@ -33,6 +33,10 @@ install(FILES "${package_files}/completion.bash" RENAME zepi
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 
 # pkg-config: the prefix as seen from the folder of zepi.pc.
+set(pc_url "")
+if(ZEPI_HOMEPAGE)
+  set(pc_url "\nURL: ${ZEPI_HOMEPAGE}")
+endif()
 file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${package_files}/zepi.pc.in" "${PROJECT_BINARY_DIR}/package/zepi.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/zepi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
@@ -59,6 +63,9 @@ set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The loader is opened at run time, so that no tool finds it in the files.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libze1 (>= 1.8.12)")
+if(ZEPI_HOMEPAGE)
+  set(CPACK_DEBIAN_PACKAGE_HOMEPAGE "${ZEPI_HOMEPAGE}")
+endif()
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "An adapter of Unified Runtime that the DPC++ runtime loads in place of Intel's for Level Zero, the
 same as a plugin for runtimes in C, a Level Zero driver for CPUs, and the command zepi.")

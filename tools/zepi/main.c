@@ -19,7 +19,7 @@ static const struct {
     {"cache", command_cache,
      "the native code on disk: show, verify, trim, clear, warm, export, import"},
     {"bench", command_bench, "costs of operations, in time and instructions"},
-    {"report", command_report, "a text file about this machine, to attach to an issue"},
+    {"report", command_report, "a text file about this machine, to attach to a bug report"},
     {"compare", command_compare, "times and memory of a program on zepi and on Intel's adapter"},
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

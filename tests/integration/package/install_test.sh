@@ -35,15 +35,14 @@ block opencl 1 >scale.cl
 block c 1 >first.c
 block cmake 1 >CMakeLists.txt
 eval "$(block sh 1 | grep '^export')"
-eval "$(block sh 5 | grep '^export')"
+eval "$(block sh 2 | grep '^export')"
 
 [ "$(wc -l <first.c)" -le 60 ] || fail 'the program has more than 60 lines'
-do_block 2 'scale'
-do_block 3 '1000 numbers are right'
-rm -rf build
+do_block 3 'scale'
 do_block 4 '1000 numbers are right'
-do_block 3 '1000 numbers are right'
+rm -rf build
 do_block 5 '1000 numbers are right'
+do_block 4 '1000 numbers are right'
 # The program can fail: another factor is not in the document.
 sed 's/factor = 3;/factor = 4;/' first.c >wrong.c
 # shellcheck disable=SC2046 # flags
@@ -71,6 +70,11 @@ expect 0 "UR_ADAPTERS_SEARCH_PATH=$HOME/zepi/bin/../lib/zepi/adapters" zepi exec
 if grep -r -l -F -e "$build" -e "$scratch/before" "$HOME/zepi/lib/cmake" "$HOME/zepi/lib/pkgconfig"; then
     fail 'a file names the folder that zepi was built in'
 fi
+
+# The home page is named where the build has one.
+homepage=$(sed -n 's/^ZEPI_HOMEPAGE:[A-Z]*=//p' "$build/CMakeCache.txt")
+urls=$(grep '^URL:' "$HOME/zepi/lib/pkgconfig/zepi.pc")
+[ "$urls" = "${homepage:+URL: $homepage}" ] || fail "zepi.pc has '$urls' for the home page '$homepage'"
 
 page=$HOME/zepi/share/man/man1/zepi.1
 for command in $(zepi --help | sed -n 's/^  \([a-z][a-z]*\)  *[a-zA-Z].*/\1/p'); do
