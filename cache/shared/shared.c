@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: MIT
 #include "cache/shared/shared.h"
 
-#include "cache/shared/address.h"
-#include "cache/shared/redis.h"
-#include "cache/shared/secret.h"
-#include "cache/shared/shared_record.h"
+#include "core/clock.h"
 #include "core/sys.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <hiredis/hiredis.h>
 #include <inttypes.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
-#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define MOST_REPLY_BYTES (ZEPI_SHARED_MAX_RECORD_BYTES + 64) // a record and its frame
 
 enum {
     LEAST_KEY_BYTES = 32,
-    TOKEN_BYTES = 16,
     FIRST_PAUSE_MS = 10,
     LONGEST_PAUSE_MS = 250,
-    // A claim that ends so much earlier than its time was given up.
-    CLAIM_SLACK_MS = 100,
+    // Of the sign that a claim was given up, which all that wait for it see meanwhile.
+    GIVEN_UP_MS = 2000,
 };
 
 struct zepi_shared {
@@ -31,87 +34,215 @@ struct zepi_shared {
     struct zepi_shared_secret key;
     struct zepi_shared_secret password;
     void (*note)(const char *line);
-    uint8_t token[TOKEN_BYTES];            // the contents of this process' claims
-    _Atomic int64_t rest_until_ns;         // the server is left alone until then
-    _Atomic uint64_t claims;               // made and not given back
-    _Atomic bool is_refusal_told;          // that claims cannot be given back
+    uint8_t token[16];                     // the contents of this process' claims
+    atomic_uint_fast64_t rest_until_ns;    // the server is left alone until then
     char text[ZEPI_SHARED_TEXT_BYTES / 2]; // the address, for people
 };
 
 // ---- Create ----
 
-static struct zepi_shared *refuse(struct zepi_shared *shared, char *out_refusal, const char *what,
-                                  const char *path, const char *wrong)
+// Returns NULL or the reason of a refusal, in *out_file of which file.
+static const char *configure(struct zepi_shared *shared, const struct zepi_shared_config *config,
+                             const char **out_file)
 {
-    snprintf(out_refusal, ZEPI_SHARED_TEXT_BYTES, "%s%s%s", what, path, wrong);
-    zepi_shared_destroy(shared);
-    return NULL;
+    const char *wrong = zepi_shared_address_parse(config->address, &shared->address);
+    if (wrong)
+        return wrong;
+    if (!config->key_file[0] && !shared->address.is_unix)
+        return "a server that is reached over TCP needs a key, since the code in its records is "
+               "run: name a file in ZEPI_CACHE_SHARED_KEY_FILE";
+    *out_file = config->key_file;
+    if (config->key_file[0])
+        wrong = zepi_shared_secret_read(config->key_file, &shared->key);
+    if (wrong || (config->key_file[0] && shared->key.size < LEAST_KEY_BYTES))
+        return wrong ? wrong : "expected a key of 32 bytes or more";
+    *out_file = config->password_file;
+    if (config->password_file[0])
+        wrong = zepi_shared_secret_read(config->password_file, &shared->password);
+    const uint8_t *end = memchr(shared->password.bytes, '\n', shared->password.size);
+    if (end)
+        shared->password.size = (size_t)(end - shared->password.bytes);
+    if (!wrong && getrandom(shared->token, sizeof(shared->token), 0) != sizeof(shared->token))
+        return "no random numbers";
+    return wrong;
 }
 
 struct zepi_shared *zepi_shared_create(const struct zepi_shared_config *config,
                                        char out_refusal[ZEPI_SHARED_TEXT_BYTES])
 {
     struct zepi_shared *shared = zepi_sys_allocate(sizeof(*shared));
-    if (!shared)
-        return refuse(NULL, out_refusal, "no memory", "", "");
-    *shared = (struct zepi_shared){.limits = config->limits, .note = config->note};
-    snprintf(shared->text, sizeof(shared->text), "%s", config->address);
-    const char *wrong = zepi_shared_address_parse(config->address, &shared->address);
-    if (wrong)
-        return refuse(shared, out_refusal, wrong, "", "");
-    if (config->key_file[0]) {
-        wrong = zepi_shared_secret_read(config->key_file, &shared->key);
-        if (!wrong && shared->key.size < LEAST_KEY_BYTES)
-            wrong = "expected a key of 32 bytes or more";
-        if (wrong)
-            return refuse(shared, out_refusal, config->key_file, ": ", wrong);
-    } else if (!shared->address.is_unix) {
-        return refuse(
-            shared, out_refusal,
-            "a server that is reached over TCP needs a key, since the code in its records "
-            "is run: name a file in ZEPI_CACHE_SHARED_KEY_FILE",
-            "", "");
+    const char *file = "";
+    const char *wrong = "no memory";
+    if (shared) {
+        *shared = (struct zepi_shared){.limits = config->limits, .note = config->note};
+        snprintf(shared->text, sizeof(shared->text), "%s", config->address);
+        wrong = configure(shared, config, &file);
     }
-    if (config->password_file[0]) {
-        wrong = zepi_shared_secret_read(config->password_file, &shared->password);
-        if (wrong)
-            return refuse(shared, out_refusal, config->password_file, ": ", wrong);
-        zepi_shared_secret_cut_line(&shared->password);
-    }
-    if (getrandom(shared->token, sizeof(shared->token), 0) != sizeof(shared->token))
-        return refuse(shared, out_refusal, "no random numbers", "", "");
-    return shared;
+    if (!wrong)
+        return shared;
+    snprintf(out_refusal, ZEPI_SHARED_TEXT_BYTES, "%s%s%s", file, file[0] ? ": " : "", wrong);
+    zepi_shared_destroy(shared);
+    return NULL;
 }
 
 void zepi_shared_destroy(struct zepi_shared *shared)
 {
     if (!shared)
         return;
-    zepi_shared_secret_finish(&shared->key);
-    zepi_shared_secret_finish(&shared->password);
+    explicit_bzero(shared, sizeof(*shared));
     zepi_sys_free(shared);
 }
 
-// ---- A session: one operation on one key ----
+// ---- A session: a connection for one operation ----
 
+// hiredis' own commands limit each read and not the whole, and let a server that is gone end the
+// process by SIGPIPE: commands are sent here.
 struct session {
     struct zepi_shared *shared;
+    redisContext *context; // owned; NULL: no connection
+    uint64_t deadline_ns;
+    char trouble[192]; // the first failure, for people; "": none
     const struct zepi_key *key;
-    struct zepi_redis redis;
-    char record_name[64];
-    char claim_name[64];
-    bool is_told; // that the record is not sound
+    char name[64]; // of the record; that of the claim has ":claim" behind it
+    bool is_told;  // that the record is not sound
 };
 
-static void sleep_ms(int64_t ms)
+static void session_fail(struct session *session, const char *what, const char *detail)
 {
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS};
-    nanosleep(&time, NULL);
+    if (!session->trouble[0])
+        snprintf(session->trouble, sizeof(session->trouble), "%s%s%s", what, detail[0] ? ": " : "",
+                 detail);
+    // A server's words go to a terminal.
+    for (char *at = session->trouble; *at; at++) {
+        if (!isprint((unsigned char)*at))
+            *at = '?';
+    }
 }
 
+// In the middle of a command, whose late reply must not be taken for that of the next one.
+static void session_break(struct session *session, const char *what, const char *detail)
+{
+    session_fail(session, what, detail);
+    redisFree(session->context);
+    session->context = NULL;
+}
+
+// The commands until the next call have this time together.
 static void session_begin_operation(struct session *session)
 {
-    zepi_redis_begin(&session->redis, session->shared->limits.operation_ms);
+    session->deadline_ns =
+        zepi_clock_ns() + (unsigned)session->shared->limits.operation_ms * NS_PER_MS;
+}
+
+// Lets the next call of the socket end by the deadline. False: it is over, and the connection too.
+static bool limit_next_call(struct session *session)
+{
+    const int64_t left_us = (int64_t)(session->deadline_ns - zepi_clock_ns()) / 1000;
+    const struct timeval left = {.tv_sec = left_us / 1000000, .tv_usec = left_us % 1000000};
+    const bool is_limited = left_us > 0 && redisSetTimeout(session->context, left) == REDIS_OK;
+    if (!is_limited)
+        session_break(session, "no reply in time", "");
+    return is_limited;
+}
+
+static bool send_command(struct session *session, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        if (!limit_next_call(session))
+            return false;
+        const ssize_t sent = zepi_sys_send(session->context->fd, bytes, size);
+        if (sent < 0 && errno != EAGAIN) {
+            session_break(session, "no reply", strerror(errno));
+            return false;
+        }
+        bytes += sent > 0 ? sent : 0;
+        size -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+// The kinds of replies that its commands have: no arrays, of which a few bytes take much memory.
+static bool is_sane(const redisReader *reader)
+{
+    return reader->len <= MOST_REPLY_BYTES &&
+           (reader->len == 0 || reader->ridx >= 0 || strchr("+-:$", reader->buf[reader->pos]));
+}
+
+static redisReply *read_reply(struct session *session)
+{
+    redisContext *context = session->context;
+    void *reply = NULL;
+    while (!reply && limit_next_call(session)) {
+        if (redisBufferRead(context) != REDIS_OK) {
+            const bool is_late = context->err == REDIS_ERR_IO && errno == EAGAIN;
+            session_break(session, is_late ? "no reply in time" : "no reply",
+                          is_late ? "" : context->errstr);
+            break;
+        }
+        if (!is_sane(context->reader) || redisGetReplyFromReader(context, &reply) != REDIS_OK) {
+            session_break(session, "the reply is none of this protocol", "");
+            break;
+        }
+    }
+    return reply;
+}
+
+// Sends a command, as redisCommand() formats it, and returns its reply, which the caller frees by
+// freeReplyObject: of the type REDIS_REPLY_..., or nil. NULL with trouble: the connection is
+// closed, or still open if the server replied with an error, which ANY returns.
+enum { ANY = 0 };
+static redisReply *session_ask(struct session *session, int type, const char *format, ...)
+{
+    char *command = NULL;
+    redisReply *reply = NULL;
+    va_list arguments;
+    if (!session->context)
+        return NULL;
+    va_start(arguments, format);
+    const int size = redisvFormatCommand(&command, format, arguments);
+    va_end(arguments);
+    if (size < 0)
+        session_break(session, "no memory", "");
+    else if (send_command(session, command, (size_t)size))
+        reply = read_reply(session);
+    if (size >= 0)
+        redisFreeCommand(command);
+    if (!reply || type == ANY || reply->type == type || reply->type == REDIS_REPLY_NIL)
+        return reply;
+    if (reply->type == REDIS_REPLY_ERROR)
+        session_fail(session, "the server says", reply->str);
+    else
+        session_break(session, "the reply is none of this command", "");
+    freeReplyObject(reply);
+    return NULL;
+}
+
+// False: no connection.
+static bool session_connect(struct session *session)
+{
+    struct zepi_shared *shared = session->shared;
+    const struct zepi_shared_address *address = &shared->address;
+    const struct zepi_shared_secret *password = &shared->password;
+    const struct timeval limit = {.tv_sec = shared->limits.connect_ms / 1000,
+                                  .tv_usec = shared->limits.connect_ms % 1000 * 1000};
+    session->context = address->is_unix
+                           ? redisConnectUnixWithTimeout(address->host, limit)
+                           : redisConnectWithTimeout(address->host, atoi(address->port), limit);
+    if (!session->context || session->context->err) {
+        session_break(session, "no connection",
+                      session->context ? session->context->errstr : "no memory");
+        return false;
+    }
+    session_begin_operation(session);
+    if (password->size > 0 && address->user[0])
+        freeReplyObject(session_ask(session, REDIS_REPLY_STATUS, "AUTH %s %b", address->user,
+                                    password->bytes, password->size));
+    else if (password->size > 0)
+        freeReplyObject(
+            session_ask(session, REDIS_REPLY_STATUS, "AUTH %b", password->bytes, password->size));
+    if (!session->trouble[0] && strcmp(address->database, "0") != 0)
+        freeReplyObject(session_ask(session, REDIS_REPLY_STATUS, "SELECT %s", address->database));
+    return !session->trouble[0];
 }
 
 // To be ended in any case. Returns false if the server is left alone or cannot be reached.
@@ -119,15 +250,12 @@ static bool session_begin(struct session *session, struct zepi_shared *shared,
                           const struct zepi_key *key)
 {
     const struct zepi_digest digest = zepi_key_digest(key);
-    *session = (struct session){.shared = shared, .key = key, .redis = {.socket = -1}};
-    snprintf(session->record_name, sizeof(session->record_name), "zepi%d:%016" PRIx64 "%016" PRIx64,
+    *session = (struct session){.shared = shared, .key = key};
+    snprintf(session->name, sizeof(session->name), "zepi%d:%016" PRIx64 "%016" PRIx64,
              ZEPI_DISK_FORMAT_VERSION, digest.high, digest.low);
-    snprintf(session->claim_name, sizeof(session->claim_name), "%.48s:claim", session->record_name);
     // Relaxed: a thread that sees an old time asks once more.
-    return zepi_redis_now_ns() >=
-               atomic_load_explicit(&shared->rest_until_ns, memory_order_relaxed) &&
-           zepi_redis_open(&session->redis, &shared->address, &shared->password,
-                           shared->limits.connect_ms, shared->limits.operation_ms);
+    return zepi_clock_ns() >= atomic_load_explicit(&shared->rest_until_ns, memory_order_relaxed) &&
+           session_connect(session);
 }
 
 static void session_note(const struct session *session, const char *what)
@@ -141,213 +269,159 @@ static void session_note(const struct session *session, const char *what)
 static void session_end(struct session *session)
 {
     struct zepi_shared *shared = session->shared;
-    char what[sizeof(session->redis.trouble) + 40];
-    zepi_redis_close(&session->redis);
-    if (!session->redis.trouble[0])
+    const unsigned rest_ms = (unsigned)shared->limits.rest_ms;
+    char what[sizeof(session->trouble) + 40];
+    redisFree(session->context);
+    if (!session->trouble[0])
         return;
-    atomic_store_explicit(&shared->rest_until_ns,
-                          zepi_redis_now_ns() + shared->limits.rest_ms * NS_PER_MS,
+    atomic_store_explicit(&shared->rest_until_ns, zepi_clock_ns() + rest_ms * NS_PER_MS,
                           memory_order_relaxed);
-    snprintf(what, sizeof(what), "%s; it is left alone for %d s", session->redis.trouble,
-             (shared->limits.rest_ms + 999) / 1000);
+    snprintf(what, sizeof(what), "%s; it is left alone for %u s", session->trouble,
+             (rest_ms + 999) / 1000);
     session_note(session, what);
 }
 
 // ---- Records ----
 
-enum found {
-    FOUND,
-    MISSING,
-    TROUBLE, // nothing more can be asked
-};
-
-static bool record_is_of_key(const struct zepi_disk_record_view *view, const struct zepi_key *key)
+static bool make_mac(const struct zepi_shared_secret *secret, const uint8_t *bytes, size_t size,
+                     uint8_t out_mac[ZEPI_SHARED_MAC_BYTES])
 {
-    return view->key_size == key->size && memcmp(view->key, key->bytes, key->size) == 0;
+    memset(out_mac, 0, ZEPI_SHARED_MAC_BYTES);
+    return secret->size == 0 ||
+           HMAC(EVP_sha256(), secret->bytes, (int)secret->size, bytes, size, out_mac, NULL);
 }
 
-// The record of the server, with storage of its own. False: it is not sound, or there is no
-// memory.
-static bool session_take(const struct session *session, const redisReply *reply,
-                         struct zepi_build_record *out_record)
+uint8_t *zepi_shared_record_encode(const struct zepi_shared_secret *secret,
+                                   const struct zepi_key *key,
+                                   const struct zepi_build_record *record, size_t *out_size)
+{
+    struct zepi_disk_record_file file;
+    zepi_disk_record_encode(key, record, &file);
+    if (file.size_bytes > ZEPI_SHARED_MAX_RECORD_BYTES - ZEPI_SHARED_MAC_BYTES)
+        return NULL;
+    *out_size = ZEPI_SHARED_MAC_BYTES + (size_t)file.size_bytes;
+    uint8_t *bytes = zepi_sys_allocate(*out_size);
+    if (!bytes)
+        return NULL;
+    size_t at = ZEPI_SHARED_MAC_BYTES;
+    for (int i = 0; i < ZEPI_DISK_RECORD_PARTS; i++) {
+        if (file.parts[i].size > 0)
+            memcpy(bytes + at, file.parts[i].bytes, file.parts[i].size);
+        at += file.parts[i].size;
+    }
+    if (make_mac(secret, bytes + ZEPI_SHARED_MAC_BYTES, (size_t)file.size_bytes, bytes))
+        return bytes;
+    zepi_sys_free(bytes);
+    return NULL;
+}
+
+bool zepi_shared_record_decode(const struct zepi_shared_secret *secret, const uint8_t *bytes,
+                               size_t size, struct zepi_disk_record_view *out_view)
+{
+    uint8_t mac[ZEPI_SHARED_MAC_BYTES];
+    if (size < sizeof(mac) || size > ZEPI_SHARED_MAX_RECORD_BYTES)
+        return false;
+    const uint8_t *record = bytes + sizeof(mac);
+    size -= sizeof(mac);
+    // In constant time: how much of a forged one is right must not show.
+    return make_mac(secret, record, size, mac) && CRYPTO_memcmp(mac, bytes, sizeof(mac)) == 0 &&
+           zepi_disk_record_decode(record, size, out_view);
+}
+
+// A record that is damaged, or was made with another key, is a miss, and told once.
+static bool session_get(struct session *session, struct zepi_build_record *out_record)
 {
     struct zepi_disk_record_view view;
-    const uint8_t *bytes = (const uint8_t *)reply->str;
-    if (!zepi_shared_record_decode(&session->shared->key, bytes, reply->len, &view) ||
-        !record_is_of_key(&view, session->key))
-        return false;
-    // Its payload has to be aligned.
-    uint8_t *copy = zepi_sys_allocate(reply->len - ZEPI_SHARED_MAC_BYTES);
-    if (!copy)
-        return false;
-    memcpy(copy, bytes + ZEPI_SHARED_MAC_BYTES, reply->len - ZEPI_SHARED_MAC_BYTES);
-    const uint8_t *old = bytes + ZEPI_SHARED_MAC_BYTES;
-    *out_record = view.record;
-    out_record->payload = copy + ((const uint8_t *)view.record.payload - old);
-    out_record->log = (const char *)copy + ((const uint8_t *)view.record.log - old);
-    out_record->storage = copy;
-    return true;
-}
-
-// Of a record that is damaged, or was made with another secret: a miss, told once.
-static enum found session_get(struct session *session, struct zepi_build_record *out_record)
-{
-    const struct zepi_redis_word words[] = {ZEPI_REDIS_TEXT("GET"),
-                                            ZEPI_REDIS_TEXT(session->record_name)};
-    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_STRING, 2, words);
-    if (!reply)
-        return TROUBLE;
-    const bool is_there = reply->type == REDIS_REPLY_STRING;
-    const bool is_taken = is_there && session_take(session, reply, out_record);
+    const struct zepi_key *key = session->key;
+    redisReply *reply = session_ask(session, REDIS_REPLY_STRING, "GET %s", session->name);
+    const bool is_there = reply && reply->type == REDIS_REPLY_STRING;
+    // A copy of its own, in which the payload is aligned.
+    const size_t size = is_there && reply->len > ZEPI_SHARED_MAC_BYTES ? reply->len : 0;
+    uint8_t *copy = size > 0 ? zepi_sys_allocate(size) : NULL;
+    if (copy)
+        memcpy(copy, reply->str, size);
     freeReplyObject(reply);
-    if (is_there && !is_taken && !session->is_told) {
-        session_note(session, "a record is damaged, or was made with another key; it is replaced");
-        session->is_told = true;
+    const bool is_taken =
+        copy && zepi_shared_record_decode(&session->shared->key, copy, size, &view) &&
+        view.key_size == key->size && memcmp(view.key, key->bytes, key->size) == 0;
+    if (is_taken) {
+        *out_record = view.record;
+        out_record->storage = copy;
+    } else {
+        zepi_sys_free(copy);
     }
-    return is_taken ? FOUND : MISSING;
+    if (is_there && !is_taken && !session->is_told)
+        session_note(session, "a record is damaged, or was made with another key; it is replaced");
+    session->is_told = session->is_told || (is_there && !is_taken);
+    return is_taken;
 }
 
 // ---- Claims ----
 
-enum claim { CLAIM_MINE, CLAIM_OF_ANOTHER, CLAIM_TROUBLE };
-
-static struct zepi_redis_word session_token(const struct session *session)
+// Whether the claim is this process' from now on. False: another one has it, or trouble.
+static bool session_claim(struct session *session)
 {
-    return (struct zepi_redis_word){session->shared->token, TOKEN_BYTES};
-}
-
-static enum claim session_claim(struct session *session)
-{
-    char time[16];
-    snprintf(time, sizeof(time), "%d", session->shared->limits.claim_ms);
-    const struct zepi_redis_word words[] = {
-        ZEPI_REDIS_TEXT("SET"), ZEPI_REDIS_TEXT(session->claim_name),
-        session_token(session), ZEPI_REDIS_TEXT("NX"),
-        ZEPI_REDIS_TEXT("PX"),  ZEPI_REDIS_TEXT(time)};
-    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_STATUS, 6, words);
-    if (!reply)
-        return CLAIM_TROUBLE;
-    const bool is_mine = reply->type == REDIS_REPLY_STATUS;
+    const struct zepi_shared *shared = session->shared;
+    redisReply *reply =
+        session_ask(session, REDIS_REPLY_STATUS, "SET %s:claim %b NX PX %d", session->name,
+                    shared->token, sizeof(shared->token), shared->limits.claim_ms);
+    const bool is_mine = reply && reply->type == REDIS_REPLY_STATUS;
     freeReplyObject(reply);
-    if (is_mine)
-        atomic_fetch_add_explicit(&session->shared->claims, 1, memory_order_relaxed);
-    return is_mine ? CLAIM_MINE : CLAIM_OF_ANOTHER;
+    return is_mine;
 }
 
-// Gives this process' claim back, if it has not ended by its time: in one step, so that the claim
-// that another process made meanwhile stays. A server that refuses the step is no trouble: the
-// claim ends by its time.
-static void session_release_claim(struct session *session)
+// Gives back this process' claim, if it has not ended by its time: in one step, so that a claim
+// that another process made meanwhile stays. For `ms` there is a sign of it. A server that refuses
+// the step is no trouble: the claim ends by its time.
+static void session_give_back_claim(struct session *session, int ms)
 {
-    const struct zepi_redis_word words[] = {
-        ZEPI_REDIS_TEXT("EVAL"),
-        ZEPI_REDIS_TEXT("if redis.call('GET', KEYS[1]) == ARGV[1] then "
-                        "return redis.call('DEL', KEYS[1]) else return 0 end"),
-        ZEPI_REDIS_TEXT("1"), ZEPI_REDIS_TEXT(session->claim_name), session_token(session)};
-    struct zepi_shared *shared = session->shared;
-    struct zepi_redis *redis = &session->redis;
-    const bool had_trouble = redis->trouble[0];
-    redisReply *reply = zepi_redis_ask(redis, REDIS_REPLY_INTEGER, 5, words);
-    if (reply && reply->type == REDIS_REPLY_INTEGER && reply->integer == 1)
-        atomic_fetch_sub_explicit(&shared->claims, 1, memory_order_relaxed);
+    const struct zepi_shared *shared = session->shared;
+    freeReplyObject(session_ask(session, ANY, "EVAL %s 2 %s:claim %s:given-up %b %d",
+                                "if redis.call('GET', KEYS[1]) == ARGV[1] then "
+                                "redis.call('RENAME', KEYS[1], KEYS[2]) "
+                                "redis.call('PEXPIRE', KEYS[2], ARGV[2]) end",
+                                session->name, session->name, shared->token, sizeof(shared->token),
+                                ms));
+}
+
+// Whether a process has given up its claim without a record just now.
+static bool session_is_given_up(struct session *session)
+{
+    redisReply *reply =
+        session_ask(session, REDIS_REPLY_INTEGER, "EXISTS %s:given-up", session->name);
+    const bool is = reply && reply->type == REDIS_REPLY_INTEGER && reply->integer == 1;
     freeReplyObject(reply);
-    // An error with the connection still there: the server refused.
-    if (reply || redis->socket < 0 || had_trouble)
-        return;
-    if (!atomic_exchange_explicit(&shared->is_refusal_told, true, memory_order_relaxed))
-        session_note(session, "it refuses EVAL; claims end by their time");
-    redis->trouble[0] = '\0';
-}
-
-// How long the claim still holds, in *out_ms; below 0: there is none. False: trouble.
-static bool session_ask_time(struct session *session, int64_t *out_ms)
-{
-    const struct zepi_redis_word words[] = {ZEPI_REDIS_TEXT("PTTL"),
-                                            ZEPI_REDIS_TEXT(session->claim_name)};
-    redisReply *reply = zepi_redis_ask(&session->redis, REDIS_REPLY_INTEGER, 2, words);
-    if (!reply)
-        return false;
-    *out_ms = reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
-    freeReplyObject(reply);
-    return true;
-}
-
-enum wait {
-    WAIT_FOUND,
-    WAIT_EXPIRED, // the builder died, or takes longer than its claim
-    WAIT_OVER,    // there will be no record, or not in time
-};
-
-// Waits for the record of another process' claim.
-static enum wait session_wait(struct session *session, int64_t give_up_ms,
-                              struct zepi_build_record *out_record)
-{
-    int64_t pause_ms = FIRST_PAUSE_MS;
-    // Between these the claim ends; 0: not known yet. A thread may sleep between command and
-    // reply.
-    int64_t first_end_ms = 0;
-    int64_t last_end_ms = 0;
-    for (;;) {
-        int64_t left_ms;
-        session_begin_operation(session);
-        const int64_t asked_ms = zepi_redis_now_ns() / NS_PER_MS;
-        // The claim before the record: a record that is stored in between is found.
-        if (!session_ask_time(session, &left_ms))
-            return WAIT_OVER;
-        const enum found found = session_get(session, out_record);
-        if (found != MISSING)
-            return found == FOUND ? WAIT_FOUND : WAIT_OVER;
-        const int64_t now_ms = zepi_redis_now_ns() / NS_PER_MS;
-        if (left_ms < 0)
-            return first_end_ms == 0 || now_ms >= first_end_ms - CLAIM_SLACK_MS ? WAIT_EXPIRED
-                                                                                : WAIT_OVER;
-        const int64_t end_ms = asked_ms + left_ms;
-        const bool is_another = end_ms > last_end_ms + CLAIM_SLACK_MS;
-        // Another one's claim by now, while that of the first had time left.
-        if (first_end_ms > 0 && is_another &&
-            end_ms - session->shared->limits.claim_ms < first_end_ms - CLAIM_SLACK_MS)
-            return WAIT_OVER;
-        if (is_another) {
-            first_end_ms = end_ms;
-            last_end_ms = now_ms + left_ms;
-        }
-        if (now_ms >= give_up_ms) {
-            // A server that says this of every key costs this once, too.
-            snprintf(session->redis.trouble, sizeof(session->redis.trouble),
-                     "a build by another process took too long");
-            return WAIT_OVER;
-        }
-        sleep_ms(pause_ms);
-        pause_ms = pause_ms * 2 < LONGEST_PAUSE_MS ? pause_ms * 2 : LONGEST_PAUSE_MS;
-    }
+    return is;
 }
 
 // Finds the record, now or once another process has built it. False: the caller builds, with the
 // claim if it is to be had.
 static bool session_find(struct session *session, struct zepi_build_record *out_record)
 {
-    const int64_t give_up_ms =
-        zepi_redis_now_ns() / NS_PER_MS + 2 * (int64_t)session->shared->limits.claim_ms;
-    enum found found = session_get(session, out_record);
-    while (found == MISSING && zepi_redis_now_ns() / NS_PER_MS < give_up_ms) {
-        const enum claim claim = session_claim(session);
-        if (claim == CLAIM_TROUBLE)
-            return false;
-        if (claim == CLAIM_MINE) {
-            // The last builder may have stored it just before it gave its claim back.
-            found = session_get(session, out_record);
-            if (found == FOUND)
-                session_release_claim(session);
-            return found == FOUND;
-        }
-        const enum wait wait = session_wait(session, give_up_ms, out_record);
-        if (wait != WAIT_EXPIRED)
-            return wait == WAIT_FOUND;
-        // For a server that never gives a claim.
-        sleep_ms(FIRST_PAUSE_MS);
+    const struct zepi_shared_limits *limits = &session->shared->limits;
+    const uint64_t give_up_ns = zepi_clock_ns() + 2 * NS_PER_MS * (unsigned)limits->claim_ms;
+    for (long pause_ms = FIRST_PAUSE_MS;; pause_ms *= 2) {
+        const struct timespec pause = {
+            .tv_nsec = (pause_ms < LONGEST_PAUSE_MS ? pause_ms : LONGEST_PAUSE_MS) * 1000000};
         session_begin_operation(session);
+        if (session_get(session, out_record))
+            return true;
+        if (session_claim(session)) {
+            // The last builder may have stored it just before its claim ended.
+            const bool is_found = session_get(session, out_record);
+            if (is_found)
+                session_give_back_claim(session, 0);
+            return is_found;
+        }
+        if (session_is_given_up(session) || session->trouble[0])
+            return false;
+        if (zepi_clock_ns() >= give_up_ns) {
+            // A server that says this of every key costs this once, too.
+            session_fail(session, "a build by another process took too long", "");
+            return false;
+        }
+        nanosleep(&pause, NULL);
     }
-    return found == FOUND;
 }
 
 // ---- The operations ----
@@ -369,12 +443,12 @@ static void shared_store(void *self, const struct zepi_key *key,
     size_t size = 0;
     uint8_t *bytes = zepi_shared_record_encode(&shared->key, key, record, &size);
     if (session_begin(&session, self, key)) {
-        const struct zepi_redis_word words[] = {
-            ZEPI_REDIS_TEXT("SET"), ZEPI_REDIS_TEXT(session.record_name), {bytes, size}};
-        if (bytes)
-            zepi_redis_do(&session.redis, REDIS_REPLY_STATUS, 3, words);
+        redisReply *reply = bytes ? session_ask(&session, REDIS_REPLY_STATUS, "SET %s %b",
+                                                session.name, bytes, size)
+                                  : NULL;
         // Also if the server refused the record: no process is to wait for it.
-        session_release_claim(&session);
+        session_give_back_claim(&session, reply ? 0 : GIVEN_UP_MS);
+        freeReplyObject(reply);
     }
     session_end(&session);
     zepi_sys_free(bytes);
@@ -382,23 +456,17 @@ static void shared_store(void *self, const struct zepi_key *key,
 
 static void shared_abandon(void *self, const struct zepi_key *key)
 {
-    struct zepi_shared *shared = self;
     struct session session;
-    if (atomic_load_explicit(&shared->claims, memory_order_relaxed) == 0)
-        return;
-    if (session_begin(&session, shared, key))
-        session_release_claim(&session);
+    if (session_begin(&session, self, key))
+        session_give_back_claim(&session, GIVEN_UP_MS);
     session_end(&session);
 }
 
 static void shared_remove(void *self, const struct zepi_key *key)
 {
     struct session session;
-    if (session_begin(&session, self, key)) {
-        const struct zepi_redis_word words[] = {ZEPI_REDIS_TEXT("DEL"),
-                                                ZEPI_REDIS_TEXT(session.record_name)};
-        zepi_redis_do(&session.redis, REDIS_REPLY_INTEGER, 2, words);
-    }
+    if (session_begin(&session, self, key))
+        freeReplyObject(session_ask(&session, REDIS_REPLY_INTEGER, "DEL %s", session.name));
     session_end(&session);
 }
 
@@ -409,13 +477,21 @@ const struct zepi_build_store_ops zepi_shared_store_ops = {
     .remove = shared_remove,
 };
 
-void zepi_shared_describe(const struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES])
+void zepi_shared_describe(struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES])
 {
-    const struct zepi_redis_word words[] = {ZEPI_REDIS_TEXT("PING")};
-    struct zepi_redis redis;
-    if (zepi_redis_open(&redis, &shared->address, &shared->password, shared->limits.connect_ms,
-                        shared->limits.operation_ms))
-        zepi_redis_do(&redis, REDIS_REPLY_STATUS, 1, words);
-    zepi_redis_close(&redis);
-    snprintf(out_state, ZEPI_SHARED_TEXT_BYTES, "%s", redis.trouble[0] ? redis.trouble : "usable");
+    struct session session = {.shared = shared};
+    if (session_connect(&session))
+        freeReplyObject(session_ask(&session, REDIS_REPLY_STATUS, "PING"));
+    redisFree(session.context);
+    snprintf(out_state, ZEPI_SHARED_TEXT_BYTES, "%s",
+             session.trouble[0] ? session.trouble : "usable");
 }
+
+// The library's one symbol (shared_library.h).
+extern const struct zepi_shared_library ZEPI_SHARED_TABLE;
+const struct zepi_shared_library ZEPI_SHARED_TABLE = {
+    .create = zepi_shared_create,
+    .destroy = zepi_shared_destroy,
+    .describe = zepi_shared_describe,
+    .ops = &zepi_shared_store_ops,
+};

@@ -3,18 +3,18 @@
 #define ZEPI_CACHE_SHARED_SHARED_H
 
 #include "cache/build_store.h"
+#include "cache/disk/disk_record.h"
+#include "cache/shared/shared_config.h"
 
 #include <stdint.h>
 
 // A store of build results on a server that many machines share: Redis or Valkey. README.md has the
-// format and how one process builds while the others wait.
+// format, and how one process builds while the others wait.
 //
-// - A load that misses claims the key for some time. While another process has the claim, it waits
-//   for that one's record. A claim ends with the record, with `abandon`, or with its time, if the
-//   builder died. A wait never exceeds two claims.
-// - A server that cannot be reached, does not reply in time, replies with an error or with
-//   anything else but the protocol costs its time once. Then it is left alone for a while: loads
-//   miss, and nothing is stored.
+// - A load that misses claims the key for some time, or waits for the process that has the claim:
+//   never longer than for two claims.
+// - A server that cannot be reached, is late, or replies with an error or anything else but the
+//   protocol is left alone for a while: loads miss, and nothing is stored.
 // - A record is used if its HMAC, checksum and whole key are right. Any other is a miss, and the
 //   next store replaces it.
 //
@@ -30,7 +30,7 @@ struct zepi_shared_limits {
 };
 
 struct zepi_shared_config {
-    const char *address;       // address.h
+    const char *address;       // shared_config.h
     const char *key_file;      // of the HMAC; "": none, for sockets of this machine alone
     const char *password_file; // "": the server wants none
     struct zepi_shared_limits limits;
@@ -51,6 +51,35 @@ void zepi_shared_destroy(struct zepi_shared *shared);
 extern const struct zepi_build_store_ops zepi_shared_store_ops;
 
 // Tries the server now. The state is "usable", or the reason why it is not.
-void zepi_shared_describe(const struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES]);
+void zepi_shared_describe(struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES]);
+
+// All of these, as the library has them.
+struct zepi_shared_library {
+    struct zepi_shared *(*create)(const struct zepi_shared_config *config,
+                                  char out_refusal[ZEPI_SHARED_TEXT_BYTES]);
+    void (*destroy)(struct zepi_shared *shared);
+    void (*describe)(struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES]);
+    const struct zepi_build_store_ops *ops;
+};
+
+// ---- Records ----
+
+// A record as the server has it: the HMAC-SHA256 of the rest (zeros without a key), then the
+// bytes of a file of the disk cache (cache/disk/README.md).
+
+enum { ZEPI_SHARED_MAC_BYTES = 32 };
+
+// Longer records are neither stored nor read.
+#define ZEPI_SHARED_MAX_RECORD_BYTES ((size_t)256 << 20)
+
+// Returns the bytes, which the caller frees by zepi_sys_free, or NULL: without memory, or too long.
+uint8_t *zepi_shared_record_encode(const struct zepi_shared_secret *secret,
+                                   const struct zepi_key *key,
+                                   const struct zepi_build_record *record, size_t *out_size);
+
+// Returns whether the bytes are one whole sound record that was made with the same key.
+// Borrows from them.
+bool zepi_shared_record_decode(const struct zepi_shared_secret *secret, const uint8_t *bytes,
+                               size_t size, struct zepi_disk_record_view *out_view);
 
 #endif

@@ -4,22 +4,11 @@
 
 #include "cache/shared/shared.h"
 
-// The functions of shared.h in a library of their own, so that hiredis and libcrypto are loaded by
-// processes alone that have such a store. shared_loader.c, in the core, has the same functions and
-// opens it.
-
-#define ZEPI_SHARED_LIBRARY "libzepi_shared_store.so"
-#define ZEPI_SHARED_LIBRARY_SYMBOL "zepi_shared_library"
-
-struct zepi_shared_library {
-    const char *version; // of zepi; with another one than the core's nothing else is looked at
-    struct zepi_shared *(*create)(const struct zepi_shared_config *config,
-                                  char out_refusal[ZEPI_SHARED_TEXT_BYTES]);
-    void (*destroy)(struct zepi_shared *shared);
-    void (*describe)(const struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES]);
-    const struct zepi_build_store_ops *ops;
-};
-
-extern const struct zepi_shared_library zepi_shared_library;
+// Opens the library of the store, which lies beside the core: hiredis and libcrypto are loaded by
+// processes alone that have such a store. NULL, and the reason as a sentence: there is none. Its
+// one symbol has zepi's version in its name, so that one of another version is not used.
+const struct zepi_shared_library *
+zepi_shared_library_open(char out_refusal[ZEPI_SHARED_TEXT_BYTES]);
+void zepi_shared_library_close(void);
 
 #endif

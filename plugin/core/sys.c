@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -175,35 +176,9 @@ bool zepi_sys_choose_cache_folder(const char *cache_dir, const char *xdg_cache_h
     return false;
 }
 
-int zepi_sys_socket(int family)
-{
-    return sys_call_is_to_fail(ZEPI_SYS_SOCKET)
-               ? -1
-               : socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-}
-
-int zepi_sys_connect(int socket, const struct sockaddr *to, socklen_t size)
-{
-    if (sys_call_is_to_fail(ZEPI_SYS_CONNECT))
-        return -1;
-    return (int)TEMP_FAILURE_RETRY(connect(socket, to, size));
-}
-
 ssize_t zepi_sys_send(int socket, const void *bytes, size_t size)
 {
     if (sys_call_is_to_fail(ZEPI_SYS_SEND))
         return -1;
     return TEMP_FAILURE_RETRY(send(socket, bytes, size, MSG_NOSIGNAL));
-}
-
-ssize_t zepi_sys_receive(int socket, void *bytes, size_t size)
-{
-    if (sys_call_is_to_fail(ZEPI_SYS_RECEIVE))
-        return -1;
-    return TEMP_FAILURE_RETRY(recv(socket, bytes, size, 0));
-}
-
-int zepi_sys_poll(struct pollfd *what, int timeout_ms)
-{
-    return sys_call_is_to_fail(ZEPI_SYS_POLL) ? -1 : poll(what, 1, timeout_ms);
 }

@@ -4,15 +4,13 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
-// All calls of the allocator, the file system and the network, with fault injection: a test sets a
+// All calls of the allocator and the file system, and what is sent to a server, with fault injection: a test sets a
 // hook and makes the n-th call fail. Without a hook a call costs one load and one branch more than
 // the call itself. The plugin and cache/ make no allocation, no file operation and no connection in
 // another way.
@@ -29,11 +27,7 @@ enum zepi_sys_call {
     ZEPI_SYS_LOCK,
     ZEPI_SYS_TOUCH,
     ZEPI_SYS_LIST,
-    ZEPI_SYS_SOCKET,
-    ZEPI_SYS_CONNECT,
     ZEPI_SYS_SEND,
-    ZEPI_SYS_RECEIVE,
-    ZEPI_SYS_POLL,
 };
 
 // Returns 0 for "make the call" or the errno that the call shall fail with instead of being made.
@@ -76,10 +70,6 @@ bool zepi_sys_find_beside(const char *name, char out_path[PATH_MAX]);
 bool zepi_sys_choose_cache_folder(const char *cache_dir, const char *xdg_cache_home,
                                   const char *home, char *out_path, size_t path_size);
 
-int zepi_sys_socket(int family); // a stream that does not block
-int zepi_sys_connect(int socket, const struct sockaddr *to, socklen_t size);
 ssize_t zepi_sys_send(int socket, const void *bytes, size_t size); // raises no SIGPIPE
-ssize_t zepi_sys_receive(int socket, void *bytes, size_t size);
-int zepi_sys_poll(struct pollfd *what, int timeout_ms); // not made again
 
 #endif

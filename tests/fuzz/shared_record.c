@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/shared/shared_record.h"
-#include "cache/shared/address.h"
+#include "cache/shared/shared.h"
 #include "core/sys.h"
 #include "fuzz.h"
 

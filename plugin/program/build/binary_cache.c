@@ -17,8 +17,9 @@
 static struct zepi_mutex mutex;
 static _Atomic(struct zepi_build_cache *) cache;
 static struct zepi_build_budget *budget;
-static struct zepi_disk *disk;                      // NULL: none
-static struct zepi_shared *shared;                  // NULL: none
+static struct zepi_disk *disk;     // NULL: none
+static struct zepi_shared *shared; // NULL: none
+static const struct zepi_shared_library *shared_library;
 static char shared_refusal[ZEPI_SHARED_TEXT_BYTES]; // why there is none that was asked for
 
 static bool binary_serialise(const void *payload, struct zepi_build_bytes *out_bytes)
@@ -81,7 +82,7 @@ static bool load_from_disk(const struct zepi_key *key, struct zepi_build_record 
 // A record of the shared store is on the disk from now on.
 static bool load_from_shared(const struct zepi_key *key, struct zepi_build_record *out_record)
 {
-    const bool is_loaded = shared && zepi_shared_store_ops.load(shared, key, out_record);
+    const bool is_loaded = shared && shared_library->ops->load(shared, key, out_record);
     if (is_loaded)
         zepi_stats_count(ZEPI_STAT_BINARIES_SHARED);
     if (is_loaded && disk)
@@ -110,7 +111,7 @@ static void code_store_store(void *self, const struct zepi_key *key,
     (void)self;
     // The shared store first: other machines wait for it.
     if (store_key && shared)
-        zepi_shared_store_ops.store(shared, store_key, record);
+        shared_library->ops->store(shared, store_key, record);
     if (store_key && disk)
         zepi_disk_store_ops.store(disk, store_key, record);
     zepi_key_finish(&space);
@@ -124,7 +125,7 @@ static void code_store_abandon(void *self, const struct zepi_key *key)
         return;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
     if (store_key)
-        zepi_shared_store_ops.abandon(shared, store_key);
+        shared_library->ops->abandon(shared, store_key);
     zepi_key_finish(&space);
 }
 
@@ -136,7 +137,7 @@ static void code_store_remove(void *self, const struct zepi_key *key)
     if (store_key && disk)
         zepi_disk_store_ops.remove(disk, store_key);
     if (store_key && shared)
-        zepi_shared_store_ops.remove(shared, store_key);
+        shared_library->ops->remove(shared, store_key);
     zepi_key_finish(&space);
 }
 
@@ -166,10 +167,19 @@ static struct zepi_shared *create_shared(const struct zepi_options *options)
         .note = note_shared};
     if (!options->shared[0])
         return NULL;
-    struct zepi_shared *created = zepi_shared_create(&config, shared_refusal);
+    shared_library = zepi_shared_library_open(shared_refusal);
+    struct zepi_shared *created =
+        shared_library ? shared_library->create(&config, shared_refusal) : NULL;
     if (!created)
         fprintf(stderr, "zepi: ZEPI_CACHE_SHARED=%s: %s\n", options->shared, shared_refusal);
     return created;
+}
+
+static void destroy_shared(struct zepi_shared *store)
+{
+    if (store)
+        shared_library->destroy(store);
+    zepi_shared_library_close();
 }
 
 // ---- The cache ----
@@ -179,7 +189,7 @@ static void binary_cache_unload(void)
     zepi_build_cache_destroy(atomic_load_explicit(&cache, memory_order_acquire));
     zepi_build_budget_destroy(budget);
     zepi_disk_destroy(disk);
-    zepi_shared_destroy(shared);
+    destroy_shared(shared);
     atomic_store_explicit(&cache, NULL, memory_order_release);
     budget = NULL;
     disk = NULL;
@@ -206,7 +216,7 @@ static struct zepi_build_cache *create_locked(void)
         new_cache = zepi_build_cache_create(new_budget, new_disk || new_shared ? &store : NULL);
     }
     if (!new_cache) {
-        zepi_shared_destroy(new_shared);
+        destroy_shared(new_shared);
         zepi_disk_destroy(new_disk);
         zepi_build_budget_destroy(new_budget);
         return NULL;
@@ -248,7 +258,7 @@ struct zepi_disk *zepi_binary_disk(void)
 void zepi_binary_describe_shared(char out_state[ZEPI_SHARED_TEXT_BYTES])
 {
     if (shared)
-        zepi_shared_describe(shared, out_state);
+        shared_library->describe(shared, out_state);
     else
         snprintf(out_state, ZEPI_SHARED_TEXT_BYTES, "%s",
                  shared_refusal[0] ? shared_refusal : "switched off");

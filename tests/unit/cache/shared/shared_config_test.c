@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a shared store is made from: an address, and files with secrets.
-#include "cache/shared/address.h"
-#include "cache/shared/secret.h"
+#include "cache/shared/shared_config.h"
 #include "shared_fixture.h"
 #include "test_env.h"
 
@@ -86,6 +85,8 @@ Test(shared_config, over_tcp_needs_a_key)
     zepi_shared_destroy(fixture_shared(&config));
     config.address = "nothing";
     expect_refused(&config, "redis://HOST");
+    config.address = "redis://user:password@host";
+    expect_refused(&config, "ZEPI_CACHE_SHARED_PASSWORD_FILE");
     config = fixture_config("unix:///nowhere");
     zepi_shared_destroy(fixture_shared(&config));
 }
@@ -112,12 +113,4 @@ Test(shared_config, refuses_files_that_others_can_use)
     char much[2000] = {0};
     config.password_file = fixture_write_file("much", much, sizeof(much));
     expect_refused(&config, "1023 bytes");
-}
-
-Test(shared_config, takes_the_first_line_of_a_password)
-{
-    struct zepi_shared_secret secret;
-    cr_assert_null(zepi_shared_secret_read(fixture_write_file("line", "word\nmore", 9), &secret));
-    zepi_shared_secret_cut_line(&secret);
-    cr_assert_eq(secret.size, 4);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/shared/shared_record.h"
+#include "cache/shared/shared.h"
 #include "cache_fixture.h"
 #include "core/sys.h"
 
