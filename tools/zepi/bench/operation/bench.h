@@ -3,6 +3,7 @@
 #define ZEPI_TOOL_BENCH_H
 
 #include "../../host.h"
+#include "cycles.h"
 #include "graphs.h"
 #include "transfers.h"
 
@@ -40,7 +41,7 @@ enum bench_operation {
     BENCH_DISK,
     BENCH_COLD,
 #define OPERATION(constant, ...) BENCH_##constant,
-    BENCH_TRANSFERS(OPERATION) BENCH_GRAPHS(OPERATION)
+    BENCH_TRANSFERS(OPERATION) BENCH_GRAPHS(OPERATION) BENCH_CYCLES(OPERATION)
 #undef OPERATION
         BENCH_OPERATION_COUNT,
 };

@@ -98,6 +98,16 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
                           .plain = BENCH_##constant},
         BENCH_GRAPHS(GRAPH)
 #undef GRAPH
+#define CYCLE(constant, name, title, less, ...)                                                    \
+    [BENCH_##constant] = {name,                                                                    \
+                          title,                                                                   \
+                          NULL,                                                                    \
+                          .is_extra = true,                                                        \
+                          .is_unlimited = true,                                                    \
+                          .shortening = (less),                                                    \
+                          .plain = BENCH_##constant},
+            BENCH_CYCLES(CYCLE)
+#undef CYCLE
 };
 
 const struct bench_crew_info bench_crews[BENCH_CREW_COUNT] = {

@@ -77,6 +77,9 @@ static bool make_objects(struct ur_row *ur)
                                              .flags = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
     const ur_queue_properties_t profiling = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
                                              .flags = UR_QUEUE_FLAG_PROFILING_ENABLE};
+    const ur_queue_properties_t profiling_any_order = {
+        .stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
+        .flags = UR_QUEUE_FLAG_PROFILING_ENABLE | UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
     bool is_good =
         table->Context.pfnCreate(1, &ur->device, NULL, &ur->context) == UR_RESULT_SUCCESS &&
         table->Queue.pfnCreate(ur->context, ur->device, NULL, &ur->queue) == UR_RESULT_SUCCESS &&
@@ -85,6 +88,8 @@ static bool make_objects(struct ur_row *ur)
             UR_RESULT_SUCCESS &&
         table->Queue.pfnCreate(ur->context, ur->device, &profiling, &ur->profiling) ==
             UR_RESULT_SUCCESS &&
+        table->Queue.pfnCreate(ur->context, ur->device, &profiling_any_order,
+                               &ur->profiling_any_order) == UR_RESULT_SUCCESS &&
         table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
                                        &ur->program) == UR_RESULT_SUCCESS &&
         table->Program.pfnBuild(ur->context, ur->program, "") == UR_RESULT_SUCCESS &&
@@ -138,6 +143,8 @@ void ur_row_close(struct ur_row *ur)
     const ur_dditable_t *table = &ur->table;
     for (int i = 0; i < BENCH_UR_GRAPHS; i++)
         ur_row_graph_release(ur, &ur->graphs[i]);
+    for (int i = 0; i < 2; i++)
+        ur_row_graph_release(ur, &ur->finished_graphs[i]);
     for (int i = 0; i < BENCH_MEMORIES; i++) {
         if (ur->memory[i])
             table->USM.pfnFree(ur->context, ur->memory[i]);
@@ -150,6 +157,8 @@ void ur_row_close(struct ur_row *ur)
         table->Mem.pfnRelease(ur->buffer);
     if (ur->program)
         table->Program.pfnRelease(ur->program);
+    if (ur->profiling_any_order)
+        table->Queue.pfnRelease(ur->profiling_any_order);
     if (ur->profiling)
         table->Queue.pfnRelease(ur->profiling);
     if (ur->out_of_order)
@@ -172,7 +181,8 @@ bool ur_row_settle(void *state)
     return ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS &&
            ur->table.Queue.pfnFinish(ur->second) == UR_RESULT_SUCCESS &&
            ur->table.Queue.pfnFinish(ur->out_of_order) == UR_RESULT_SUCCESS &&
-           ur->table.Queue.pfnFinish(ur->profiling) == UR_RESULT_SUCCESS;
+           ur->table.Queue.pfnFinish(ur->profiling) == UR_RESULT_SUCCESS &&
+           ur->table.Queue.pfnFinish(ur->profiling_any_order) == UR_RESULT_SUCCESS;
 }
 
 // ---- Memory and objects ----
@@ -339,4 +349,7 @@ const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
 #define GRAPH(constant, ...) [BENCH_##constant] = {.run = ur_row_##constant},
         BENCH_GRAPHS(GRAPH)
 #undef GRAPH
+#define CYCLE(constant, ...) [BENCH_##constant] = {.run = ur_row_cycle_##constant},
+            BENCH_CYCLES(CYCLE)
+#undef CYCLE
 };

@@ -12,36 +12,17 @@ static struct ur_row_graph *kept_graph(struct ur_row *ur, unsigned launches, boo
     return &ur->graphs[2 * place + (is_updatable ? 1 : 0)];
 }
 
-static ur_exp_kernel_arg_properties_t argument(const struct ur_row *ur, uint32_t index)
-{
-    static const uint32_t value = 7;
-    const struct bench_argument *from = &bench_arguments[index];
-    ur_exp_kernel_arg_properties_t argument = {.stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES,
-                                               .index = index};
-    if (from->size_bytes > 0) {
-        argument.type = UR_EXP_KERNEL_ARG_TYPE_VALUE;
-        argument.size = from->size_bytes;
-        argument.value.value = &value;
-    } else {
-        argument.type = UR_EXP_KERNEL_ARG_TYPE_POINTER;
-        argument.size = sizeof(void *);
-        argument.value.pointer = ur->memory[from->memory];
-    }
-    return argument;
-}
-
-// After a failure the caller releases the rest.
-static bool record(const struct ur_row *ur, unsigned launches, bool is_updatable,
-                   struct ur_row_graph *graph)
+bool ur_row_graph_record(const struct ur_row *ur, unsigned launches, bool is_in_order,
+                         bool is_updatable, struct ur_row_graph *graph)
 {
     const ur_dditable_t *table = &ur->table;
     const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
                                                .isUpdatable = is_updatable,
-                                               .isInOrder = true};
-    const ur_exp_kernel_arg_properties_t arguments[] = {argument(ur, 0), argument(ur, 1),
-                                                        argument(ur, 2)};
+                                               .isInOrder = is_in_order};
+    ur_exp_kernel_arg_properties_t arguments[3];
     const size_t global = 1024;
     const size_t group = 64;
+    ur_row_three_arguments(ur, arguments);
     bool is_good = table->CommandBufferExp.pfnCreateExp(ur->context, ur->device, &desc,
                                                         &graph->handle) == UR_RESULT_SUCCESS;
     for (unsigned i = 0; i < launches && is_good; i++)
@@ -82,7 +63,7 @@ static bool update(const struct ur_row *ur, struct ur_row_graph *graph, unsigned
 static bool run_kept(struct ur_row *ur, unsigned count, unsigned launches, bool is_updated)
 {
     struct ur_row_graph *graph = kept_graph(ur, launches, is_updated);
-    bool is_good = graph->handle || record(ur, launches, is_updated, graph);
+    bool is_good = graph->handle || ur_row_graph_record(ur, launches, true, is_updated, graph);
     describe_update(ur, graph);
     for (unsigned i = 0; i < count && is_good; i++)
         is_good = (!is_updated || update(ur, graph, i)) && execute(ur, graph);
@@ -94,7 +75,7 @@ static bool run_first(const struct ur_row *ur, unsigned count, unsigned launches
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++) {
         struct ur_row_graph graph = {0};
-        is_good = record(ur, launches, false, &graph) && execute(ur, &graph) &&
+        is_good = ur_row_graph_record(ur, launches, true, false, &graph) && execute(ur, &graph) &&
                   ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS;
         ur_row_graph_release(ur, &graph);
     }

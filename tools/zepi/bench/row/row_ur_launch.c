@@ -95,3 +95,22 @@ bool ur_row_launch_together(void *state, unsigned thread, unsigned count, int fi
     return run_loop(ur, thread == 0 ? ur->queue : ur->second,
                     &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
 }
+
+void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3])
+{
+    static const struct bench_values values = {.changing = 7, .same = 7};
+    for (uint32_t i = 0; i < 3; i++)
+        set_argument(ur, &arguments[i], i, &values, 0);
+}
+
+bool ur_row_launch_three(const struct ur_row *ur, ur_queue_handle_t queue,
+                         ur_kernel_handle_t kernel, ur_event_handle_t *out_event)
+{
+    const size_t global = 1024;
+    const size_t group = 64;
+    ur_exp_kernel_arg_properties_t arguments[3];
+    ur_row_three_arguments(ur, arguments);
+    return ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(queue, kernel, 1, NULL, &global, &group,
+                                                           3, arguments, NULL, 0, NULL,
+                                                           out_event) == UR_RESULT_SUCCESS;
+}

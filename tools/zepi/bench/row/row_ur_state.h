@@ -29,27 +29,42 @@ struct ur_row {
     ur_queue_handle_t second; // of the second thread
     ur_queue_handle_t out_of_order;
     ur_queue_handle_t profiling; // in order, too
+    ur_queue_handle_t profiling_any_order;
     ur_program_handle_t program;
     ur_kernel_handle_t kernels[BENCH_KERNEL_COUNT];
     void *memory[BENCH_MEMORIES];
     ur_mem_handle_t buffer;
     struct ur_row_graph graphs[BENCH_UR_GRAPHS]; // of each size two, the second updatable
+    struct ur_row_graph finished_graphs[2];      // of the cycles, in order and not
     uint32_t host[16];                           // known to no driver
 };
 
 // Of row_ur_launch.c.
 bench_launch_fn ur_row_launch;
 bench_crew_fn ur_row_launch_together;
+// The arguments of BENCH_THREE, the same each time.
+void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3]);
+// A launch with them; out_event may be NULL.
+bool ur_row_launch_three(const struct ur_row *ur, ur_queue_handle_t queue,
+                         ur_kernel_handle_t kernel, ur_event_handle_t *out_event);
 
 // Copies and fills, of row_ur_transfer.c.
 #define TRANSFER(constant, ...) bench_loop_fn ur_row_transfer_##constant;
 BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
 
+// Steps of programs, of row_ur_cycle.c.
+#define CYCLE(constant, ...) bench_loop_fn ur_row_cycle_##constant;
+BENCH_CYCLES(CYCLE)
+#undef CYCLE
+
 // Command buffers, of row_ur_graph.c.
 #define GRAPH(constant, ...) bench_loop_fn ur_row_##constant;
 BENCH_GRAPHS(GRAPH)
 #undef GRAPH
+// After a failure the caller releases the rest.
+bool ur_row_graph_record(const struct ur_row *ur, unsigned launches, bool is_in_order,
+                         bool is_updatable, struct ur_row_graph *graph);
 void ur_row_graph_release(const struct ur_row *ur, struct ur_row_graph *graph);
 
 #endif

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_BENCH_CYCLES_H
+#define ZEPI_TOOL_BENCH_CYCLES_H
+
+// What programs do in a step, to its end: memory of all sizes, work with the wait for it, events
+// with times. Adapters alone are measured with these: X(name of the constant, name for the command
+// line, title, how many times shorter loops are, and the members of struct cycle in
+// ../row/row_ur_cycle.c).
+#define BENCH_KIB ((size_t)1 << 10)
+#define BENCH_MIB ((size_t)1 << 20)
+
+#define BENCH_MEMORY_OF(X, KIND, name)                                                             \
+    X(MEMORY_##KIND##_4K, "memory-" name "-4k", "allocate and free 4 KiB, " name, 1,               \
+      .run = allocate, .kind = KIND, .bytes = 4 * BENCH_KIB)                                       \
+    X(MEMORY_##KIND##_512K, "memory-" name "-512k", "allocate and free 512 KiB, " name, 1,         \
+      .run = allocate, .kind = KIND, .bytes = 512 * BENCH_KIB)                                     \
+    X(MEMORY_##KIND##_1M, "memory-" name "-1m", "allocate and free 1 MiB, " name, 1,               \
+      .run = allocate, .kind = KIND, .bytes = BENCH_MIB)                                           \
+    X(MEMORY_##KIND##_64M, "memory-" name "-64m", "allocate and free 64 MiB, " name, 20,           \
+      .run = allocate, .kind = KIND, .bytes = 64 * BENCH_MIB)                                      \
+    X(MEMORY_##KIND##_1G, "memory-" name "-1g", "allocate and free 1 GiB, " name, 40,              \
+      .run = allocate, .kind = KIND, .bytes = 1024 * BENCH_MIB)                                    \
+    X(MEMORY_##KIND##_RANDOM, "memory-" name "-random",                                            \
+      "allocate and free 1 to 4 MiB, random, " name, 1, .run = allocate_random, .kind = KIND)      \
+    X(MEMORY_##KIND##_BATCH, "memory-" name "-batch", "512 allocations of 1 KiB, freed, " name,    \
+      100, .run = allocate_batch, .kind = KIND, .bytes = BENCH_KIB)
+
+#define BENCH_FINISH_OF(X, QUEUE, name, words)                                                     \
+    X(FINISH_LAUNCH_##QUEUE, "finish-launch-" name, words ": launch, finish", 2,                   \
+      .run = launch_and_finish, .queue = QUEUE, .commands = 1)                                     \
+    X(FINISH_LAUNCHES_##QUEUE, "finish-launches-" name, words ": 10 launches, finish", 10,         \
+      .run = launch_and_finish, .queue = QUEUE, .commands = 10)                                    \
+    X(FINISH_COPY_##QUEUE, "finish-copy-" name, words ": copy of 512 bytes, finish", 2,            \
+      .run = copy_and_finish, .queue = QUEUE, .bytes = 512)                                        \
+    X(FINISH_GRAPH_##QUEUE, "finish-graph-" name, words ": graph of 32 kernels, finish", 20,       \
+      .run = execute_and_finish, .queue = QUEUE, .commands = 32)
+
+#define BENCH_CYCLES(X)                                                                            \
+    BENCH_MEMORY_OF(X, DEVICE, "device")                                                           \
+    BENCH_MEMORY_OF(X, HOST, "host")                                                               \
+    BENCH_MEMORY_OF(X, SHARED, "shared")                                                           \
+    X(BUFFER_1M, "buffer-1m", "buffer of 1 MiB, written, read, released", 20, .run = use_buffer,   \
+      .bytes = BENCH_MIB)                                                                          \
+    BENCH_FINISH_OF(X, IN_ORDER, "in-order", "in order")                                           \
+    BENCH_FINISH_OF(X, ANY_ORDER, "any-order", "out of order")                                     \
+    X(FINISH_QUEUES, "finish-queues", "4 queues: launch in each, finish each", 8,                  \
+      .run = launch_in_queues)                                                                     \
+    X(TIMES_IN_ORDER, "times-in-order", "in order: 8 launches, wait, times of each", 20,           \
+      .run = launch_with_times, .queue = PROFILING)                                                \
+    X(TIMES_ANY_ORDER, "times-any-order", "out of order: 8 launches, wait, times of each", 20,     \
+      .run = launch_with_times, .queue = PROFILING_ANY_ORDER)                                      \
+    X(TIMES_COLD, "times-cold", "new queue, 8 launches, wait, times of each", 40,                  \
+      .run = launch_with_times_cold)
+
+#endif

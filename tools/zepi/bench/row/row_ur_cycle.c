@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "row_ur_state.h"
+
+#include <stdlib.h>
+
+enum memory { DEVICE, HOST, SHARED };
+enum queue { IN_ORDER, ANY_ORDER, PROFILING, PROFILING_ANY_ORDER };
+
+struct cycle {
+    bool (*run)(struct ur_row *ur, const struct cycle *cycle, unsigned i);
+    enum memory kind;
+    enum queue queue;
+    size_t bytes;
+    unsigned commands;
+};
+
+static bool is_good(ur_result_t result)
+{
+    return result == UR_RESULT_SUCCESS;
+}
+
+static ur_queue_handle_t queue_of(const struct ur_row *ur, enum queue queue)
+{
+    switch (queue) {
+    case IN_ORDER:
+        return ur->queue;
+    case ANY_ORDER:
+        return ur->out_of_order;
+    case PROFILING:
+        return ur->profiling;
+    default:
+        return ur->profiling_any_order;
+    }
+}
+
+// ---- Memory ----
+
+static ur_result_t allocate_bytes(const struct ur_row *ur, enum memory kind, size_t bytes,
+                                  void **out_memory)
+{
+    switch (kind) {
+    case DEVICE:
+        return ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, bytes, out_memory);
+    case HOST:
+        return ur->table.USM.pfnHostAlloc(ur->context, NULL, NULL, bytes, out_memory);
+    default:
+        return ur->table.USM.pfnSharedAlloc(ur->context, ur->device, NULL, NULL, bytes, out_memory);
+    }
+}
+
+static bool allocate_and_free(const struct ur_row *ur, enum memory kind, size_t bytes)
+{
+    void *memory;
+    return is_good(allocate_bytes(ur, kind, bytes, &memory)) &&
+           is_good(ur->table.USM.pfnFree(ur->context, memory));
+}
+
+static bool allocate(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    (void)i;
+    return allocate_and_free(ur, cycle->kind, cycle->bytes);
+}
+
+// The same sizes in each loop.
+static bool allocate_random(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    const size_t most = 3 * BENCH_MIB;
+    const size_t random = (size_t)((i * 0x9e3779b97f4a7c15u) >> 32) % most;
+    return allocate_and_free(ur, cycle->kind, BENCH_MIB + random);
+}
+
+static bool allocate_batch(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    enum { BATCH = 512 };
+    void *memory[BATCH];
+    (void)i;
+    for (int at = 0; at < BATCH; at++) {
+        if (!is_good(allocate_bytes(ur, cycle->kind, cycle->bytes, &memory[at])))
+            return false;
+    }
+    for (int at = 0; at < BATCH; at++) {
+        if (!is_good(ur->table.USM.pfnFree(ur->context, memory[at])))
+            return false;
+    }
+    return true;
+}
+
+static bool use_buffer(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    static char bytes[BENCH_MIB];
+    ur_mem_handle_t buffer;
+    (void)i;
+    if (!is_good(ur->table.Mem.pfnBufferCreate(ur->context, UR_MEM_FLAG_READ_WRITE, cycle->bytes,
+                                               NULL, &buffer)))
+        return false;
+    const bool is_used = is_good(ur->table.Enqueue.pfnMemBufferWrite(
+                             ur->queue, buffer, true, 0, cycle->bytes, bytes, 0, NULL, NULL)) &&
+                         is_good(ur->table.Enqueue.pfnMemBufferRead(
+                             ur->queue, buffer, true, 0, cycle->bytes, bytes, 0, NULL, NULL));
+    return is_good(ur->table.Mem.pfnRelease(buffer)) && is_used;
+}
+
+// ---- Work and the wait for it ----
+
+static bool finish(const struct ur_row *ur, ur_queue_handle_t queue)
+{
+    return is_good(ur->table.Queue.pfnFinish(queue));
+}
+
+static bool launch_and_finish(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    const ur_queue_handle_t queue = queue_of(ur, cycle->queue);
+    (void)i;
+    for (unsigned at = 0; at < cycle->commands; at++) {
+        if (!ur_row_launch_three(ur, queue, ur->kernels[BENCH_THREE], NULL))
+            return false;
+    }
+    return finish(ur, queue);
+}
+
+static bool copy_and_finish(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    const ur_queue_handle_t queue = queue_of(ur, cycle->queue);
+    (void)i;
+    return is_good(ur->table.Enqueue.pfnUSMMemcpy(queue, false, ur->memory[BENCH_COPY_TO],
+                                                  ur->memory[BENCH_COPY_FROM], cycle->bytes, 0,
+                                                  NULL, NULL)) &&
+           finish(ur, queue);
+}
+
+static bool execute_and_finish(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    const ur_queue_handle_t queue = queue_of(ur, cycle->queue);
+    struct ur_row_graph *graph = &ur->finished_graphs[cycle->queue];
+    (void)i;
+    if (!graph->handle &&
+        !ur_row_graph_record(ur, cycle->commands, cycle->queue == IN_ORDER, false, graph))
+        return false;
+    return is_good(ur->table.EnqueueExp.pfnCommandBufferExp(queue, graph->handle, 0, NULL, NULL)) &&
+           finish(ur, queue);
+}
+
+static bool launch_in_queues(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    const ur_queue_handle_t queues[] = {ur->queue, ur->second, ur->out_of_order, ur->profiling};
+    bool is_fine = true;
+    (void)cycle;
+    (void)i;
+    for (int at = 0; at < 4 && is_fine; at++)
+        is_fine = ur_row_launch_three(ur, queues[at], ur->kernels[BENCH_THREE], NULL);
+    for (int at = 0; at < 4 && is_fine; at++)
+        is_fine = finish(ur, queues[at]);
+    return is_fine;
+}
+
+// ---- Events with times ----
+
+enum { EVENTS = 8 };
+
+static bool read_times(const struct ur_row *ur, ur_event_handle_t event)
+{
+    static const ur_profiling_info_t names[] = {UR_PROFILING_INFO_COMMAND_SUBMIT,
+                                                UR_PROFILING_INFO_COMMAND_START,
+                                                UR_PROFILING_INFO_COMMAND_END};
+    for (int i = 0; i < 3; i++) {
+        uint64_t value;
+        if (!is_good(
+                ur->table.Event.pfnGetProfilingInfo(event, names[i], sizeof(value), &value, NULL)))
+            return false;
+    }
+    return true;
+}
+
+static bool launch_and_read_times(const struct ur_row *ur, ur_queue_handle_t queue)
+{
+    ur_event_handle_t events[EVENTS] = {NULL};
+    bool is_fine = true;
+    for (int i = 0; i < EVENTS && is_fine; i++)
+        is_fine = ur_row_launch_three(ur, queue, ur->kernels[i & 1 ? BENCH_THREE_TOO : BENCH_THREE],
+                                      &events[i]);
+    is_fine = is_fine && is_good(ur->table.Event.pfnWait(EVENTS, events));
+    for (int i = 0; i < EVENTS && is_fine; i++)
+        is_fine = read_times(ur, events[i]);
+    for (int i = 0; i < EVENTS; i++) {
+        if (events[i])
+            ur->table.Event.pfnRelease(events[i]);
+    }
+    return is_fine;
+}
+
+static bool launch_with_times(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    (void)i;
+    return launch_and_read_times(ur, queue_of(ur, cycle->queue));
+}
+
+static bool launch_with_times_cold(struct ur_row *ur, const struct cycle *cycle, unsigned i)
+{
+    static const ur_queue_properties_t properties = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
+                                                     .flags = UR_QUEUE_FLAG_PROFILING_ENABLE};
+    ur_queue_handle_t queue;
+    (void)cycle;
+    (void)i;
+    if (!is_good(ur->table.Queue.pfnCreate(ur->context, ur->device, &properties, &queue)))
+        return false;
+    const bool is_fine = launch_and_read_times(ur, queue);
+    return is_good(ur->table.Queue.pfnRelease(queue)) && is_fine;
+}
+
+// ---- The list ----
+
+#define CYCLE(constant, name, title, less, ...)                                                    \
+    bool ur_row_cycle_##constant(void *state, unsigned count)                                      \
+    {                                                                                              \
+        static const struct cycle cycle = {__VA_ARGS__};                                           \
+        bool is_fine = true;                                                                       \
+        for (unsigned i = 0; i < count && is_fine; i++)                                            \
+            is_fine = cycle.run(state, &cycle, i);                                                 \
+        return is_fine;                                                                            \
+    }
+BENCH_CYCLES(CYCLE)
