@@ -194,7 +194,8 @@ struct bench {
 };
 
 // Whether the counts, through zepi's table and through Unified Runtime, are within the limits;
-// prints those that are not. On Intel's driver there are no limits.
+// prints those that are not. On Intel's driver the limit is what Intel's adapter v2 costs, if it is
+// measured, too, and 1 %.
 bool bench_is_within_limits(const struct bench *bench);
 // Whether `only` selects this name.
 bool bench_is_asked_for(const struct bench *bench, const char *name);

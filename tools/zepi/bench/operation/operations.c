@@ -165,9 +165,37 @@ static bool is_within_limits(const struct bench *bench, int place, int operation
     return is_cheap && is_small;
 }
 
-bool bench_is_within_limits(const struct bench *bench)
+// An operation may cost so much more than through Intel's adapter v2, on Intel's driver.
+#define LIMIT_BESIDE_V2 1.01
+
+static bool is_within_v2(const struct bench *bench, int v2, int operation)
+{
+    const struct bench_cell *own = &bench->cells[BENCH_ROW_UR][operation];
+    const struct bench_cell *other = &bench->cells[v2][operation];
+    if (!own->has_count || !other->has_count ||
+        own->count.whole <= other->count.whole * LIMIT_BESIDE_V2)
+        return true;
+    fprintf(stderr, "zepi bench: %s: %.0f instructions, %.0f through %s\n",
+            bench_operations[operation].name, own->count.whole, other->count.whole,
+            bench->rows[v2].name);
+    return false;
+}
+
+// Of each operation that both count.
+static bool is_beside_v2(const struct bench *bench)
 {
     bool is_within = true;
+    for (int place = BENCH_ROW_ADAPTER; place < BENCH_ROW_COUNT; place++) {
+        const char *name = bench->rows[place].name;
+        for (int i = 0; i < BENCH_OPERATION_COUNT && name && strstr(name, "_v2"); i++)
+            is_within = is_within_v2(bench, place, i) && is_within;
+    }
+    return is_within;
+}
+
+bool bench_is_within_limits(const struct bench *bench)
+{
+    bool is_within = bench->driver != HOST_DRIVER_INTEL || is_beside_v2(bench);
     for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && bench->driver == HOST_DRIVER_CPU;
          place++) {
         for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++)
