@@ -10,7 +10,7 @@ makes; without this file build/venv has them), cases.py (app_cases.py says how i
 
   --quick       each fifth case
   --fresh       begin with empty caches
-  --case        cases whose names match, in place of all; --timeout: of one case, 900 seconds
+  --case        cases whose names match, in place of all; --timeout: of one case, 1800 seconds
   --write-docs  what docs/applications.md says about these applications (with all cases on all backends)
 
 Each backend of an application runs twice: the second process, of the cases that are right, has to compile
@@ -473,7 +473,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=int, default=900)
+    parser.add_argument("--timeout", type=int, default=1800)
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--write-docs", action="store_true")
     arguments = parser.parse_args()

@@ -6,9 +6,10 @@ import numpy
 LAYERS, WIDTH, INNER, HEADS, HEADS_KV, VOCABULARY, CONTEXT = 2, 256, 512, 4, 2, 320, 128
 
 
-def write(path, kind):
-    """`kind`: f32, q8_0 or q4_0, the type of the matrices."""
+def write(path, kind, rounded_as=None):
+    """`kind`: f32, q8_0 or q4_0, the type of the matrices. `rounded_as`: of f32, with the values of that type."""
     kind = gguf.GGMLQuantizationType[kind.upper()]
+    rounded_as = rounded_as and gguf.GGMLQuantizationType[rounded_as.upper()]
     random = numpy.random.default_rng(28)
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_block_count(LAYERS)
@@ -24,6 +25,8 @@ def write(path, kind):
 
     def matrix(name, rows, columns):
         values = random.normal(0, columns ** -0.5, (rows, columns)).astype("f4")
+        if rounded_as:
+            values = gguf.dequantize(gguf.quantize(values, rounded_as), rounded_as).astype("f4")
         writer.add_tensor(name, gguf.quantize(values, kind), raw_dtype=kind)
 
     def vector(name):
