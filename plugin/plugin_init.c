@@ -2,26 +2,14 @@
 // The function table, and the one exported function that hands it out.
 #include "api/api.h"
 #include "copy/buffer_use.h"
-#include "core/list.h"
 #include "core/object.h"
 #include "core/options.h"
 #include "device/adapter.h"
-#include "device/context.h"
-#include "device/device.h"
 #include "launch/dispatch.h"
 #include "launch/kernel.h"
 #include "memory/buffer.h"
 #include "memory/pool.h"
 #include "memory/usm.h"
-#include "program/build/handle_caches.h"
-#include "program/built_image.h"
-#include "program/join.h"
-#include "program/module.h"
-#include "program/module_build.h"
-#include "program/module_link.h"
-#include "program/native_binary.h"
-#include "program/native_handle.h"
-#include "program/spec_constants.h"
 #include "program/this_module.h"
 #include "queue/command/allocate.h"
 #include "queue/command/barrier.h"
@@ -48,16 +36,16 @@ static const zepi_plugin_t table = {
     .release = zepi_release_any,
 
     .platform_get = zepi_platform_get,
-    .platform_get_info = zepi_platform_get_info,
-    .device_get = zepi_device_get,
-    .device_get_sub_devices = zepi_device_get_sub_devices,
-    .device_get_info = zepi_device_get_info,
-    .device_get_time = zepi_device_get_time,
+    .platform_get_info = zepi_api_platform_get_info,
+    .device_get = zepi_api_device_get,
+    .device_get_sub_devices = zepi_api_device_get_sub_devices,
+    .device_get_info = zepi_api_device_get_info,
+    .device_get_time = zepi_api_device_get_time,
 
-    .context_create = zepi_context_create,
-    .context_create_from_native = zepi_context_create_from_native,
-    .context_get_devices = zepi_context_get_devices,
-    .context_get_native = zepi_context_get_native,
+    .context_create = zepi_api_context_create,
+    .context_create_from_native = zepi_api_context_create_from_native,
+    .context_get_devices = zepi_api_context_get_devices,
+    .context_get_native = zepi_api_context_get_native,
 
     .usm_allocate = zepi_usm_allocate,
     .usm_free = zepi_usm_free,
@@ -85,51 +73,51 @@ static const zepi_plugin_t table = {
     .event_get_times = zepi_event_get_times,
     .event_get_native = zepi_event_get_native,
 
-    .module_create = zepi_module_create,
-    .module_compile = zepi_module_compile,
-    .module_link = zepi_module_link,
-    .module_build = zepi_module_build,
-    .module_join = zepi_module_join,
-    .module_get_info = zepi_module_get_info,
-    .module_get_devices = zepi_module_get_devices,
-    .module_get_device_images = zepi_module_get_images,
-    .device_image_get_info = zepi_device_image_get_info,
-    .module_get_kernel_names = zepi_module_get_kernel_names,
-    .module_has_kernel = zepi_module_has_kernel,
+    .module_create = zepi_api_module_create,
+    .module_compile = zepi_api_module_compile,
+    .module_link = zepi_api_module_link,
+    .module_build = zepi_api_module_build,
+    .module_join = zepi_api_module_join,
+    .module_get_info = zepi_api_module_get_info,
+    .module_get_devices = zepi_api_module_get_devices,
+    .module_get_device_images = zepi_api_module_get_device_images,
+    .device_image_get_info = zepi_api_device_image_get_info,
+    .module_get_kernel_names = zepi_api_module_get_kernel_names,
+    .module_has_kernel = zepi_api_module_has_kernel,
     .module_get_kernel = zepi_module_get_kernel,
-    .module_get_build_log = zepi_module_get_build_log,
-    .module_get_native_binary = zepi_module_get_native_binary,
-    .module_is_equal = zepi_module_is_equal,
-    .module_get_hash = zepi_module_get_hash,
-    .module_create_from_native = zepi_module_create_from_native,
-    .module_get_native = zepi_module_get_native,
+    .module_get_build_log = zepi_api_module_get_build_log,
+    .module_get_native_binary = zepi_api_module_get_native_binary,
+    .module_is_equal = zepi_api_module_is_equal,
+    .module_get_hash = zepi_api_module_get_hash,
+    .module_create_from_native = zepi_api_module_create_from_native,
+    .module_get_native = zepi_api_module_get_native,
 
-    .spec_constant_set = zepi_spec_constant_set,
-    .spec_constant_set_many = zepi_spec_constant_set_many,
-    .spec_constant_set_by_name = zepi_spec_constant_set_by_name,
-    .spec_constant_get = zepi_spec_constant_get,
-    .spec_constant_get_by_name = zepi_spec_constant_get_by_name,
-    .spec_constant_list = zepi_spec_constant_list,
-    .spec_constant_list_names = zepi_spec_constant_list_names,
+    .spec_constant_set = zepi_api_spec_constant_set,
+    .spec_constant_set_many = zepi_api_spec_constant_set_many,
+    .spec_constant_set_by_name = zepi_api_spec_constant_set_by_name,
+    .spec_constant_get = zepi_api_spec_constant_get,
+    .spec_constant_get_by_name = zepi_api_spec_constant_get_by_name,
+    .spec_constant_list = zepi_api_spec_constant_list,
+    .spec_constant_list_names = zepi_api_spec_constant_list_names,
     .spec_constant_get_for_launch = zepi_spec_constant_get_for_launch,
 
     .unit_register = zepi_unit_register,
     .unit_unregister = zepi_unit_unregister,
-    .unit_get_module = zepi_unit_get_module,
-    .unit_has_module = zepi_unit_has_module,
-    .unit_has_any_module = zepi_unit_has_any_module,
-    .context_get_modules = zepi_context_get_modules,
+    .unit_get_module = zepi_api_unit_get_module,
+    .unit_has_module = zepi_api_unit_has_module,
+    .unit_has_any_module = zepi_api_unit_has_any_module,
+    .context_get_modules = zepi_api_context_get_modules,
 
     .kernel_get_info = zepi_kernel_get_info,
     .kernel_suggest_group_size = zepi_kernel_suggest_group_size,
     .kernel_get_native = zepi_kernel_get_native,
 
-    .cache_get_limits = zepi_cache_get_limits,
-    .cache_set_limits = zepi_cache_set_limits,
-    .cache_get_counters = zepi_cache_get_counters,
-    .cache_get_location = zepi_cache_get_location,
-    .cache_trim = zepi_cache_trim,
-    .cache_clear = zepi_cache_clear,
+    .cache_get_limits = zepi_api_cache_get_limits,
+    .cache_set_limits = zepi_api_cache_set_limits,
+    .cache_get_counters = zepi_api_cache_get_counters,
+    .cache_get_location = zepi_api_cache_get_location,
+    .cache_trim = zepi_api_cache_trim,
+    .cache_clear = zepi_api_cache_clear,
 
     .graph_create = zepi_api_graph_create,
     .graph_get_info = zepi_api_graph_get_info,

@@ -51,3 +51,30 @@ zepi_result_t zepi_api_fail(const struct zepi_fault *fault)
     }
     return ZEPI_ERROR_UNKNOWN;
 }
+
+zepi_result_t zepi_api_check_output(const void *pointer, const char *name)
+{
+    return pointer ? ZEPI_SUCCESS : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
+}
+
+zepi_result_t zepi_api_check_native(const void *native_handle, zepi_ownership_t ownership)
+{
+    if (ownership != ZEPI_OWNERSHIP_KEEP && ownership != ZEPI_OWNERSHIP_TRANSFER)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "ownership %d is neither keep (0) nor transfer (1)", (int)ownership);
+    return zepi_api_check_output(native_handle, "native handle");
+}
+
+zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device)
+{
+    uint32_t index;
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    return result == ZEPI_SUCCESS ? zepi_context_check_device(context, device, &index) : result;
+}
+
+zepi_result_t zepi_api_check_context_pointer(zepi_context_t context, const void *pointer,
+                                             const char *name)
+{
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    return result == ZEPI_SUCCESS ? zepi_api_check_output(pointer, name) : result;
+}

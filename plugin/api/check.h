@@ -9,6 +9,16 @@
 // The code and the sentence of a fault.
 zepi_result_t zepi_api_fail(const struct zepi_fault *fault) __attribute__((cold, noinline));
 
+// A pointer called `name` that must not be NULL.
+zepi_result_t zepi_api_check_output(const void *pointer, const char *name);
+// A handle of Level Zero's, and who destroys it.
+zepi_result_t zepi_api_check_native(const void *native_handle, zepi_ownership_t ownership);
+// A context, and a pointer called `name` that must not be NULL.
+zepi_result_t zepi_api_check_context_pointer(zepi_context_t context, const void *pointer,
+                                             const char *name);
+// A context and a device of it.
+zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device);
+
 static inline zepi_result_t zepi_api_check_wait_list(const struct zepi_context *context,
                                                      zepi_wait_list_t wait)
 {

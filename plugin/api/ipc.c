@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "memory/foreign/ipc.h"
 #include "api/api.h"
-
-// The first pointer that must not be NULL and is.
-static zepi_result_t check_ipc(zepi_context_t context, const void *pointer, const char *name)
-{
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    return result != ZEPI_SUCCESS || pointer
-               ? result
-               : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
-}
+#include "api/check.h"
 
 zepi_result_t zepi_api_ipc_get_handle(zepi_context_t context, const void *memory,
                                       const void **out_handle, size_t *out_size_bytes)
 {
     const struct zepi_ipc_handle *handle;
-    zepi_result_t result = check_ipc(context, memory, "memory");
+    zepi_result_t result = zepi_api_check_context_pointer(context, memory, "memory");
     if (result == ZEPI_SUCCESS && (!out_handle || !out_size_bytes))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an output for the handle is NULL");
     if (result == ZEPI_SUCCESS)
@@ -29,7 +21,7 @@ zepi_result_t zepi_api_ipc_get_handle(zepi_context_t context, const void *memory
 
 zepi_result_t zepi_api_ipc_put_handle(zepi_context_t context, const void *handle)
 {
-    const zepi_result_t result = check_ipc(context, handle, "handle");
+    const zepi_result_t result = zepi_api_check_context_pointer(context, handle, "handle");
     return result == ZEPI_SUCCESS ? zepi_ipc_put(context, ZEPI_IPC_USM, handle) : result;
 }
 
@@ -37,9 +29,9 @@ zepi_result_t zepi_api_ipc_open_handle(zepi_context_t context, zepi_device_t dev
                                        const void *handle, size_t size_bytes, void **out_memory)
 {
     uint32_t index;
-    zepi_result_t result = check_ipc(context, handle, "handle");
+    zepi_result_t result = zepi_api_check_context_pointer(context, handle, "handle");
     if (result == ZEPI_SUCCESS)
-        result = check_ipc(context, out_memory, "output for the memory");
+        result = zepi_api_check_context_pointer(context, out_memory, "output for the memory");
     if (result == ZEPI_SUCCESS)
         result = zepi_context_check_device(context, device, &index);
     return result == ZEPI_SUCCESS ? zepi_ipc_open(context, device, handle, size_bytes, out_memory)
@@ -48,6 +40,6 @@ zepi_result_t zepi_api_ipc_open_handle(zepi_context_t context, zepi_device_t dev
 
 zepi_result_t zepi_api_ipc_close_memory(zepi_context_t context, void *memory)
 {
-    const zepi_result_t result = check_ipc(context, memory, "memory");
+    const zepi_result_t result = zepi_api_check_context_pointer(context, memory, "memory");
     return result == ZEPI_SUCCESS ? zepi_ipc_close(context, memory) : result;
 }

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/virtual_memory.h"
 #include "api/api.h"
-
-// The first pointer that must not be NULL and is.
-static zepi_result_t check_context_pointer(zepi_context_t context, const void *pointer,
-                                           const char *name)
-{
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    return result != ZEPI_SUCCESS || pointer
-               ? result
-               : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the %s is NULL", name);
-}
+#include "api/check.h"
 
 static zepi_result_t check_access(zepi_memory_access_t access)
 {
@@ -19,20 +10,13 @@ static zepi_result_t check_access(zepi_memory_access_t access)
                : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "access %d is not known", (int)access);
 }
 
-// The context, and a device of it.
-static zepi_result_t check_device(zepi_context_t context, zepi_device_t device)
-{
-    uint32_t index;
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    return result == ZEPI_SUCCESS ? zepi_context_check_device(context, device, &index) : result;
-}
-
 zepi_result_t zepi_api_virtual_memory_get_page_size(zepi_context_t context, zepi_device_t device,
                                                     size_t size_bytes, size_t *out_page_bytes)
 {
-    zepi_result_t result = check_context_pointer(context, out_page_bytes, "output for the size");
+    zepi_result_t result =
+        zepi_api_check_context_pointer(context, out_page_bytes, "output for the size");
     if (result == ZEPI_SUCCESS && device)
-        result = check_device(context, device);
+        result = zepi_api_check_context_device(context, device);
     return result == ZEPI_SUCCESS
                ? zepi_virtual_memory_get_page_size(context, device, size_bytes, out_page_bytes)
                : result;
@@ -41,7 +25,8 @@ zepi_result_t zepi_api_virtual_memory_get_page_size(zepi_context_t context, zepi
 zepi_result_t zepi_api_virtual_memory_reserve(zepi_context_t context, const void *wish,
                                               size_t size_bytes, void **out_start)
 {
-    const zepi_result_t result = check_context_pointer(context, out_start, "output for the start");
+    const zepi_result_t result =
+        zepi_api_check_context_pointer(context, out_start, "output for the start");
     return result == ZEPI_SUCCESS
                ? zepi_virtual_memory_reserve(context, wish, size_bytes, out_start)
                : result;
@@ -50,7 +35,7 @@ zepi_result_t zepi_api_virtual_memory_reserve(zepi_context_t context, const void
 zepi_result_t zepi_api_virtual_memory_free(zepi_context_t context, const void *start,
                                            size_t size_bytes)
 {
-    const zepi_result_t result = check_context_pointer(context, start, "start");
+    const zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
     return result == ZEPI_SUCCESS ? zepi_virtual_memory_free(context, start, size_bytes) : result;
 }
 
@@ -58,7 +43,7 @@ zepi_result_t zepi_api_virtual_memory_map(zepi_context_t context, const void *st
                                           size_t size_bytes, zepi_physical_memory_t memory,
                                           size_t offset_bytes, zepi_memory_access_t access)
 {
-    zepi_result_t result = check_context_pointer(context, start, "start");
+    zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
     if (result == ZEPI_SUCCESS)
         result = zepi_check_object(memory, &zepi_physical_memory_type);
     if (result == ZEPI_SUCCESS && memory->context != context)
@@ -73,14 +58,14 @@ zepi_result_t zepi_api_virtual_memory_map(zepi_context_t context, const void *st
 zepi_result_t zepi_api_virtual_memory_unmap(zepi_context_t context, const void *start,
                                             size_t size_bytes)
 {
-    const zepi_result_t result = check_context_pointer(context, start, "start");
+    const zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
     return result == ZEPI_SUCCESS ? zepi_virtual_memory_unmap(context, start, size_bytes) : result;
 }
 
 zepi_result_t zepi_api_virtual_memory_set_access(zepi_context_t context, const void *start,
                                                  size_t size_bytes, zepi_memory_access_t access)
 {
-    zepi_result_t result = check_context_pointer(context, start, "start");
+    zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
     if (result == ZEPI_SUCCESS)
         result = check_access(access);
     return result == ZEPI_SUCCESS
@@ -92,9 +77,9 @@ zepi_result_t zepi_api_virtual_memory_get_access(zepi_context_t context, const v
                                                  size_t size_bytes,
                                                  zepi_memory_access_t *out_access)
 {
-    zepi_result_t result = check_context_pointer(context, start, "start");
+    zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
     if (result == ZEPI_SUCCESS)
-        result = check_context_pointer(context, out_access, "output for the access");
+        result = zepi_api_check_context_pointer(context, out_access, "output for the access");
     return result == ZEPI_SUCCESS
                ? zepi_virtual_memory_get_access(context, start, size_bytes, out_access)
                : result;
@@ -104,9 +89,10 @@ zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_devic
                                               size_t size_bytes, zepi_physical_memory_t *out_memory)
 {
     size_t page_bytes = 0;
-    zepi_result_t result = check_context_pointer(context, out_memory, "output for the memory");
+    zepi_result_t result =
+        zepi_api_check_context_pointer(context, out_memory, "output for the memory");
     if (result == ZEPI_SUCCESS)
-        result = check_device(context, device);
+        result = zepi_api_check_context_device(context, device);
     if (result == ZEPI_SUCCESS && size_bytes == 0)
         result = zepi_fail(ZEPI_ERROR_INVALID_SIZE, "physical memory of 0 bytes");
     if (result == ZEPI_SUCCESS)

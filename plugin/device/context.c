@@ -107,14 +107,10 @@ static void context_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(context, context_destroy);
 
+// Of one platform, each once.
 static zepi_result_t check_context_devices(uint32_t device_count, const zepi_device_t *devices)
 {
-    if (device_count == 0 || !devices)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a context needs at least one device");
     for (uint32_t i = 0; i < device_count; i++) {
-        const zepi_result_t result = zepi_check_object(devices[i], &zepi_device_type);
-        if (result != ZEPI_SUCCESS)
-            return result;
         if (devices[i]->platform != devices[0]->platform)
             return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                              "devices 0 and %u of the context are of different platforms", i);
@@ -152,8 +148,6 @@ static zepi_result_t context_create_of_devices(ze_context_handle_t ze, uint32_t 
     zepi_result_t result = check_context_devices(device_count, devices);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!out_context)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the context is NULL");
     struct zepi_context *context = zepi_object_create(&zepi_context_type);
     if (!context)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
@@ -188,11 +182,6 @@ zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t devi
                                               zepi_ownership_t ownership,
                                               zepi_context_t *out_context)
 {
-    if (!native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
-    if (ownership != ZEPI_OWNERSHIP_KEEP && ownership != ZEPI_OWNERSHIP_TRANSFER)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "ownership %d is neither keep nor transfer",
-                         (int)ownership);
     return context_create_of_devices(native_handle, device_count, devices, ownership, out_context);
 }
 
@@ -219,29 +208,5 @@ zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "device '%s' is not one of the context's",
                          device->properties.name);
     *out_index = index;
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_context_get_devices(zepi_context_t context, uint32_t capacity,
-                                       zepi_device_t *out_devices, uint32_t *out_count)
-{
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_devices, out_count);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_list_objects(context->device_count, (void *const *)context->devices, capacity,
-                      (void **)out_devices, out_count);
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_context_get_native(zepi_context_t context, void **out_native_handle)
-{
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
-    *out_native_handle = context->ze;
     return ZEPI_SUCCESS;
 }

@@ -90,8 +90,5 @@ zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t devi
 // Calls `function` when the context is destroyed, before anything of it goes.
 zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*function)(void *data),
                                       void *data);
-zepi_result_t zepi_context_get_devices(zepi_context_t context, uint32_t capacity,
-                                       zepi_device_t *out_devices, uint32_t *out_count);
-zepi_result_t zepi_context_get_native(zepi_context_t context, void **out_native_handle);
 
 #endif

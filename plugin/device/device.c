@@ -264,28 +264,13 @@ uint64_t zepi_device_timer_resolution_ns(const struct zepi_device *device)
     return tick_ns > 0 ? tick_ns : 1;
 }
 
-zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
-                              zepi_device_t *out_devices, uint32_t *out_count)
+zepi_result_t zepi_device_get_time(struct zepi_device *device, uint64_t *out_host_ns,
+                                   uint64_t *out_device_ns)
 {
-    zepi_result_t result = zepi_check_object(platform, &zepi_platform_type);
+    uint64_t ticks;
+    const zepi_result_t result =
+        ZEPI_ZE(zeDeviceGetGlobalTimestamps, device->ze, out_host_ns, &ticks);
     if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_devices, out_count);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_list_objects(platform->device_count, (void *const *)platform->devices, capacity,
-                      (void **)out_devices, out_count);
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
-                                          zepi_device_t *out_devices, uint32_t *out_count)
-{
-    zepi_result_t result = zepi_check_object(device, &zepi_device_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_devices, out_count);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_list_objects(device->sub_device_count, (void *const *)device->sub_devices, capacity,
-                      (void **)out_devices, out_count);
-    return ZEPI_SUCCESS;
+        *out_device_ns = zepi_device_ticks_to_ns(device, ticks);
+    return result;
 }

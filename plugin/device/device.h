@@ -65,12 +65,8 @@ uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns);
 // Nanoseconds between two ticks, rounded, at least 1.
 uint64_t zepi_device_timer_resolution_ns(const struct zepi_device *device);
 
-zepi_result_t zepi_device_get(zepi_platform_t platform, uint32_t capacity,
-                              zepi_device_t *out_devices, uint32_t *out_count);
-zepi_result_t zepi_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
-                                          zepi_device_t *out_devices, uint32_t *out_count);
-zepi_result_t zepi_device_get_info(zepi_device_t device, zepi_device_info_t *out_info);
-zepi_result_t zepi_device_get_time(zepi_device_t device, uint64_t *out_host_ns,
+// Now, on the clocks of host and device.
+zepi_result_t zepi_device_get_time(struct zepi_device *device, uint64_t *out_host_ns,
                                    uint64_t *out_device_ns);
 
 #endif

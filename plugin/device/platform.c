@@ -90,20 +90,3 @@ zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platfo
     *out_platform = platform;
     return ZEPI_SUCCESS;
 }
-
-zepi_result_t zepi_platform_get_info(zepi_platform_t platform, zepi_platform_info_t *out_info)
-{
-    const zepi_result_t result = zepi_check_object(platform, &zepi_platform_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_platform_info_t info = {
-        .name = "Level Zero",
-        .api_version = platform->api_version,
-        .is_ze_cpu = platform->quirks.is_on_cpu,
-        .native_handle = platform->ze,
-        .quirks = platform->quirks.names,
-    };
-    memcpy(info.driver_version, platform->version, sizeof(info.driver_version));
-    memcpy(info.driver_uuid, platform->properties.uuid.id, sizeof(info.driver_uuid));
-    return zepi_copy_info(out_info, &info, sizeof(info));
-}

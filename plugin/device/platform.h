@@ -27,6 +27,4 @@ extern const struct zepi_type zepi_platform_type;
 // One reference, for the adapter. Without devices yet (zepi_device_create_roots).
 zepi_result_t zepi_platform_create(ze_driver_handle_t driver, struct zepi_platform **out_platform);
 
-zepi_result_t zepi_platform_get_info(zepi_platform_t platform, zepi_platform_info_t *out_info);
-
 #endif

@@ -169,19 +169,15 @@ static zepi_result_t get_native_binary(struct zepi_device_image *image,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
+zepi_result_t zepi_device_image_describe(struct zepi_device_image *image,
                                          zepi_device_image_info_t *out_info)
 {
-    zepi_result_t result = zepi_check_object(image, &zepi_device_image_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
     const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
     const struct zepi_blob *blob = image->blob;
-    if (image->source)
-        result = get_native_binary(image, &blob);
+    const zepi_result_t result = image->source ? get_native_binary(image, &blob) : ZEPI_SUCCESS;
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_device_image_info_t info = {
+    *out_info = (zepi_device_image_info_t){
         .format = image->format,
         .state = image->state,
         .size_bytes = blob ? blob->size_bytes : 0,
@@ -192,8 +188,8 @@ zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
         .has_native_spec_constants = zepi_device_image_is_native_support(image),
     };
     if (blob) {
-        info.digest[0] = blob->digest.low;
-        info.digest[1] = blob->digest.high;
+        out_info->digest[0] = blob->digest.low;
+        out_info->digest[1] = blob->digest.high;
     }
-    return zepi_copy_info(out_info, &info, sizeof(info));
+    return ZEPI_SUCCESS;
 }

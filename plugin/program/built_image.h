@@ -28,7 +28,7 @@ const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_m
 void zepi_built_images_destroy(struct zepi_built_images *images);
 
 // Of any image. The native code of a built one is queried when it is first needed.
-zepi_result_t zepi_device_image_get_info(zepi_device_image_t image,
+zepi_result_t zepi_device_image_describe(struct zepi_device_image *image,
                                          zepi_device_image_info_t *out_info);
 
 #endif

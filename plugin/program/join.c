@@ -85,7 +85,7 @@ static bool has_equal_parts(const struct zepi_module *a, const struct zepi_modul
     return true;
 }
 
-static bool are_modules_equal(const struct zepi_module *a, const struct zepi_module *b)
+bool zepi_modules_are_equal(const struct zepi_module *a, const struct zepi_module *b)
 {
     if (a->context != b->context || a->state != b->state ||
         zepi_module_count_images(a) != zepi_module_count_images(b))
@@ -99,26 +99,8 @@ static uint64_t hash_image(const struct zepi_device_image *image)
     return zepi_digest_hash(&image->identity, sizeof(image->identity));
 }
 
-zepi_result_t zepi_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal)
+uint64_t zepi_module_hash(const struct zepi_module *module)
 {
-    zepi_result_t result = zepi_check_object(a, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_object(b, &zepi_module_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_is_equal)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output is NULL");
-    *out_is_equal = are_modules_equal(a, b);
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_module_get_hash(zepi_module_t module, uint64_t *out_hash)
-{
-    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_hash)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the hash is NULL");
     const uint64_t head[2] = {(uintptr_t)module->context, module->state};
     uint64_t hash = zepi_digest_hash(head, sizeof(head));
     // A sum, since the order of the images does not count.
@@ -129,8 +111,7 @@ zepi_result_t zepi_module_get_hash(zepi_module_t module, uint64_t *out_hash)
         for (uint32_t at = 0; at < part->image_count && zepi_module_any_code(module, i); at++)
             hash += hash_image(part->images[at]);
     }
-    *out_hash = hash;
-    return ZEPI_SUCCESS;
+    return hash;
 }
 
 // ---- Joining ----
@@ -238,33 +219,11 @@ static uint32_t find_listing(uint32_t module_count, const zepi_module_t *modules
     return index;
 }
 
-static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_module_t *modules)
-{
-    if (module_count == 0 || !modules)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module to join");
-    for (uint32_t i = 0; i < module_count; i++) {
-        const zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        if (modules[i]->context != modules[0]->context)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "modules 0 and %u cannot be joined: their contexts differ", i);
-        if (modules[i]->state != modules[0]->state)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "modules 0 and %u cannot be joined: one is %s, the other %s", i,
-                             zepi_module_state_name(modules[0]->state),
-                             zepi_module_state_name(modules[i]->state));
-    }
-    return ZEPI_SUCCESS;
-}
-
 // Each with the first one that lists all: those that list all have the same then, and the others,
 // which are empty or native, no more than it. Among themselves these are not compared.
 static zepi_result_t check_modules_of_join(uint32_t module_count, const zepi_module_t *modules)
 {
-    zepi_result_t result = check_handles_of_join(module_count, modules);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    zepi_result_t result = ZEPI_SUCCESS;
     const uint32_t kernels = find_listing(module_count, modules, lists_all_kernels);
     const uint32_t symbols = find_listing(module_count, modules, lists_all_symbols);
     for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
@@ -481,8 +440,6 @@ zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modul
                                zepi_module_t *out_module)
 {
     struct zepi_module *joined = NULL;
-    if (!out_module)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
     zepi_result_t result = check_modules_of_join(module_count, modules);
     if (result == ZEPI_SUCCESS)
         result = join_modules(module_count, modules, &joined);
@@ -490,47 +447,5 @@ zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modul
         return result;
     zepi_object_publish(joined);
     *out_module = joined;
-    return ZEPI_SUCCESS;
-}
-
-// ---- The modules of a context ----
-
-struct taking {
-    zepi_module_state_t state;
-    uint32_t capacity;
-    zepi_module_t *out_modules;
-    uint32_t count;
-};
-
-// Consumes the reference.
-static void consume_joined_module(void *user, struct zepi_module *module)
-{
-    struct taking *taking = user;
-    if (module->state != taking->state) {
-        zepi_release(module);
-        return;
-    }
-    if (taking->count < taking->capacity)
-        taking->out_modules[taking->count] = module;
-    else
-        zepi_release(module);
-    taking->count++;
-}
-
-zepi_result_t zepi_context_get_modules(zepi_context_t context, zepi_module_state_t state,
-                                       uint32_t capacity, zepi_module_t *out_modules,
-                                       uint32_t *out_count)
-{
-    struct taking taking = {state, capacity, out_modules, 0};
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_modules, out_count);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "state %d is none of input (1), object (2), executable (3)", (int)state);
-    zepi_module_visit_all(context, consume_joined_module, &taking);
-    *out_count = taking.count;
     return ZEPI_SUCCESS;
 }

@@ -108,16 +108,9 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
 zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
                                        size_t size_bytes, struct zepi_module **out_module);
 
-zepi_result_t zepi_module_get_info(zepi_module_t module, zepi_module_info_t *out_info);
-zepi_result_t zepi_module_get_devices(zepi_module_t module, uint32_t capacity,
-                                      zepi_device_t *out_devices, uint32_t *out_count);
-zepi_result_t zepi_module_get_images(zepi_module_t module, uint32_t capacity,
-                                     zepi_device_image_t *out_images, uint32_t *out_count);
-zepi_result_t zepi_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
-                                           const char **out_names, uint32_t *out_count);
-zepi_result_t zepi_module_has_kernel(zepi_module_t module, const char *name, bool *out_has);
-zepi_result_t zepi_module_get_build_log(zepi_module_t module, zepi_device_t device,
-                                        const char **out_log);
+bool zepi_module_has_kernel(const struct zepi_module *module, const char *name);
+// Of the first part with a log. Borrowed from the module.
+const char *zepi_module_build_log(const struct zepi_module *module, uint32_t device_index);
 
 // Variables and functions in an executable's code, where the driver has them.
 struct zepi_global {

@@ -286,19 +286,6 @@ static zepi_result_t build_for_devices(struct build *build)
     return result;
 }
 
-static zepi_result_t check_input(zepi_module_t input, const void *out_module)
-{
-    const zepi_result_t result = zepi_check_object(input, &zepi_module_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_module)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
-    if (input->state != ZEPI_MODULE_INPUT)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the module is %s, expected input",
-                         zepi_module_state_name(input->state));
-    return ZEPI_SUCCESS;
-}
-
 static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec_values *values,
                                      const zepi_build_desc_t *desc,
                                      enum zepi_device_module_kind kind,
@@ -402,11 +389,8 @@ static zepi_result_t build_input(zepi_module_t input, const zepi_build_desc_t *d
                                  enum zepi_variables variables, zepi_module_t *out_executable)
 {
     struct zepi_module *output;
-    zepi_result_t result = check_input(input, out_executable);
-    if (result != ZEPI_SUCCESS)
-        return result;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
-    result = build_executable(input, values, desc, variables, &output);
+    const zepi_result_t result = build_executable(input, values, desc, variables, &output);
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -431,12 +415,9 @@ zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *
                                   zepi_module_t *out_object)
 {
     struct zepi_module *output;
-    zepi_result_t result = check_input(input, out_object);
-    if (result != ZEPI_SUCCESS)
-        return result;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
-    result = build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, ZEPI_VARIABLES_SHARED,
-                             &output);
+    const zepi_result_t result = build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT,
+                                                 ZEPI_VARIABLES_SHARED, &output);
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;

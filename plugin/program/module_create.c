@@ -380,15 +380,6 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
                                  uint32_t image_count, const zepi_device_image_desc_t *descs,
                                  zepi_module_t *out_module)
 {
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_module || (image_count > 0 && !descs))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         out_module ? "the list of images" : "the output for the module");
-    if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "state %d is none of input (1), object (2), executable (3)", (int)state);
     return state == ZEPI_MODULE_INPUT && image_count == 1 && zepi_device_image_is_plain(descs)
                ? zepi_module_create_plain(context, descs->bytes, descs->size_bytes, out_module)
                : module_create_from_images(context, state, image_count, descs, out_module);

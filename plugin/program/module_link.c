@@ -6,30 +6,6 @@
 #include "device/device.h"
 #include "program/link/link_build.h"
 
-static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
-                                          const void *out_executable)
-{
-    if (!out_executable || (object_count > 0 && !objects))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         out_executable ? "the list of objects" : "the output for the module");
-    if (object_count == 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is nothing to link: no object is given");
-    for (uint32_t i = 0; i < object_count; i++) {
-        const zepi_result_t result = zepi_check_object(objects[i], &zepi_module_type);
-        if (result != ZEPI_SUCCESS) {
-            zepi_error_prepend("object %u: ", i);
-            return result;
-        }
-        if (objects[i]->context != objects[0]->context)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "object %u is of another context than object 0", i);
-        if (objects[i]->state != ZEPI_MODULE_OBJECT)
-            return zepi_fail(ZEPI_ERROR_WRONG_STATE, "module %u is %s, expected object", i,
-                             zepi_module_state_name(objects[i]->state));
-    }
-    return ZEPI_SUCCESS;
-}
-
 // An empty module lacks nothing on any device.
 static bool object_serves_device(const struct zepi_module *object, uint32_t device_index)
 {
@@ -263,9 +239,8 @@ static zepi_result_t link_and_publish(uint32_t object_count, const zepi_module_t
                                       zepi_module_t *out_executable)
 {
     struct zepi_module *module = NULL;
-    zepi_result_t result = check_linked_objects(object_count, objects, out_executable);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_module_link_objects(object_count, objects, desc, variables, &module);
+    const zepi_result_t result =
+        zepi_module_link_objects(object_count, objects, desc, variables, &module);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_object_publish(module);

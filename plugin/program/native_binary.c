@@ -132,24 +132,13 @@ static zepi_result_t pieces_write_out(const struct pieces *pieces, size_t *inout
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_module_get_native_binary(zepi_module_t module, zepi_device_t device,
+zepi_result_t zepi_module_get_native_binary(const struct zepi_module *module, uint32_t device_index,
                                             size_t *inout_size_bytes, void *out_bytes)
 {
-    uint32_t index;
     struct pieces pieces;
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    zepi_result_t result = pieces_gather(&pieces, module, device_index);
     if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(module->context, device, &index);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!inout_size_bytes)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pointer to the size is NULL");
-    if (module->state == ZEPI_MODULE_INPUT)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
-                         "the module is input: it has no native code before it is compiled");
-    result = pieces_gather(&pieces, module, index);
-    if (result == ZEPI_SUCCESS)
-        result = pieces_check(&pieces, device);
+        result = pieces_check(&pieces, module->context->devices[device_index]);
     if (result == ZEPI_SUCCESS)
         result = pieces_write_out(&pieces, inout_size_bytes, out_bytes);
     pieces_finish(&pieces);

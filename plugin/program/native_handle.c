@@ -84,42 +84,15 @@ static zepi_result_t make_imported_module(struct zepi_context *context, uint32_t
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_imported_module(zepi_context_t context, zepi_device_t device,
-                                           const void *native_handle, zepi_module_state_t state,
-                                           zepi_ownership_t ownership, const void *out_module,
-                                           uint32_t *out_index)
-{
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(context, device, out_index);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!native_handle || !out_module)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         native_handle ? "the output for the module" : "the native handle");
-    if (ownership != ZEPI_OWNERSHIP_KEEP && ownership != ZEPI_OWNERSHIP_TRANSFER)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "ownership %d is neither keep (0) nor transfer (1)", (int)ownership);
-    if (state == ZEPI_MODULE_INPUT)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
-                         "a ze_module is compiled: it cannot be an input module");
-    if (state != ZEPI_MODULE_OBJECT && state != ZEPI_MODULE_EXECUTABLE)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "state %d is neither object (2) nor executable (3)", (int)state);
-    return ZEPI_SUCCESS;
-}
-
 zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device_t device,
                                              void *native_handle, zepi_module_state_t state,
                                              zepi_ownership_t ownership, zepi_module_t *out_module)
 {
-    uint32_t index;
+    const uint32_t index = zepi_context_device_index(context, device);
     struct zepi_build_result *device_module;
     struct zepi_module *module = NULL;
     zepi_result_t result =
-        check_imported_module(context, device, native_handle, state, ownership, out_module, &index);
-    if (result == ZEPI_SUCCESS)
-        result = make_imported_code(context, device, native_handle, state, &device_module);
+        make_imported_code(context, device, native_handle, state, &device_module);
     if (result != ZEPI_SUCCESS)
         return result;
     result = make_imported_module(context, index, device_module, state, &module);
@@ -264,23 +237,12 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
     return *out_device_module ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-zepi_result_t zepi_module_get_native(zepi_module_t module, zepi_device_t device,
+zepi_result_t zepi_module_get_native(struct zepi_module *module, uint32_t device_index,
                                      void **out_native_handle)
 {
-    uint32_t index;
     uint32_t unit = 0;
     const struct zepi_device_module *device_module;
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(module->context, device, &index);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the native handle is NULL");
-    if (module->state == ZEPI_MODULE_INPUT)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
-                         "the module is input: it has no ze_module before it is compiled");
-    result = find_or_create_export(module, index, &device_module);
+    zepi_result_t result = find_or_create_export(module, device_index, &device_module);
     if (result == ZEPI_SUCCESS)
         result = choose_module_unit(device_module, &unit);
     if (result != ZEPI_SUCCESS)

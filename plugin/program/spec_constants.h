@@ -4,20 +4,26 @@
 
 #include <zepi/zepi.h>
 
+// Setting specialization constants of input modules. Any thread.
+
+struct zepi_module;
+struct zepi_spec_composite;
+struct zepi_spec_entry;
+
 zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t size_bytes,
                                      const void *value);
 zepi_result_t zepi_spec_constant_set_many(zepi_module_t input, uint32_t count,
                                           const zepi_spec_value_t *values);
-zepi_result_t zepi_spec_constant_set_by_name(zepi_module_t input, const char *name,
-                                             size_t size_bytes, const void *value);
-zepi_result_t zepi_spec_constant_get(zepi_module_t module, zepi_device_image_t image, uint32_t id,
-                                     size_t size_bytes, void *out_value);
-zepi_result_t zepi_spec_constant_get_by_name(zepi_module_t module, zepi_device_image_t image,
-                                             const char *name, size_t size_bytes, void *out_value);
-zepi_result_t zepi_spec_constant_list(zepi_module_t module, zepi_device_image_t image,
-                                      uint32_t capacity, zepi_spec_constant_t *out_constants,
-                                      uint32_t *out_count);
-zepi_result_t zepi_spec_constant_list_names(zepi_module_t module, uint32_t capacity,
-                                            const char **out_names, uint32_t *out_count);
+
+// A value for a constant of the module, checked.
+zepi_result_t zepi_module_check_constant(const struct zepi_module *module, uint32_t id,
+                                         size_t size_bytes, const void *value,
+                                         struct zepi_spec_entry *out_entry);
+zepi_result_t zepi_module_fail_unknown_constant(const struct zepi_module *module, uint32_t id);
+// Replaces the module's values by a set with these entries in it. `composite`, or NULL: that they
+// are elements of.
+zepi_result_t zepi_module_put_values(struct zepi_module *module, uint32_t count,
+                                     const struct zepi_spec_entry *entries,
+                                     const struct zepi_spec_composite *composite);
 
 #endif

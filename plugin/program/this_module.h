@@ -51,10 +51,5 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
 zepi_result_t zepi_unit_register(zepi_unit_t unit, uint32_t image_count,
                                  const zepi_device_image_desc_t *images);
 zepi_result_t zepi_unit_unregister(zepi_unit_t unit);
-zepi_result_t zepi_unit_get_module(zepi_unit_t unit, zepi_context_t context,
-                                   zepi_module_state_t state, zepi_module_t *out_module);
-zepi_result_t zepi_unit_has_module(zepi_unit_t unit, zepi_context_t context,
-                                   zepi_module_state_t state, bool *out_has);
-zepi_result_t zepi_unit_has_any_module(zepi_unit_t unit, zepi_context_t context, bool *out_has);
 
 #endif

@@ -33,12 +33,4 @@ static inline uint64_t zepi_request_generation(void)
 }
 void zepi_request_note_change(void);
 
-zepi_result_t zepi_cache_get_limits(zepi_context_t context, zepi_cache_limits_t *out_limits);
-zepi_result_t zepi_cache_set_limits(zepi_context_t context, const zepi_cache_limits_t *limits);
-zepi_result_t zepi_cache_get_counters(zepi_context_t context, zepi_cache_level_t level,
-                                      zepi_cache_counters_t *out_counters);
-zepi_result_t zepi_cache_get_location(zepi_cache_location_t *out_location);
-zepi_result_t zepi_cache_trim(zepi_context_t context, uint64_t bytes);
-zepi_result_t zepi_cache_clear(zepi_context_t context);
-
 #endif

@@ -60,8 +60,7 @@ ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
 // Kernels, and the functions that the SPIR-V exports.
 static bool has_function(const struct zepi_module *module, const char *name)
 {
-    bool is_kernel = false;
-    zepi_module_has_kernel((zepi_module_t)module, name, &is_kernel);
+    bool is_kernel = zepi_module_has_kernel(module, name);
     for (uint32_t i = 0; i < module->image_count && !is_kernel; i++) {
         const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {

@@ -274,8 +274,7 @@ ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
     uint32_t index = 0;
     while (index + 1 < program->context->device_count && !zepi_module_has_code(module, index))
         index++;
-    result =
-        zepi_ur_result(zepi_module_get_native(module, program->context->devices[index], &native));
+    result = zepi_ur_result(zepi_module_get_native(module, index, &native));
     zepi_release(module);
     if (result == UR_RESULT_SUCCESS)
         *phNativeProgram = (ur_native_handle_t)native;
@@ -288,6 +287,8 @@ ur_result_t zepi_urProgramCreateWithNativeHandle(ur_native_handle_t hNativeProgr
                                                  ur_program_handle_t *phProgram)
 {
     ur_result_t result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram");
+    if (result == UR_RESULT_SUCCESS && !hNativeProgram)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_context *context = zepi_ur_context(hContext);

@@ -54,7 +54,7 @@ static ur_result_t program_get_binary(struct zepi_module *module, struct zepi_de
     if (module->state != ZEPI_MODULE_INPUT) {
         const uint32_t index = zepi_context_device_index(module->context, device);
         return zepi_module_has_code(module, index) ? zepi_ur_result(zepi_module_get_native_binary(
-                                                         module, device, inout_size, out_bytes))
+                                                         module, index, inout_size, out_bytes))
                                                    : UR_RESULT_SUCCESS;
     }
     for (uint32_t i = 0; i < module->image_count; i++) {
@@ -64,7 +64,7 @@ static ur_result_t program_get_binary(struct zepi_module *module, struct zepi_de
             continue;
         zepi_device_image_info_t info = {.size = sizeof(info)};
         const ur_result_t result =
-            zepi_ur_result(zepi_device_image_get_info((zepi_device_image_t)image, &info));
+            zepi_ur_result(zepi_device_image_describe(module->images[i], &info));
         if (result != UR_RESULT_SUCCESS)
             return result;
         if (out_bytes)
@@ -148,7 +148,7 @@ static ur_result_t get_info_il(const struct zepi_ur_program *program,
     if (!program->is_il)
         return zepi_ur_info_return(info, NULL, 0);
     const ur_result_t result =
-        zepi_ur_result(zepi_device_image_get_info(program->input->images[0], &image));
+        zepi_ur_result(zepi_device_image_describe(program->input->images[0], &image));
     return result == UR_RESULT_SUCCESS ? zepi_ur_info_return(info, image.bytes, image.size_bytes)
                                        : result;
 }
@@ -250,7 +250,7 @@ static const char *program_get_log(const struct zepi_ur_program *program, uint32
 {
     const char *log = program->device_logs ? program->device_logs[device_index] : NULL;
     if (!log && program->built)
-        zepi_module_get_build_log(program->built, program->context->devices[device_index], &log);
+        log = zepi_module_build_log(program->built, device_index);
     return log ? log : "";
 }
 

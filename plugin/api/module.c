@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+// Modules and their device images.
+#include "program/module.h"
+#include "api/api.h"
+#include "api/check.h"
+#include "core/list.h"
+#include "program/built_image.h"
+#include "program/join.h"
+#include "program/module_build.h"
+#include "program/module_link.h"
+#include "program/native_binary.h"
+#include "program/native_handle.h"
+
+static zepi_result_t check_state(zepi_module_state_t state)
+{
+    return state >= ZEPI_MODULE_INPUT && state <= ZEPI_MODULE_EXECUTABLE
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "state %d is none of input (1), object (2), executable (3)", (int)state);
+}
+
+// A module, and a device of its context.
+static zepi_result_t check_module_device(zepi_module_t module, zepi_device_t device,
+                                         uint32_t *out_index)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    return result == ZEPI_SUCCESS ? zepi_context_check_device(module->context, device, out_index)
+                                  : result;
+}
+
+// ---- Making ----
+
+zepi_result_t zepi_api_module_create(zepi_context_t context, zepi_module_state_t state,
+                                     uint32_t image_count, const zepi_device_image_desc_t *descs,
+                                     zepi_module_t *out_module)
+{
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_module || (image_count > 0 && !descs))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         out_module ? "the list of images" : "the output for the module");
+    return check_state(state) == ZEPI_SUCCESS
+               ? zepi_module_create(context, state, image_count, descs, out_module)
+               : ZEPI_ERROR_INVALID_VALUE;
+}
+
+static zepi_result_t check_input(zepi_module_t input, const void *out_module)
+{
+    const zepi_result_t result = zepi_check_object(input, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!out_module)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
+    if (input->state != ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the module is %s, expected input",
+                         zepi_module_state_name(input->state));
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_api_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
+                                      zepi_module_t *out_object)
+{
+    const zepi_result_t result = check_input(input, out_object);
+    return result == ZEPI_SUCCESS ? zepi_module_compile(input, desc, out_object) : result;
+}
+
+zepi_result_t zepi_api_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
+                                    zepi_module_t *out_executable)
+{
+    const zepi_result_t result = check_input(input, out_executable);
+    return result == ZEPI_SUCCESS ? zepi_module_build(input, desc, out_executable) : result;
+}
+
+static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
+                                          const void *out_executable)
+{
+    if (!out_executable || (object_count > 0 && !objects))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         out_executable ? "the list of objects" : "the output for the module");
+    if (object_count == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is nothing to link: no object is given");
+    for (uint32_t i = 0; i < object_count; i++) {
+        const zepi_result_t result = zepi_check_object(objects[i], &zepi_module_type);
+        if (result != ZEPI_SUCCESS) {
+            zepi_error_prepend("object %u: ", i);
+            return result;
+        }
+        if (objects[i]->context != objects[0]->context)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "object %u is of another context than object 0", i);
+        if (objects[i]->state != ZEPI_MODULE_OBJECT)
+            return zepi_fail(ZEPI_ERROR_WRONG_STATE, "module %u is %s, expected object", i,
+                             zepi_module_state_name(objects[i]->state));
+    }
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_api_module_link(uint32_t object_count, const zepi_module_t *objects,
+                                   const zepi_build_desc_t *desc, zepi_module_t *out_executable)
+{
+    const zepi_result_t result = check_linked_objects(object_count, objects, out_executable);
+    return result == ZEPI_SUCCESS ? zepi_module_link(object_count, objects, desc, out_executable)
+                                  : result;
+}
+
+static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_module_t *modules)
+{
+    if (module_count == 0 || !modules)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module to join");
+    for (uint32_t i = 0; i < module_count; i++) {
+        const zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (modules[i]->context != modules[0]->context)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "modules 0 and %u cannot be joined: their contexts differ", i);
+        if (modules[i]->state != modules[0]->state)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "modules 0 and %u cannot be joined: one is %s, the other %s", i,
+                             zepi_module_state_name(modules[0]->state),
+                             zepi_module_state_name(modules[i]->state));
+    }
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_api_module_join(uint32_t module_count, const zepi_module_t *modules,
+                                   zepi_module_t *out_module)
+{
+    zepi_result_t result = zepi_api_check_output(out_module, "output for the module");
+    if (result == ZEPI_SUCCESS)
+        result = check_handles_of_join(module_count, modules);
+    return result == ZEPI_SUCCESS ? zepi_module_join(module_count, modules, out_module) : result;
+}
+
+zepi_result_t zepi_api_module_create_from_native(zepi_context_t context, zepi_device_t device,
+                                                 void *native_handle, zepi_module_state_t state,
+                                                 zepi_ownership_t ownership,
+                                                 zepi_module_t *out_module)
+{
+    zepi_result_t result = zepi_api_check_context_device(context, device);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_native(native_handle, ownership);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_output(out_module, "output for the module");
+    if (result == ZEPI_SUCCESS)
+        result = check_state(state);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (state == ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "a ze_module is compiled: it cannot be an input module");
+    return zepi_module_create_from_native(context, device, native_handle, state, ownership,
+                                          out_module);
+}
+
+// ---- Asking ----
+
+static bool count_kernel_name(void *user, const char *name)
+{
+    (void)name;
+    ++*(uint32_t *)user;
+    return true;
+}
+
+// Values that a built module did not use do not count.
+static bool has_native_constants(const struct zepi_module *module)
+{
+    bool is_native = true;
+    for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++)
+        is_native = is_native && zepi_device_image_is_native_support(module->images[i]);
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        for (uint32_t at = 0; at < part->image_count && zepi_module_any_code(module, i); at++)
+            is_native = is_native && zepi_device_image_is_native_support(part->images[at]);
+    }
+    return is_native;
+}
+
+// An input may be built for any device of the context, and an empty module lacks nothing on any.
+static bool module_serves_device(const struct zepi_module *module, uint32_t device_index)
+{
+    return module->part_count == 0 || zepi_module_has_code(module, device_index);
+}
+
+static uint32_t count_served_devices(const struct zepi_module *module)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->context->device_count; i++)
+        count += module_serves_device(module, i);
+    return count;
+}
+
+zepi_result_t zepi_api_module_get_info(zepi_module_t module, zepi_module_info_t *out_info)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_info_t info = {.context = module->context,
+                               .state = module->state,
+                               .device_count = count_served_devices(module),
+                               .image_count = zepi_module_count_images(module),
+                               .spec_constant_count = module->declaration_count,
+                               .has_spec_constants = module->declaration_count > 0,
+                               .has_native_spec_constants = has_native_constants(module)};
+    zepi_module_for_each_kernel(module, count_kernel_name, &info.kernel_count);
+    return zepi_copy_info(out_info, &info, sizeof(info));
+}
+
+zepi_result_t zepi_api_module_get_devices(zepi_module_t module, uint32_t capacity,
+                                          zepi_device_t *out_devices, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_devices, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < module->context->device_count; i++) {
+        if (!module_serves_device(module, i))
+            continue;
+        if (count < capacity)
+            out_devices[count] = zepi_retain(module->context->devices[i]);
+        count++;
+    }
+    *out_count = count;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_api_module_get_device_images(zepi_module_t module, uint32_t capacity,
+                                                zepi_device_image_t *out_images,
+                                                uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_images, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_device_image *const *images = NULL;
+    const uint32_t count = zepi_module_count_images(module);
+    // A host that only counts them needs none.
+    if (capacity > 0 && count > 0)
+        result = zepi_module_list_images(module, &images);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_list_objects(count, (void *const *)images, capacity, (void **)out_images, out_count);
+    return ZEPI_SUCCESS;
+}
+
+struct name_list {
+    uint32_t capacity;
+    uint32_t count;
+    const char **names;
+};
+
+static bool list_kernel_name(void *user, const char *name)
+{
+    struct name_list *list = user;
+    if (list->count < list->capacity)
+        list->names[list->count] = name;
+    list->count++;
+    return true;
+}
+
+zepi_result_t zepi_api_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
+                                               const char **out_names, uint32_t *out_count)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_names, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct name_list list = {.capacity = capacity, .names = out_names};
+    zepi_module_for_each_kernel(module, list_kernel_name, &list);
+    *out_count = list.count;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_api_module_has_kernel(zepi_module_t module, const char *name, bool *out_has)
+{
+    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!name || !out_has)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
+                         name ? "the output" : "the kernel's name");
+    *out_has = zepi_module_has_kernel(module, name);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_api_module_get_build_log(zepi_module_t module, zepi_device_t device,
+                                            const char **out_log)
+{
+    uint32_t index = 0;
+    zepi_result_t result = check_module_device(module, device, &index);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_output(out_log, "output for the log");
+    if (result == ZEPI_SUCCESS)
+        *out_log = zepi_module_build_log(module, index);
+    return result;
+}
+
+zepi_result_t zepi_api_module_get_native_binary(zepi_module_t module, zepi_device_t device,
+                                                size_t *inout_size_bytes, void *out_bytes)
+{
+    uint32_t index = 0;
+    zepi_result_t result = check_module_device(module, device, &index);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_output(inout_size_bytes, "pointer to the size");
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (module->state == ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "the module is input: it has no native code before it is compiled");
+    return zepi_module_get_native_binary(module, index, inout_size_bytes, out_bytes);
+}
+
+zepi_result_t zepi_api_module_get_native(zepi_module_t module, zepi_device_t device,
+                                         void **out_native_handle)
+{
+    uint32_t index = 0;
+    zepi_result_t result = check_module_device(module, device, &index);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_output(out_native_handle, "output for the native handle");
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (module->state == ZEPI_MODULE_INPUT)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                         "the module is input: it has no ze_module before it is compiled");
+    return zepi_module_get_native(module, index, out_native_handle);
+}
+
+zepi_result_t zepi_api_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal)
+{
+    zepi_result_t result = zepi_check_object(a, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_object(b, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_output(out_is_equal, "output");
+    if (result == ZEPI_SUCCESS)
+        *out_is_equal = zepi_modules_are_equal(a, b);
+    return result;
+}
+
+zepi_result_t zepi_api_module_get_hash(zepi_module_t module, uint64_t *out_hash)
+{
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_check_output(out_hash, "output for the hash");
+    if (result == ZEPI_SUCCESS)
+        *out_hash = zepi_module_hash(module);
+    return result;
+}
+
+zepi_result_t zepi_api_device_image_get_info(zepi_device_image_t image,
+                                             zepi_device_image_info_t *out_info)
+{
+    zepi_device_image_info_t info;
+    zepi_result_t result = zepi_check_object(image, &zepi_device_image_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_device_image_describe(image, &info);
+    return result == ZEPI_SUCCESS ? zepi_copy_info(out_info, &info, sizeof(info)) : result;
+}
+
+// ---- The modules of a context ----
+
+struct taking {
+    zepi_module_state_t state;
+    uint32_t capacity;
+    zepi_module_t *out_modules;
+    uint32_t count;
+};
+
+// Consumes the reference.
+static void consume_joined_module(void *user, struct zepi_module *module)
+{
+    struct taking *taking = user;
+    if (module->state != taking->state) {
+        zepi_release(module);
+        return;
+    }
+    if (taking->count < taking->capacity)
+        taking->out_modules[taking->count] = module;
+    else
+        zepi_release(module);
+    taking->count++;
+}
+
+zepi_result_t zepi_api_context_get_modules(zepi_context_t context, zepi_module_state_t state,
+                                           uint32_t capacity, zepi_module_t *out_modules,
+                                           uint32_t *out_count)
+{
+    struct taking taking = {state, capacity, out_modules, 0};
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_check_list(capacity, out_modules, out_count);
+    if (result == ZEPI_SUCCESS)
+        result = check_state(state);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_module_visit_all(context, consume_joined_module, &taking);
+    *out_count = taking.count;
+    return ZEPI_SUCCESS;
+}

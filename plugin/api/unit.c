@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Modules of translation units.
+#include "api/api.h"
+#include "program/module.h"
+#include "program/this_module.h"
+
+static zepi_result_t check_unit_request(zepi_context_t context, zepi_module_state_t state,
+                                        const void *output)
+{
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "state %d is none of input (1), object (2), executable (3)", (int)state);
+    return output ? ZEPI_SUCCESS : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output is NULL");
+}
+
+zepi_result_t zepi_api_unit_get_module(zepi_unit_t token, zepi_context_t context,
+                                       zepi_module_state_t state, zepi_module_t *out_module)
+{
+    struct zepi_unit_entry *unit = NULL;
+    struct zepi_module *module = NULL;
+    zepi_result_t result = check_unit_request(context, state, out_module);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_acquire(token, &unit);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_find_or_create_module(unit, context, state, &module);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_module = module;
+    return result;
+}
+
+// Whether get would return a module that is not empty: objects and executables that no device
+// of the context takes are left out of it.
+static zepi_result_t unit_has_images(struct zepi_unit_entry *unit, struct zepi_context *context,
+                                     zepi_module_state_t state, bool *out_has)
+{
+    struct zepi_module *module = NULL;
+    *out_has = unit->counts[state] > 0;
+    if (state == ZEPI_MODULE_INPUT || !*out_has)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = zepi_unit_find_or_create_module(unit, context, state, &module);
+    if (result == ZEPI_SUCCESS)
+        *out_has = module->image_count > 0;
+    zepi_release(module);
+    return result;
+}
+
+zepi_result_t zepi_api_unit_has_module(zepi_unit_t token, zepi_context_t context,
+                                       zepi_module_state_t state, bool *out_has)
+{
+    struct zepi_unit_entry *unit = NULL;
+    bool has = false;
+    zepi_result_t result = check_unit_request(context, state, out_has);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_acquire(token, &unit);
+    if (result == ZEPI_SUCCESS)
+        result = unit_has_images(unit, context, state, &has);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_has = has;
+    return result;
+}
+
+zepi_result_t zepi_api_unit_has_any_module(zepi_unit_t token, zepi_context_t context, bool *out_has)
+{
+    struct zepi_unit_entry *unit = NULL;
+    bool has = false;
+    zepi_result_t result = check_unit_request(context, ZEPI_MODULE_INPUT, out_has);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_unit_acquire(token, &unit);
+    for (zepi_module_state_t state = ZEPI_MODULE_INPUT;
+         state <= ZEPI_MODULE_EXECUTABLE && result == ZEPI_SUCCESS && !has; state++)
+        result = unit_has_images(unit, context, state, &has);
+    zepi_unit_release(unit);
+    if (result == ZEPI_SUCCESS)
+        *out_has = has;
+    return result;
+}
