@@ -12,10 +12,10 @@
 #include "program/this_module.h"
 #include "queue/command_list.h"
 #include "queue/event_pool.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 
 const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS] = {
-    [ZEPI_PART_DEFERRED] = &zepi_deferred_part,
+    [ZEPI_PART_SYNC] = &zepi_sync_part,
     [ZEPI_PART_USM_DRIVER] = &zepi_usm_driver_part,
     [ZEPI_PART_USM] = &zepi_usm_part,
     [ZEPI_PART_MAPPINGS] = &zepi_mappings_part,

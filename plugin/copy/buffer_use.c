@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "queue/capture_command.h"
 #include "queue/command/barrier.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ze/ze.h"
 
 #define FIRST_EVENTS 8
@@ -399,7 +399,8 @@ static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
     struct zepi_buffer_uses uses;
     zepi_queue_t queue;
     struct zepi_context *context = part->buffer->context;
-    zepi_completion_look_at_all(zepi_completion_points_of(context), UINT64_MAX, UINT64_MAX);
+    struct zepi_use use = zepi_use_now(zepi_sync_of(context), 0);
+    zepi_use_wait(zepi_sync_of(context), &use);
     zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -76,7 +76,7 @@ static inline zepi_result_t zepi_queue_copy_end(struct zepi_queue *queue, void *
         queue->copy_list ? queue->copy_list : zepi_queue_next_list(queue);
     const zepi_result_t result = ZEPI_ZE(zeCommandListAppendMemoryCopy, list->ze, destination,
                                          source, size_bytes, NULL, 0, NULL);
-    zepi_completion_point_count(queue->completion);
+    zepi_timeline_submit(list->timeline);
     zepi_mutex_unlock(&queue->mutex);
     return result;
 }

@@ -9,7 +9,7 @@
 #include "queue/capture_command.h"
 #include "queue/command/barrier.h"
 #include "queue/event.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

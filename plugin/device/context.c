@@ -89,7 +89,7 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
     // In the order of the layers: deferred frees make room in the pools of memory.
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
         const struct zepi_context_part *part = zepi_context_parts[i];
-        if (part->reclaim && part->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_PATIENCE_NS))
+        if (part->reclaim && part->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_TIMEOUT_NS))
             is_any = true;
     }
     return is_first || is_any;

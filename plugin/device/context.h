@@ -16,13 +16,13 @@ struct zepi_context_part {
     zepi_result_t (*init)(struct zepi_context *context);
     // No object of the context is left. May find zeroed state. NULL: there is nothing to do.
     void (*finish)(struct zepi_context *context);
-    // Gives back memory that no command uses, as memory is short; waits at most `patience_ns` for
+    // Gives back memory that no command uses, as memory is short; waits at most `timeout_ns` for
     // each queue. False: there was nothing to give or to wait for. NULL: there never is.
-    bool (*reclaim)(struct zepi_context *context, uint64_t patience_ns);
+    bool (*reclaim)(struct zepi_context *context, uint64_t timeout_ns);
 };
 
 enum zepi_context_part_number {
-    ZEPI_PART_DEFERRED,
+    ZEPI_PART_SYNC,
     ZEPI_PART_USM_DRIVER,
     ZEPI_PART_USM,
     ZEPI_PART_MAPPINGS,
@@ -56,7 +56,7 @@ extern const struct zepi_type zepi_context_type;
 
 // How long an allocation that would fail waits for a queue whose commands may use memory that was
 // freed.
-#define ZEPI_RECLAIM_PATIENCE_NS UINT64_C(500000000)
+#define ZEPI_RECLAIM_TIMEOUT_NS UINT64_C(500000000)
 
 // Around every allocation of the driver's memory, and around the calls that take much of it,
 // command lists and modules: memory that the host freed and no command uses does not make it fail,

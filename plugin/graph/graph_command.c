@@ -25,8 +25,8 @@ zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi
         zepi_free(native);
         return result;
     }
-    native->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    native->deferred.destroy = destroy_native_command;
+    native->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    native->deferred.run = destroy_native_command;
     *out_native = native;
     return ZEPI_SUCCESS;
 }
@@ -43,7 +43,7 @@ static void command_release_launch(struct zepi_graph_command *command)
 static void command_release_transfer(struct zepi_graph_command *command)
 {
     if (command->native)
-        zepi_defer_free(command->context, &command->native->deferred);
+        zepi_defer(command->context, &command->native->deferred);
     for (int i = 0; i < 2; i++)
         zepi_release(command->memory[i].object);
     zepi_free(command->image_copy);

@@ -11,7 +11,7 @@
 #include "memory/usm.h"
 #include "queue/command_list.h"
 #include "queue/event.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ze/ze.h"
 
 // ---- Lists and events ----
@@ -89,9 +89,9 @@ void zepi_recording_destroy(struct zepi_recording *recording)
     release_kept_queues(recording);
     zepi_recorded_uses_finish(&recording->uses);
     zepi_free(recording->moves);
-    recording->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    recording->deferred.destroy = recording_destroy_deferred;
-    zepi_defer_free(recording->uses.context, &recording->deferred);
+    recording->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    recording->deferred.run = recording_destroy_deferred;
+    zepi_defer(recording->uses.context, &recording->deferred);
 }
 
 void zepi_recording_release_event(struct zepi_recording *recording, zepi_event_t event)
@@ -110,8 +110,7 @@ static void release_idle_queues(struct zepi_recording *recording)
     struct zepi_queue **at = &recording->kept_queues;
     while (*at) {
         struct zepi_queue *queue = *at;
-        bool is_empty = false;
-        if (zepi_queue_ask_empty(queue, &is_empty) == ZEPI_SUCCESS && is_empty) {
+        if (zepi_queue_poll(queue)) {
             *at = queue->next_kept;
             zepi_release(queue);
         } else {

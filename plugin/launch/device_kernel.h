@@ -5,8 +5,8 @@
 #include "cache/build_result.h"
 #include "core/mutex.h"
 #include "program/build/device_module.h"
-#include "sync/completion_point.h"
-#include "sync/deferred_free.h"
+#include "queue/queue.h"
+#include "sync/deferred.h"
 
 // A kernel on one device: the payload of the context's cache of kernels. A ze_kernel carries the
 // state of its arguments and may be in one thread only, so every queue has an instance of its own,

@@ -32,24 +32,25 @@ static void destroy_deferred_kernel(struct zepi_deferred *deferred)
     zepi_free(device_kernel);
 }
 
-// Whether the kernel has to be destroyed at once: a host that kept the ze_module destroys it as
-// soon as zepi's module object is gone, and Level Zero requires that its kernels are destroyed
-// before.
-static bool is_kernel_urgent(const struct zepi_device_kernel *device_kernel)
+// Defers the destruction of ze_kernels. A host that kept the ze_module destroys it as soon as
+// zepi's module object is gone, and Level Zero requires that its kernels are destroyed before.
+static void defer_of_kernel(const struct zepi_device_kernel *device_kernel,
+                            struct zepi_deferred *deferred)
 {
     const struct zepi_device_module *device_module =
         zepi_device_module_of(device_kernel->device_module);
-    return device_module->is_private && device_module->ownership == ZEPI_OWNERSHIP_KEEP;
+    if (device_module->is_private && device_module->ownership == ZEPI_OWNERSHIP_KEEP)
+        zepi_defer_no_longer(device_module->context, deferred);
+    else
+        zepi_defer(device_module->context, deferred);
 }
 
 static void device_kernel_destroy(void *payload)
 {
     struct zepi_device_kernel *device_kernel = payload;
-    device_kernel->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    device_kernel->deferred.is_urgent = is_kernel_urgent(device_kernel);
-    device_kernel->deferred.destroy = destroy_deferred_kernel;
-    zepi_defer_free(zepi_device_module_of(device_kernel->device_module)->context,
-                    &device_kernel->deferred);
+    device_kernel->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    device_kernel->deferred.run = destroy_deferred_kernel;
+    defer_of_kernel(device_kernel, &device_kernel->deferred);
 }
 
 // Of native code no declarations are known, but some drivers tell how many bytes of each argument
@@ -292,9 +293,7 @@ static void destroy_deferred_instance(struct zepi_deferred *deferred)
 void zepi_kernel_instance_destroy(struct zepi_device_kernel *device_kernel,
                                   struct zepi_kernel_instance *instance)
 {
-    instance->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    instance->deferred.is_urgent = is_kernel_urgent(device_kernel);
-    instance->deferred.destroy = destroy_deferred_instance;
-    zepi_defer_free(zepi_device_module_of(device_kernel->device_module)->context,
-                    &instance->deferred);
+    instance->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    instance->deferred.run = destroy_deferred_instance;
+    defer_of_kernel(device_kernel, &instance->deferred);
 }

@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_KERNEL_INSTANCE_H
 #define ZEPI_LAUNCH_KERNEL_INSTANCE_H
 
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 
 #include <level_zero/ze_api.h>
 

@@ -3,7 +3,7 @@
 
 #include "core/alloc.h"
 #include "device/device.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 #include "ze/ze.h"
 
 #include <inttypes.h>
@@ -30,15 +30,15 @@ static struct zepi_image_place *image_place_create(void)
     struct zepi_image_place *place = zepi_allocate(1, sizeof(*place));
     if (!place)
         return NULL;
-    place->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    place->deferred.destroy = image_place_destroy;
+    place->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    place->deferred.run = image_place_destroy;
     return place;
 }
 
 static void image_place_defer(struct zepi_image_place *place, struct zepi_context *context)
 {
     if (place)
-        zepi_defer_free(context, &place->deferred);
+        zepi_defer(context, &place->deferred);
 }
 
 static void image_destroy(void *object)
@@ -133,7 +133,7 @@ zepi_result_t zepi_image_create(struct zepi_context *context, struct zepi_device
     }
     if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER) {
         image->place->ze_image = image->ze;
-        image->place->deferred.weight += image_most_bytes(desc);
+        image->place->deferred.bytes += image_most_bytes(desc);
     }
     *out_image = image;
     return ZEPI_SUCCESS;

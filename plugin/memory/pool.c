@@ -353,7 +353,7 @@ zepi_result_t zepi_pool_trim(zepi_pool_t pool, size_t keep_bytes)
     if (result != ZEPI_SUCCESS)
         return result;
     // Freed memory whose commands are complete is not in use.
-    zepi_deferred_drain(pool->context, 0);
+    zepi_sync_poll(zepi_sync_of(pool->context), 0);
     zepi_usm_pool_trim(pool->usm, keep_bytes);
     return ZEPI_SUCCESS;
 }
@@ -367,12 +367,12 @@ static zepi_result_t usm_init(struct zepi_context *context)
 }
 
 // Gives the driver all memory that is not in use.
-static bool usm_reclaim(struct zepi_context *context, uint64_t patience_ns)
+static bool usm_reclaim(struct zepi_context *context, uint64_t timeout_ns)
 {
     struct zepi_usm_pool *pool =
         atomic_load_explicit(&zepi_usm_pools_of(context)->first, memory_order_acquire);
     bool is_any = false;
-    (void)patience_ns;
+    (void)timeout_ns;
     for (; pool; pool = pool->next)
         is_any = zepi_usm_pool_trim(pool, 0) || is_any;
     return is_any;

@@ -109,18 +109,17 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zep
         zepi_usm_pool_unreserve(pool, driver_bytes);
         return result;
     }
-    zepi_usm_region_fill(region,
-                         &(struct zepi_usm_region_desc){
-                             .base = (uintptr_t)memory,
-                             .size_bytes = driver_bytes,
-                             .shift = ZEPI_USM_WHOLE_SHIFT,
-                             .context = context,
-                             .device = device,
-                             .kind = kind,
-                             .pool = pool,
-                             .used_bytes = size_bytes,
-                             .export_types = wish->export_types,
-                             .stamp = zepi_completion_stamp(zepi_completion_points_of(context))});
+    zepi_usm_region_fill(
+        region, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
+                                               .size_bytes = driver_bytes,
+                                               .shift = ZEPI_USM_WHOLE_SHIFT,
+                                               .context = context,
+                                               .device = device,
+                                               .kind = kind,
+                                               .pool = pool,
+                                               .used_bytes = size_bytes,
+                                               .export_types = wish->export_types,
+                                               .stamp = zepi_sync_epoch(zepi_sync_of(context))});
     switch (zepi_usm_table_add((uintptr_t)memory, driver_bytes, region)) {
     case ZEPI_USM_ENTERED:
         if (pool != zepi_usm_pools_of(context)->own)
@@ -153,7 +152,7 @@ static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes,
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     void *memory = zepi_usm_shard_take(own, size_class, size_bytes);
     // Freed memory whose commands are complete comes before more of the driver's.
-    if (!memory && zepi_deferred_drain(heap->pool->context, 0))
+    if (!memory && zepi_sync_poll(zepi_sync_of(heap->pool->context), 0))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
     while (!memory && zepi_usm_shard_grow(own, size_class, attempts))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
@@ -164,7 +163,7 @@ static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes,
 
 // Memory that was freed in the order of a queue, or is kept. NULL: there is none.
 static void *usm_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                 struct zepi_completion_moment *out_freed)
+                                 struct zepi_point *out_freed)
 {
     // Without earlier moments: blocks whose moment is over have gone back, unless the pool keeps
     // them.
@@ -173,13 +172,13 @@ static void *usm_take_from_order(struct zepi_usm_pool *pool, const struct zepi_u
     void *memory = zepi_usm_pool_take_from_order(pool, wish, out_freed);
     // Before more of the driver's, as in usm_heap_take_block.
     if (!memory && wish->past && wish->size_bytes > pool->most_bytes &&
-        zepi_deferred_drain(pool->context, 0))
+        zepi_sync_poll(zepi_sync_of(pool->context), 0))
         memory = zepi_usm_pool_take_from_order(pool, wish, out_freed);
     return memory;
 }
 
 zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                      void **out_memory, struct zepi_completion_moment *out_freed)
+                                      void **out_memory, struct zepi_point *out_freed)
 {
     const size_t size_bytes = wish->size_bytes;
     const size_t alignment_bytes = wish->alignment_bytes;
@@ -194,7 +193,7 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
     if (alignment_bytes & (alignment_bytes - 1))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the alignment is %zu, expected a power of two or 0", alignment_bytes);
-    *out_freed = (struct zepi_completion_moment){NULL, 0};
+    *out_freed = (struct zepi_point){NULL, 0};
     void *memory = wish->export_types ? NULL : usm_take_from_order(pool, wish, out_freed);
     // Blocks are aligned to their length.
     const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
@@ -224,7 +223,7 @@ zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t d
                                        .kind = kind,
                                        .size_bytes = size_bytes,
                                        .alignment_bytes = alignment_bytes};
-    struct zepi_completion_moment freed;
+    struct zepi_point freed;
     return zepi_usm_allocate_after(pool, &wish, out_memory, &freed);
 }
 
@@ -276,9 +275,8 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     if (__builtin_expect(!zepi_mutex_try_lock(&shard->mutex), 0))
         return allocate_slowly(shard, size_bytes, out_memory);
-    void *memory =
-        zepi_usm_shard_take_locked(shard, zepi_usm_class_of(size_bytes), size_bytes,
-                                   zepi_completion_stamp(zepi_completion_points_of(context)));
+    void *memory = zepi_usm_shard_take_locked(shard, zepi_usm_class_of(size_bytes), size_bytes,
+                                              zepi_sync_epoch(zepi_sync_of(context)));
     if (__builtin_expect(!memory, 0))
         return allocate_more(shard, size_bytes, out_memory);
     *out_memory = memory;
@@ -306,7 +304,7 @@ static zepi_result_t region_free_or_keep(struct zepi_usm_region *region)
         atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed) >
             atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed))
         return zepi_usm_region_free(region);
-    zepi_usm_pool_add_to_order(pool, &region->blocks[0], (struct zepi_completion_moment){NULL, 0});
+    zepi_usm_pool_add_to_order(pool, &region->blocks[0], (struct zepi_point){NULL, 0});
     return ZEPI_SUCCESS;
 }
 
@@ -317,7 +315,7 @@ static void free_deferred_region(struct zepi_deferred *deferred)
 }
 
 static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
-                                struct zepi_completion_moment moment)
+                                struct zepi_point freed)
 {
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
     struct zepi_context *context = pool->context;
@@ -326,15 +324,15 @@ static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
         return fail_no_allocation(memory);
     if (pool != zepi_usm_pools_of(context)->own)
         zepi_usm_pool_discount(pool, size_bytes);
-    if (moment.point && !is_exportable(region)) {
-        zepi_usm_pool_add_to_order(pool, &region->blocks[0], moment);
+    if (freed.timeline && !is_exportable(region)) {
+        zepi_usm_pool_add_to_order(pool, &region->blocks[0], freed);
         return ZEPI_SUCCESS;
     }
-    if (zepi_completion_is_unused(zepi_completion_points_of(context), region->blocks[0].stamp))
+    if (!zepi_sync_next(zepi_sync_of(context), NULL, region->blocks[0].stamp).timeline)
         return region_free_or_keep(region);
-    region->deferred.weight = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
-    region->deferred.destroy = free_deferred_region;
-    zepi_defer_free(context, &region->deferred);
+    region->deferred.bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+    region->deferred.run = free_deferred_region;
+    zepi_defer(context, &region->deferred);
     return ZEPI_SUCCESS;
 }
 
@@ -357,7 +355,7 @@ static zepi_result_t give_unknown_address(struct zepi_context *context, void *me
     void *base = NULL;
     size_t size_bytes = 0;
     // The driver names the mistake with memory that is not its own.
-    if (zepi_completion_is_unused(zepi_completion_points_of(context), 0) ||
+    if (!zepi_sync_next(zepi_sync_of(context), NULL, 0).timeline ||
         zepi_ze.zeMemGetAddressRange(context->ze, memory, &base, &size_bytes) !=
             ZE_RESULT_SUCCESS ||
         base != memory)
@@ -365,10 +363,10 @@ static zepi_result_t give_unknown_address(struct zepi_context *context, void *me
     struct unknown *unknown = zepi_allocate(1, sizeof(*unknown));
     if (!unknown)
         return zepi_fail_no_memory();
-    *unknown = (struct unknown){.deferred = {.weight = size_bytes, .destroy = free_unknown_address},
+    *unknown = (struct unknown){.deferred = {.bytes = size_bytes, .run = free_unknown_address},
                                 .ze = context->ze,
                                 .memory = memory};
-    zepi_defer_free(context, &unknown->deferred);
+    zepi_defer(context, &unknown->deferred);
     return ZEPI_SUCCESS;
 }
 
@@ -383,33 +381,32 @@ bool zepi_usm_may_be_freed(const struct zepi_context *context, const void *memor
            zepi_usm_region_describe(region, memory, &info) && info.base == memory;
 }
 
-zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory,
-                               struct zepi_completion_moment moment)
+zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory, struct zepi_point freed)
 {
     struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)memory);
     if (!region || !zepi_usm_region_has(region, memory) ||
         atomic_load_explicit(&region->platform, memory_order_relaxed) != context->platform)
         return give_unknown_address(context, memory);
-    if (!zepi_options()->usm_pool || zepi_completion_moment_is_over(moment))
-        moment.point = NULL;
+    if (!zepi_options()->usm_pool || zepi_point_is_reached(freed))
+        freed.timeline = NULL;
     if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
     struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
     if (!shard)
-        return free_alone(region, memory, moment);
-    if (!moment.point)
+        return free_alone(region, memory, freed);
+    if (!freed.timeline)
         return zepi_usm_shard_give(shard, region, (uintptr_t)memory) ? ZEPI_SUCCESS
                                                                      : fail_no_allocation(memory);
     struct zepi_usm_block *block = zepi_usm_shard_end(shard, region, (uintptr_t)memory);
     if (!block)
         return fail_no_allocation(memory);
-    zepi_usm_pool_add_to_order(shard->heap->pool, block, moment);
+    zepi_usm_pool_add_to_order(shard->heap->pool, block, freed);
     return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
 {
-    return zepi_usm_give_at(context, memory, (struct zepi_completion_moment){NULL, 0});
+    return zepi_usm_give_at(context, memory, (struct zepi_point){NULL, 0});
 }
 
 static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, void *memory)
@@ -457,7 +454,7 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
     struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, region, (uintptr_t)memory);
     if (__builtin_expect(!block, 0))
         return fail_free_of_nothing(context, memory, shard);
-    if (!zepi_completion_are_all_idle(zepi_completion_points_of(context)))
+    if (!zepi_sync_is_idle(zepi_sync_of(context)))
         return free_busy(shard, region, block);
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_unsettled(region))

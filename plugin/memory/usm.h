@@ -19,14 +19,13 @@ zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t d
 // *out_freed: when it was freed, for zepi_usm_give_at should it not be used; of no queue for other
 // memory.
 zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                      void **out_memory, struct zepi_completion_moment *out_freed);
+                                      void **out_memory, struct zepi_point *out_freed);
 // The `user` of the pool that the address is from, borrowed; NULL: none.
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address);
 // zepi_usm_free without checks of its arguments: also of a context that is on its way out.
 zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory);
-// The same at a moment of a queue: allocations that come after it have the memory at once.
-zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory,
-                               struct zepi_completion_moment moment);
+// The same at a point: allocations that come after it have the memory at once.
+zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory, struct zepi_point freed);
 // Whether memory may be freed as far as the table knows: false inside an allocation of zepi's, or
 // where one was freed, or of another context.
 bool zepi_usm_may_be_freed(const struct zepi_context *context, const void *memory);

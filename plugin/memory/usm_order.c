@@ -11,7 +11,7 @@ static bool begin_deferred_locked(struct zepi_usm_order *order, uint64_t weight)
 {
     const bool is_first = !order->is_deferred;
     if (is_first)
-        order->deferred.weight = weight;
+        order->deferred.bytes = weight;
     order->is_deferred = true;
     return is_first;
 }
@@ -22,18 +22,15 @@ bool zepi_usm_order_add(struct zepi_usm_order *order, unsigned list, struct zepi
     zepi_mutex_lock(&order->mutex);
     block->next = order->first[list];
     order->first[list] = block;
-    const bool is_first = block->freed.point && begin_deferred_locked(order, size_bytes);
+    const bool is_first = block->freed.timeline && begin_deferred_locked(order, size_bytes);
     zepi_mutex_unlock(&order->mutex);
     return is_first;
 }
 
-static bool is_in_past(const struct zepi_usm_past *past, struct zepi_completion_moment moment)
+static bool is_in_past(const struct zepi_usm_past *past, struct zepi_point point)
 {
     for (uint32_t i = 0; past && i < past->count; i++) {
-        const struct zepi_completion_moment *known = &past->moments[i].moment;
-        if (known->point == moment.point &&
-            (past->moments[i].is_alone ? known->number == moment.number
-                                       : known->number >= moment.number))
+        if (zepi_point_covers(past->points[i], point))
             return true;
     }
     return false;
@@ -52,7 +49,7 @@ static bool fits(struct zepi_usm_block *block, const struct zepi_usm_wish *wish,
            size_bytes - wish->size_bytes <= wish->size_bytes / 4 &&
            (!is_alone || wish->alignment_bytes == 0 ||
             (uintptr_t)block->address % wish->alignment_bytes == 0) &&
-           (zepi_completion_moment_is_over(block->freed) || is_in_past(wish->past, block->freed));
+           (zepi_point_is_reached(block->freed) || is_in_past(wish->past, block->freed));
 }
 
 struct zepi_usm_block *zepi_usm_order_take(struct zepi_usm_order *order, unsigned list,
@@ -81,7 +78,7 @@ bool zepi_usm_order_take_over(struct zepi_usm_order *order, size_t excess_bytes,
         struct zepi_usm_block **link = &order->first[list];
         while (*link) {
             struct zepi_usm_block *block = *link;
-            const bool is_over = zepi_completion_moment_is_over(block->freed);
+            const bool is_over = zepi_point_is_reached(block->freed);
             const size_t size_bytes = is_alone ? region_bytes_of(block) : 1;
             if (!is_over)
                 weight += size_bytes;

@@ -24,13 +24,10 @@ struct zepi_usm_order {
 };
 
 // The moments that an allocation in the order of a queue comes after.
-#define ZEPI_USM_PAST_MOMENTS 9
+#define ZEPI_USM_PAST_POINTS 9
 struct zepi_usm_past {
     uint32_t count;
-    struct {
-        struct zepi_completion_moment moment;
-        bool is_alone; // without earlier commands of its queue
-    } moments[ZEPI_USM_PAST_MOMENTS];
+    struct zepi_point points[ZEPI_USM_PAST_POINTS];
 };
 
 // The properties of a wanted block.

@@ -174,7 +174,8 @@ bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes,
     size_t after = counter_add(&pool->reserved_bytes, size_bytes);
     // Idle slabs may make room, or memory that commands still use.
     while (after > maximum && size_bytes <= maximum && attempts->of_pool < 2) {
-        zepi_deferred_drain(pool->context, attempts->of_pool++ > 0 ? ZEPI_RECLAIM_PATIENCE_NS : 0);
+        zepi_sync_poll(zepi_sync_of(pool->context),
+                       attempts->of_pool++ > 0 ? ZEPI_RECLAIM_TIMEOUT_NS : 0);
         zepi_usm_pool_trim(pool, maximum);
         after = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
     }
@@ -264,8 +265,8 @@ static void settle_deferred_order(struct zepi_deferred *deferred);
 
 static void defer_order(struct zepi_usm_pool *pool)
 {
-    pool->order.deferred.destroy = settle_deferred_order;
-    zepi_defer_free(pool->context, &pool->order.deferred);
+    pool->order.deferred.run = settle_deferred_order;
+    zepi_defer(pool->context, &pool->order.deferred);
 }
 
 // Blocks that were freed in the order of queues that have got there go back to their slabs;
@@ -395,8 +396,7 @@ void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, siz
         full = shard->first[size_class];
     }
     void *memory = zepi_usm_shard_take_locked(
-        shard, size_class, size_bytes,
-        zepi_completion_stamp(zepi_completion_points_of(shard->heap->pool->context)));
+        shard, size_class, size_bytes, zepi_sync_epoch(zepi_sync_of(shard->heap->pool->context)));
     zepi_mutex_unlock(&shard->mutex);
     if (memory && shard->is_counted)
         zepi_usm_pool_count(shard->heap->pool, size_bytes);
@@ -452,7 +452,7 @@ static void give_sealed_blocks(struct zepi_deferred *deferred)
     while (since) {
         struct zepi_usm_block *block = since;
         since = block->next;
-        if (zepi_completion_is_unused(zepi_completion_points_of(context), block->stamp)) {
+        if (!zepi_sync_next(zepi_sync_of(context), NULL, block->stamp).timeline) {
             zepi_usm_slab_push_locked(slab, block);
         } else {
             block->next = slab->sealed;
@@ -462,14 +462,14 @@ static void give_sealed_blocks(struct zepi_deferred *deferred)
     const bool is_sealed = slab->sealed != NULL;
     shard_unlock_settled(shard, slab);
     if (is_sealed)
-        zepi_defer_free(context, deferred);
+        zepi_defer(context, deferred);
 }
 
 void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
                                          struct zepi_usm_block *block)
 {
     struct zepi_context *context = shard->heap->pool->context;
-    if (zepi_completion_is_unused(zepi_completion_points_of(context), block->stamp)) {
+    if (!zepi_sync_next(zepi_sync_of(context), NULL, block->stamp).timeline) {
         zepi_usm_slab_push_locked(slab, block);
         shard_unlock_settled(shard, slab);
         return;
@@ -481,18 +481,18 @@ void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct ze
         slab->sealed = slab->open;
         slab->open = NULL;
         // All of it: more of its blocks will follow without a word.
-        slab->deferred.weight = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-        slab->deferred.destroy = give_sealed_blocks;
+        slab->deferred.bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
+        slab->deferred.run = give_sealed_blocks;
     }
     zepi_mutex_unlock(&shard->mutex);
     if (is_first)
-        zepi_defer_free(context, &slab->deferred);
+        zepi_defer(context, &slab->deferred);
 }
 
 // ---- In the order of queues ----
 
 void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_block *block,
-                                struct zepi_completion_moment moment)
+                                struct zepi_point freed)
 {
     const struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)block->address);
     const unsigned shift = atomic_load_explicit(&region->shift, memory_order_relaxed);
@@ -500,7 +500,7 @@ void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_bloc
     const size_t size_bytes = is_alone
                                   ? atomic_load_explicit(&region->size_bytes, memory_order_relaxed)
                                   : (size_t)1 << shift;
-    block->freed = moment;
+    block->freed = freed;
     if (zepi_usm_order_add(&pool->order,
                            is_alone ? ZEPI_USM_ORDER_ALONE : shift - ZEPI_USM_LEAST_SHIFT, block,
                            size_bytes))
@@ -508,7 +508,7 @@ void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_bloc
 }
 
 void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                    struct zepi_completion_moment *out_freed)
+                                    struct zepi_point *out_freed)
 {
     const size_t block_bytes =
         wish->size_bytes > wish->alignment_bytes ? wish->size_bytes : wish->alignment_bytes;

@@ -87,14 +87,14 @@ static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
 
 // Adds the memory of an allocation that was just ended, in one of the pool's blocks: free in the
-// order of a queue, or, if `moment.point` is NULL, an allocation alone that is kept for the next
+// order of a queue, or, if `freed.timeline` is NULL, an allocation alone that is kept for the next
 // one.
 void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_block *block,
-                                struct zepi_completion_moment moment);
+                                struct zepi_point freed);
 // Memory that fits the wish and was freed in the order of a queue, or kept. Counted; its stamp is
 // the old one. NULL: there is none. *out_freed: when it was freed.
 void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                    struct zepi_completion_moment *out_freed);
+                                    struct zepi_point *out_freed);
 
 // Takes a region of the context, which is in no shard, out of the table, and frees its memory.
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);

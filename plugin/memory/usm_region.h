@@ -4,7 +4,7 @@
 
 #include "core/object.h"
 #include "memory/usm_table.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 
 struct zepi_context;
 struct zepi_device;
@@ -26,8 +26,8 @@ struct zepi_usm_block {
     // Under the shard's mutex.
     struct zepi_usm_block *next; // free one, or one that waits for commands, or in usm_order.h
     void *address;
-    uint64_t stamp;                      // of the allocation (zepi_completion_stamp)
-    struct zepi_completion_moment freed; // of a block in a list of usm_order.h
+    uint64_t stamp;          // of the allocation (zepi_sync_epoch)
+    struct zepi_point freed; // of a block in a list of usm_order.h
 };
 
 struct zepi_usm_region {

@@ -16,6 +16,7 @@ struct zepi_command_lists {
     struct zepi_mutex mutex;        // guards the members below; nothing is called under it
     struct zepi_command_list *free; // owned; last released first
     uint32_t count;
+    _Atomic uint32_t queue_numbers; // a bit for each that is taken
 };
 
 static struct zepi_command_lists *command_lists_of(const struct zepi_context *context)
@@ -23,16 +24,30 @@ static struct zepi_command_lists *command_lists_of(const struct zepi_context *co
     return context->parts[ZEPI_PART_COMMAND_LISTS];
 }
 
+uint32_t zepi_queue_number_take(const struct zepi_context *context)
+{
+    _Atomic uint32_t *numbers = &command_lists_of(context)->queue_numbers;
+    uint32_t taken = atomic_load_explicit(numbers, memory_order_relaxed);
+    // Acquire, and release below: the last queue's use of what is kept by number.
+    while (taken != UINT32_MAX &&
+           !atomic_compare_exchange_weak_explicit(numbers, &taken, taken | (taken + 1),
+                                                  memory_order_acquire, memory_order_relaxed))
+        ;
+    return taken == UINT32_MAX ? ZEPI_NO_QUEUE_NUMBER : (uint32_t)__builtin_ctz(~taken);
+}
+
+void zepi_queue_number_give(const struct zepi_context *context, uint32_t number)
+{
+    if (number != ZEPI_NO_QUEUE_NUMBER)
+        atomic_fetch_and_explicit(&command_lists_of(context)->queue_numbers,
+                                  ~(UINT32_C(1) << number), memory_order_release);
+}
+
 static void command_list_destroy(void *object)
 {
     struct zepi_command_list *list = object;
     zepi_event_cache_finish(&list->events, list->ownership);
-    if (list->wait_event)
-        zepi_event_slot_give_from(list->wait_event, list->ownership);
-    struct zepi_event_slot *barrier_event =
-        atomic_load_explicit(&list->barrier_event, memory_order_relaxed);
-    if (barrier_event)
-        zepi_event_slot_give_from(barrier_event, list->ownership);
+    zepi_event_cache_finish(&list->markers, list->ownership);
     if (list->ze && list->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeCommandListDestroy(list->ze);
 }
@@ -115,7 +130,8 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
     list->ze = ze;
     list->driver_ze = zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, ze);
     list->events.kind = kind->events;
-    list->events.list = list;
+    list->markers.kind = kind->events & ~(unsigned)ZEPI_EVENT_TIMED;
+    list->events.list = list->markers.list = list;
     *out_list = list;
     return ZEPI_SUCCESS;
 }
@@ -150,31 +166,8 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
         return result;
     }
     atomic_init(&list->is_exported, false);
-    if (kind.events & ZEPI_EVENT_COUNTER)
-        result = zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_COUNTER,
-                                      &list->wait_event);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(list);
-        return result;
-    }
     *out_list = list;
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_command_list_need_barrier_event(struct zepi_command_list *list)
-{
-    struct zepi_event_slot *none = NULL;
-    struct zepi_event_slot *slot;
-    // Acquire, and release below: its contents.
-    if (atomic_load_explicit(&list->barrier_event, memory_order_acquire))
-        return ZEPI_SUCCESS;
-    const zepi_result_t result =
-        zepi_event_slot_take(zepi_event_pools_of(list->context), ZEPI_EVENT_COUNTER, &slot);
-    if (result == ZEPI_SUCCESS &&
-        !atomic_compare_exchange_strong_explicit(&list->barrier_event, &none, slot,
-                                                 memory_order_release, memory_order_relaxed))
-        zepi_event_slot_give(slot);
-    return result;
 }
 
 // Makes a list the first free one. Returns the last one, to be destroyed, if too many are free.
@@ -205,15 +198,16 @@ static void release_deferred_list(struct zepi_deferred *deferred)
 // Commands of other queues may wait for its events.
 static void defer_list_release(struct zepi_command_list *list)
 {
-    list->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    list->deferred.destroy = release_deferred_list;
-    zepi_defer_free(list->context, &list->deferred);
+    list->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    list->deferred.run = release_deferred_list;
+    zepi_defer(list->context, &list->deferred);
 }
 
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle)
 {
     if (is_idle && !atomic_load_explicit(&list->is_exported, memory_order_relaxed)) {
         zepi_event_cache_settle(&list->events);
+        zepi_event_cache_settle(&list->markers);
         list = add_free_list(command_lists_of(list->context), list);
     }
     if (list)
@@ -230,11 +224,11 @@ static struct zepi_command_list *take_all_free_lists(struct zepi_command_lists *
     return first;
 }
 
-static bool command_lists_reclaim(struct zepi_context *context, uint64_t patience_ns)
+static bool command_lists_reclaim(struct zepi_context *context, uint64_t timeout_ns)
 {
     struct zepi_command_list *list = take_all_free_lists(command_lists_of(context));
     const bool is_any = list != NULL;
-    (void)patience_ns;
+    (void)timeout_ns;
     while (list) {
         struct zepi_command_list *next = list->next;
         defer_list_release(list);

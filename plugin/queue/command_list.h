@@ -38,13 +38,16 @@ struct zepi_command_list {
     ze_command_list_handle_t driver_ze;
     struct zepi_command_list *next; // gets the queue's next command after this one; or is free
     struct zepi_event_cache events;
-    // Owned, without times: waits for the list use it, under the queue's `wait_mutex`. NULL: the
-    // list's events are not of the driver's counter.
-    struct zepi_event_slot *wait_event;
-    // Of the same kind, for barriers of a queue of several lists, under the queue's mutex: commands
-    // wait for the value that it had when they were appended. Owned; made when it is first needed.
-    _Atomic(struct zepi_event_slot *) barrier_event;
-    struct zepi_deferred deferred; // of one that goes
+    struct zepi_event_cache markers; // without times, of a list whose events have them
+    struct zepi_deferred deferred;   // of one that goes
+    // While a queue has the list (progress.h).
+    struct zepi_queue *queue;       // borrowed
+    struct zepi_timeline *timeline; // of the context; it is counted in under the queue's mutex
+    // The seqno at which the driver last told that the list is complete. Under the queue's mutex.
+    uint64_t synchronized;
+    // A marker behind commands that no thread waits for; owned, by the thread with `is_polled`.
+    atomic_bool is_polled;
+    struct zepi_event *probe; // NULL: none
 };
 
 extern const struct zepi_type zepi_command_list_type;
@@ -83,9 +86,6 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
                                       ze_command_list_handle_t ze, zepi_ownership_t ownership,
                                       struct zepi_command_list **out_list);
 
-// Makes the `barrier_event` of a list that has a `wait_event`. Any thread, not under the mutex.
-zepi_result_t zepi_command_list_need_barrier_event(struct zepi_command_list *list);
-
 // The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
 
@@ -96,6 +96,11 @@ void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
 zepi_result_t zepi_closed_list_create(struct zepi_context *context,
                                       const struct zepi_device *device, const void *extension,
                                       ze_command_list_handle_t *out_list);
+
+// A small number for a queue of the context, or ZEPI_NO_QUEUE_NUMBER. State that is kept by number
+// is the queue's own while it lives.
+uint32_t zepi_queue_number_take(const struct zepi_context *context);
+void zepi_queue_number_give(const struct zepi_context *context, uint32_t number);
 
 extern const struct zepi_context_part zepi_command_lists_part;
 

@@ -83,9 +83,9 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
 
 static void event_note_complete(struct zepi_event *event)
 {
-    atomic_store_explicit(&event->is_complete, true, memory_order_release);
-    if (event->queue && (event->queue->flags & ZEPI_QUEUE_IN_ORDER))
-        zepi_completion_point_reach(event->queue->completion, event->number);
+    zepi_event_set_complete(event);
+    if (event->point.timeline && event->point.timeline->is_ordered)
+        zepi_timeline_reach(event->point.timeline, event->point.seqno);
 }
 
 zepi_result_t zepi_event_signal(zepi_event_t event)

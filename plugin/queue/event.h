@@ -4,6 +4,7 @@
 
 #include "core/object.h"
 #include "queue/event_pool.h"
+#include "sync/deferred.h"
 
 struct zepi_capture;
 struct zepi_event_cache;
@@ -15,9 +16,10 @@ struct zepi_queue;
 struct zepi_event {
     struct zepi_object object;
     struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
-    struct zepi_event_cache *cache; // of the queue, that it goes back to; NULL: it does not
+    struct zepi_event_cache *cache; // of a list, that it goes back to; NULL: it does not
     ze_event_handle_t ze;           // of `slot`
-    uint64_t number;                // of the command in its queue, or in the graph of a capture
+    struct zepi_point point;        // of the command in its list; no timeline: in none
+    uint64_t number;                // of a captured command in its graph, or a barrier in its queue
     union {
         struct {
             atomic_bool is_complete; // was seen
@@ -59,6 +61,11 @@ void zepi_event_note_submit(struct zepi_event *event);
 
 // Releases an event that was given to no command: it is never signalled.
 void zepi_event_abandon(struct zepi_event *event);
+
+static inline void zepi_event_set_complete(struct zepi_event *event)
+{
+    atomic_store_explicit(&event->is_complete, true, memory_order_release);
+}
 
 static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
 {

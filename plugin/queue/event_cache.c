@@ -121,9 +121,9 @@ static void chain_defer(struct zepi_event_cache *cache, const struct chain *chai
     if (!chain->first)
         return;
     zepi_retain(cache->list);
-    chain->first->deferred.weight = (chain->count + 1) * ZEPI_DEFERRED_WEIGHT_EVENT;
-    chain->first->deferred.destroy = give_deferred_chain;
-    zepi_defer_free(chain->first->context, &chain->first->deferred);
+    chain->first->deferred.bytes = (chain->count + 1) * ZEPI_DEFERRED_EVENT_BYTES;
+    chain->first->deferred.run = give_deferred_chain;
+    zepi_defer(chain->first->context, &chain->first->deferred);
 }
 
 // ---- Released events ----
@@ -153,7 +153,7 @@ static struct zepi_event *chain_newest(const struct chain *chain)
 {
     struct zepi_event *newest = chain->first;
     for (struct zepi_event *event = newest; event; event = event->next) {
-        if (event->number > newest->number)
+        if (event->point.seqno > newest->point.seqno)
             newest = event;
     }
     return newest;
@@ -175,15 +175,13 @@ static void event_cache_add_pending(struct zepi_event_cache *cache, struct zepi_
     zepi_mutex_unlock(&queue->mutex);
 }
 
-static bool is_event_over(struct zepi_queue *queue, const struct zepi_event *newest)
+static bool is_event_over(const struct zepi_event *newest)
 {
-    struct zepi_completion_point *point = queue->completion;
-    // Acquire: pairs with the thread that saw that the command is complete.
-    if (atomic_load_explicit(&point->completed, memory_order_acquire) >= newest->number)
+    if (zepi_point_is_reached(newest->point))
         return true;
     if (zepi_event_slot_ask(newest->slot) != ZE_RESULT_SUCCESS)
         return false;
-    zepi_completion_point_reach(point, newest->number);
+    zepi_timeline_reach(newest->point.timeline, newest->point.seqno);
     return true;
 }
 
@@ -196,7 +194,7 @@ static struct zepi_event *event_cache_take_pending(struct zepi_event_cache *cach
     if (first)
         cache->pending = first->next_chain;
     zepi_mutex_unlock(&queue->mutex);
-    if (!first || is_event_over(queue, first->newest))
+    if (!first || is_event_over(first->newest))
         return first;
     zepi_mutex_lock(&queue->mutex);
     first->next_chain = cache->pending;
@@ -208,8 +206,8 @@ static struct zepi_event *event_cache_take_pending(struct zepi_event_cache *cach
 }
 
 // `made`: how many there are.
-static zepi_result_t event_cache_make_events(const struct zepi_event_cache *cache,
-                                             struct zepi_queue *queue, uint32_t made,
+static zepi_result_t event_cache_make_events(struct zepi_event_cache *cache,
+                                             const struct zepi_queue *queue, uint32_t made,
                                              struct chain *usable)
 {
     const uint32_t wanted = made < LEAST_NEW_EVENTS  ? LEAST_NEW_EVENTS
@@ -227,6 +225,7 @@ static zepi_result_t event_cache_make_events(const struct zepi_event_cache *cach
         }
         event->ze = event->slot->ze;
         event->context = queue->context;
+        event->cache = cache;
         zepi_object_set_free(event);
         chain_append(usable, event);
     }

@@ -32,10 +32,9 @@ struct zepi_event_cache {
     _Atomic(struct zepi_event *) in_use;
 };
 
-// Under the queue's mutex: an event for its next command, with one reference; NULL: there is none,
-// refill.
-static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *cache,
-                                                       struct zepi_queue *queue)
+// Under the queue's mutex: an event for its next command, which is no handle yet; NULL: there is
+// none, refill.
+static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *cache)
 {
     struct zepi_event *event = cache->free;
     if (__builtin_expect(!event, 0)) {
@@ -50,10 +49,14 @@ static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *
     cache->free = event->next;
     cache->taken_count++;
     event->flags = 0;
-    event->cache = cache;
+    return event;
+}
+
+// Makes it a handle with one reference, which holds the queue.
+static inline void zepi_event_hand_out(struct zepi_event *event, struct zepi_queue *queue)
+{
     event->queue = zepi_retain(queue);
     zepi_object_reuse(event, &zepi_event_type);
-    return event;
 }
 
 static inline void zepi_event_push(_Atomic(struct zepi_event *) *head, struct zepi_event *event)
@@ -66,7 +69,8 @@ static inline void zepi_event_push(_Atomic(struct zepi_event *) *head, struct ze
                                                     memory_order_relaxed));
 }
 
-// An event without references comes back; the caller has its reference to the queue.
+// An event without references comes back, or one that was not handed out; the caller has its
+// reference to the queue.
 static inline void zepi_event_cache_return(struct zepi_event_cache *cache, struct zepi_event *event)
 {
     zepi_object_set_free(event);

@@ -257,7 +257,7 @@ static void give_deferred_event(struct zepi_deferred *deferred)
 
 void zepi_event_slot_defer(struct zepi_event_slot *slot)
 {
-    slot->deferred.weight = ZEPI_DEFERRED_WEIGHT_EVENT;
-    slot->deferred.destroy = give_deferred_event;
-    zepi_defer_free(slot->pools->context, &slot->deferred);
+    slot->deferred.bytes = ZEPI_DEFERRED_EVENT_BYTES;
+    slot->deferred.run = give_deferred_event;
+    zepi_defer(slot->pools->context, &slot->deferred);
 }

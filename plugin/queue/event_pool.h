@@ -4,7 +4,7 @@
 
 #include "core/mutex.h"
 #include "core/status.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 
 #include <stdbool.h>
 

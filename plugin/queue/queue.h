@@ -4,15 +4,13 @@
 
 #include "core/mutex.h"
 #include "core/object.h"
-#include "sync/deferred_free.h"
+#include "sync/timeline.h"
 #include "ze/ze_optional.h"
 
 struct zepi_capture;
 struct zepi_command_list;
 struct zepi_context;
 struct zepi_device;
-struct zepi_event_slot;
-struct zepi_held;
 
 // Immediate command lists of an out-of-order queue: independent commands overlap. An in-order queue
 // has one.
@@ -21,21 +19,9 @@ struct zepi_held;
 // Events of a wait list that need no memory.
 #define ZEPI_QUEUE_WAITS 16
 
-// Objects that commands of the queue use (hold.h).
-struct zepi_holds {
-    struct zepi_held *first; // owned; under the queue's mutex
-    atomic_uint count;
-};
-
-// Events that tell how far the queue is (completion_events.h).
-#define ZEPI_COMPLETION_EVENTS 3 // one for each list of a queue
-
-struct zepi_completion_events {
-    atomic_bool is_in_use; // by a thread, which owns the fields below
-    uint32_t count;        // of events; 0: none is appended
-    struct zepi_event_slot *slots[ZEPI_COMPLETION_EVENTS];
-    struct zepi_completion_mark mark; // the commands that will be complete when they are
-};
+// Small numbers of queues (command_list.h): that of kernel instances.
+#define ZEPI_QUEUE_NUMBERS 32
+#define ZEPI_NO_QUEUE_NUMBER ZEPI_QUEUE_NUMBERS // the context has many queues
 
 // A queue. Filled at creation; fields that change have a lock.
 struct zepi_queue {
@@ -47,33 +33,27 @@ struct zepi_queue {
     uint32_t compute_engine;                           // asked for, or ZEPI_COMPUTE_ENGINE_ANY
     bool has_in_order_list;                            // the driver keeps the order
     bool needs_barriers;                               // which keep it in its place
-    uint32_t number;                                   // in the context (completion_point.h)
+    uint32_t number;                                   // that no other queue of the context has,
+                                                       // or ZEPI_NO_QUEUE_NUMBER
     uint32_t list_count;                               // one if in order
     struct zepi_command_list *lists[ZEPI_QUEUE_LISTS]; // owned, linked in a ring
     struct zepi_command_list *copy_list;               // owned; of a copy engine; or NULL
-    // Guards appending, the kernels' instances of this queue's number, free events, `next_list`,
-    // `holds` and `completion->submitted`. The one lock under which the driver is
-    // called: a command list may be in one thread only, and its order is the queue's order.
+    // Guards appending, the kernels' instances of this queue's number, `next_list`, and of its
+    // lists free events, timelines and what command_list.h says. The one lock under which the
+    // driver is called: a command list may be in one thread only, and its order is the queue's
+    // order.
     struct zepi_mutex mutex;
-    // Of the thread that waits for the queue: guards the lists' wait events. Held across the wait,
-    // since a later wait cannot end before; taken before `mutex`.
-    struct zepi_mutex wait_mutex;
     struct zepi_command_list *next_list;
     struct zepi_queue
-        *next_kept; // in a list of the queues that nothing else has (graph/recording.c)
+        *next_kept;         // in a list of the queues that nothing else has (graph/recording.c)
+    uint64_t barrier_count; // under the mutex
     // Commands are appended as they are: no barriers, no capture. Not an atomic type: gcc reads one
     // with an instruction more, in each launch.
     bool is_plain;
     // Retained while the queue is in capture mode; NULL: it is not. Written under the mutex.
     _Atomic(struct zepi_capture *) capture;
-    uint32_t captured_last;  // number + 1 of the captured command that later ones wait for
-    uint32_t captured_since; // the first one that no barrier has waited for
-    struct zepi_holds holds;
-    struct zepi_completion_point *completion; // of the context; NULL: not there yet
-    // The value of `completion->submitted` at which the driver was last told that the lists are
-    // complete. Written under the mutex.
-    atomic_uint_fast64_t synchronized;
-    struct zepi_completion_events completion_events;
+    uint32_t captured_last;           // number + 1 of the captured command that later ones wait for
+    uint32_t captured_since;          // the first one that no barrier has waited for
     struct zepi_mutex requests_mutex; // guards `requests`; nothing is called under it
     struct zepi_attached *requests;   // owned; of launches by name; NULL: there was none yet
 };

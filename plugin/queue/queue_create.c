@@ -7,9 +7,7 @@
 #include "device/platform.h"
 #include "queue/capture_command.h"
 #include "queue/command_list.h"
-#include "queue/completion_events.h"
-#include "queue/hold.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ze/ze.h"
 
 static void queue_give_list(struct zepi_command_list *list, bool is_idle)
@@ -21,27 +19,18 @@ static void queue_give_list(struct zepi_command_list *list, bool is_idle)
 static void queue_destroy(void *object)
 {
     struct zepi_queue *queue = object;
-    bool is_idle = true;
     struct zepi_capture *capture = atomic_load_explicit(&queue->capture, memory_order_relaxed);
     if (capture)
         capture->functions->leave(queue);
-    // NULL if a list could not be made.
-    if (queue->completion) {
-        zepi_queue_wait(queue);
-        zepi_completion_point_leave(zepi_completion_points_of(queue->context), queue->completion);
-        // For completion events that another thread appended meanwhile.
-        zepi_queue_wait(queue);
-        zepi_completion_events_finish(queue);
-        is_idle = zepi_completion_point_is_idle(queue->completion);
-        zepi_deferred_remove_point(queue->context, queue->completion);
-    }
+    zepi_queue_wait(queue);
+    const bool is_idle = zepi_queue_detach_lists(queue);
     // The next queue gets the one that was given last first, and then the one after it.
     for (uint32_t i = ZEPI_QUEUE_LISTS; i-- > 0;)
         queue_give_list(queue->lists[i], is_idle);
     queue_give_list(queue->copy_list, is_idle);
     if (queue->requests)
         queue->requests->destroy(queue->requests);
-    zepi_queue_finish_holds(queue);
+    zepi_queue_number_give(queue->context, queue->number);
     zepi_release(queue->context);
 }
 
@@ -94,8 +83,8 @@ static ze_command_queue_flags_t list_flags_of_queue(const struct zepi_queue *que
     return flags;
 }
 
-static zepi_result_t queue_take_list(const struct zepi_queue *queue, uint32_t ordinal,
-                                     uint32_t index, struct zepi_command_list **out_list)
+static zepi_result_t queue_take_list(struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
+                                     struct zepi_command_list **out_list)
 {
     const enum zepi_event_kind events = event_kind_of(queue);
     const struct zepi_command_list_kind kind = {.device = queue->device,
@@ -105,7 +94,16 @@ static zepi_result_t queue_take_list(const struct zepi_queue *queue, uint32_t or
                                                     list_flags_of_queue(queue, ordinal, events),
                                                 .priority = queue_priority_of(queue),
                                                 .events = events};
-    return zepi_command_list_take(queue->context, &kind, out_list);
+    struct zepi_command_list *list;
+    zepi_result_t result = zepi_command_list_take(queue->context, &kind, &list);
+    if (result == ZEPI_SUCCESS) {
+        result = zepi_command_list_attach(list, queue);
+        if (result == ZEPI_SUCCESS)
+            *out_list = list;
+        else
+            zepi_command_list_give(list, true);
+    }
+    return result;
 }
 
 static void queue_link_lists(struct zepi_queue *queue)
@@ -120,12 +118,13 @@ static zepi_result_t queue_take_lists(struct zepi_queue *queue)
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
     uint32_t engine = queue->compute_engine;
-    queue->list_count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
-    for (uint32_t i = 0; i < queue->list_count; i++) {
+    const uint32_t count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
+    for (uint32_t i = 0; i < count; i++) {
         const zepi_result_t result =
             queue_take_list(queue, device->compute_ordinal, engine, &queue->lists[i]);
         if (result != ZEPI_SUCCESS)
             return result;
+        queue->list_count++;
         if (queue->compute_engine == ZEPI_COMPUTE_ENGINE_ANY)
             engine = (queue->lists[i]->kind.index + 1) % device->compute_count;
     }
@@ -147,27 +146,8 @@ static struct zepi_queue *queue_create_empty(struct zepi_context *context,
     queue->device_index = device_index;
     queue->flags = flags;
     queue->compute_engine = ZEPI_COMPUTE_ENGINE_ANY;
+    queue->number = zepi_queue_number_take(context);
     return queue;
-}
-
-static void queue_look_for_completion(void *queue, uint64_t patience_ns)
-{
-    zepi_queue_look(queue, patience_ns);
-}
-
-// Registers the queue's completion point, by which the layers below find out how far the queue is.
-static zepi_result_t queue_register_completion(struct zepi_queue *queue)
-{
-    struct zepi_completion_points *points = zepi_completion_points_of(queue->context);
-    const zepi_result_t result = zepi_completion_point_add(points, queue, queue_look_for_completion,
-                                                           &queue->mutex, &queue->completion);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    queue->number = zepi_completion_point_number(points, queue->completion);
-    // A point goes on counting where its last queue ended.
-    atomic_init(&queue->synchronized,
-                atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed));
-    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
@@ -187,22 +167,19 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
     // Nothing tells whether the list keeps the order: barriers do.
     queue->needs_barriers = flags & ZEPI_QUEUE_IN_ORDER;
     queue->is_plain = !queue->needs_barriers;
-    queue->list_count = 1;
     const struct zepi_command_list_kind kind = {
         .device = device,
         .events = flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN};
     result = zepi_command_list_adopt(context, &kind, native_handle, ZEPI_OWNERSHIP_KEEP,
                                      &queue->lists[0]);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_command_list_attach(queue->lists[0], queue);
     if (result != ZEPI_SUCCESS) {
         zepi_release(queue);
         return result;
     }
+    queue->list_count = 1;
     queue_link_lists(queue);
-    result = queue_register_completion(queue);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(queue);
-        return result;
-    }
     queue->lists[0]->ownership = ownership;
     zepi_object_publish(queue);
     *out_queue = queue;
@@ -242,8 +219,6 @@ zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t 
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
     queue->is_plain = !queue->needs_barriers;
     result = queue_take_lists(queue);
-    if (result == ZEPI_SUCCESS)
-        result = queue_register_completion(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
         zepi_error_save(&error);
@@ -270,7 +245,7 @@ zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_inf
     const zepi_queue_info_t info = {.context = queue->context,
                                     .device = queue->device,
                                     .flags = queue->flags,
-                                    .is_empty = zepi_completion_point_is_idle(queue->completion),
+                                    .is_empty = zepi_queue_is_idle(queue),
                                     .has_in_order_list = queue->has_in_order_list,
                                     .compute_engine = queue->compute_engine};
     return zepi_copy_info(out_info, &info, sizeof(info));
@@ -285,9 +260,7 @@ zepi_result_t zepi_queue_finish(zepi_queue_t queue)
     if (zepi_queue_is_capturing(queue))
         return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
                          "the queue is in capture mode: there is nothing to wait for");
-    const zepi_result_t waited = zepi_queue_wait(queue);
-    zepi_queue_give_up_holds(queue);
-    return waited;
+    return zepi_queue_wait(queue);
 }
 
 static zepi_result_t get_captured_native(struct zepi_queue *queue, void **out_native_handle)

@@ -5,7 +5,6 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "queue/hold.h"
 #include "ze/ze.h"
 
 // A gate that stays closed holds the queue up for ever: a failure is tried again.
@@ -23,7 +22,7 @@ void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
     for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
-        zepi_queue_hold(submit->queue, submit->foreign_waits[i]);
+        zepi_queue_release_later(submit->queue, submit->foreign_waits[i]);
     zepi_free(submit->foreign_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
@@ -177,30 +176,11 @@ zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t w
     return result;
 }
 
-// Under the mutex, and when it returns, which it gives up meanwhile.
-static zepi_result_t refill_and_take_event_locked(const struct zepi_submit *submit,
-                                                  struct zepi_event **out_event)
-{
-    struct zepi_queue *queue = submit->queue;
-    struct zepi_event_cache *cache = &submit->queue_list->events;
-    struct zepi_event *event = NULL;
-    zepi_result_t result = ZEPI_SUCCESS;
-    // Another thread may take the events that this one made.
-    while (!event && result == ZEPI_SUCCESS) {
-        zepi_mutex_unlock(&queue->mutex);
-        result = zepi_event_cache_refill(cache, queue);
-        zepi_mutex_lock(&queue->mutex);
-        if (result == ZEPI_SUCCESS)
-            event = zepi_event_cache_take(cache, queue);
-    }
-    *out_event = event;
-    return result;
-}
-
 zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
                                             struct zepi_event **out_event)
 {
-    const zepi_result_t result = refill_and_take_event_locked(submit, out_event);
+    const zepi_result_t result =
+        zepi_event_cache_take_or_refill_locked(&submit->queue_list->events, out_event);
     if (result == ZEPI_SUCCESS)
         return ZEPI_SUCCESS;
     zepi_mutex_unlock(&submit->queue->mutex);
@@ -325,7 +305,7 @@ zepi_result_t zepi_submit_begin_gated(struct zepi_submit *submit, struct zepi_qu
 void zepi_submit_cancel(struct zepi_submit *submit)
 {
     // For the barrier that may have been appended.
-    zepi_completion_point_count(submit->queue->completion);
+    zepi_timeline_submit(submit->queue_list->timeline);
     zepi_mutex_unlock(&submit->queue->mutex);
     if (submit->has_lists)
         zepi_submit_finish_lists(submit);

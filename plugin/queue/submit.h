@@ -5,6 +5,7 @@
 #include "queue/capture.h"
 #include "queue/command_list.h"
 #include "queue/event.h"
+#include "queue/progress.h"
 #include "queue/queue.h"
 
 // The frame around every command: checks the wait list, makes the output event, chooses a list,
@@ -76,7 +77,7 @@ zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_
 static inline bool zepi_queue_has_nothing_before(const struct zepi_queue *queue)
 {
     // Relaxed: a host that has the list's handle, and may have appended to the list, got it before.
-    return zepi_completion_point_is_idle(queue->completion) &&
+    return zepi_queue_is_idle(queue) &&
            !atomic_load_explicit(&queue->lists[0]->is_exported, memory_order_relaxed);
 }
 
@@ -105,11 +106,12 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
                              : zepi_queue_next_list(queue);
     submit->list = submit->queue_list->ze;
     if (out_event) {
-        struct zepi_event *event = zepi_event_cache_take(&submit->queue_list->events, queue);
+        struct zepi_event *event = zepi_event_cache_take(&submit->queue_list->events);
         if (__builtin_expect(!event, 0))
             result = zepi_submit_make_event_locked(submit, &event);
         if (result != ZEPI_SUCCESS)
             return result;
+        zepi_event_hand_out(event, queue);
         if (queue->flags & ZEPI_QUEUE_PROFILING)
             zepi_event_note_submit(event);
         submit->event = event;
@@ -128,9 +130,10 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
     struct zepi_queue *queue = submit->queue;
     struct zepi_event *event = submit->event;
     // A failed append counts, too: part of it may have been appended.
-    const uint64_t number = zepi_completion_point_count(queue->completion);
+    struct zepi_timeline *timeline = submit->queue_list->timeline;
+    const uint64_t seqno = zepi_timeline_submit(timeline);
     if (event) {
-        event->number = number;
+        event->point = (struct zepi_point){timeline, seqno};
         event->has_failed = appended != ZEPI_SUCCESS;
         if (appended == ZEPI_SUCCESS)
             *out_event = event;

@@ -2,7 +2,7 @@
 #ifndef ZEPI_UR_COMMAND_H
 #define ZEPI_UR_COMMAND_H
 
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ur/handles.h"
 
 // The frame around every urEnqueue...: checks queue and wait list, says where the core puts the

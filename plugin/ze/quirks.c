@@ -41,12 +41,6 @@ static const struct zepi_quirk table[] = {
      "the submitting thread waits where a command waits for such an event",
      "The times of an event, and with them its state, are in memory of the device that signals it: "
      "a list of another root device that waits for the event does not reach them."},
-    {"hasty-synchronize", ZEPI_QUIRK_HASTY_SYNCHRONIZE, GPU_LIKE, FIRST_AFTER_22_43,
-     "26.27; 22.43 has no such function",
-     "a barrier with an event a list in a wait for a queue: 240 instructions, with the driver's",
-     "zeCommandListHostSynchronize reads the list's counter and the engine's progress one after "
-     "the other: beside an append of another thread it takes the command that is being appended "
-     "for complete, and the wait for that command's event ends at once."},
     {"untold-native-format", ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT, INTEL, 0, "any",
      "none, but not true of every driver",
      "Native code is taken, and no format is told for it (nativeKernelSupported is zero)."},
@@ -66,6 +60,11 @@ static const struct zepi_quirk table[] = {
     {"timed-waits-read-times", 0, INTEL, 0, "26.27", "such events are used again later",
      "A wait for an event of the counter with times reads the memory of the times, not the counter "
      "alone: the event cannot be used again while a command waits."},
+    {"hasty-synchronize", 0, INTEL, 0, "26.27",
+     "a barrier with an event a list in a wait for a queue: 240 instructions, with the driver's",
+     "zeCommandListHostSynchronize reads the list's counter and the engine's progress one after "
+     "the other: beside an append of another thread it takes the command that is being appended "
+     "for complete, and the wait for that command's event ends at once."},
     {"host-function-signals", 0, INTEL, 0, "26.27", "two barriers a function of the host",
      "zeCommandListAppendHostFunction with an event with times crashes."},
     {"copies-without-hint", 0, INTEL, 0, "26.27", "none",

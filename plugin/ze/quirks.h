@@ -15,9 +15,8 @@ enum zepi_quirk_bit {
     ZEPI_QUIRK_EARLY_COPIES = 1u << 0,
     ZEPI_QUIRK_SLOW_TIMED_STATUS = 1u << 1,
     ZEPI_QUIRK_TIMES_STAY_ON_DEVICE = 1u << 2,
-    ZEPI_QUIRK_HASTY_SYNCHRONIZE = 1u << 3,
-    ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT = 1u << 4,
-    ZEPI_QUIRK_UNTOLD_ASSERTS = 1u << 5,
+    ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT = 1u << 3,
+    ZEPI_QUIRK_UNTOLD_ASSERTS = 1u << 4,
 };
 
 // Of a driver, chosen when it comes up, and constant after that.

@@ -73,7 +73,7 @@ static zepi_result_t draft_await_origin(struct zepi_capture_draft *draft, struct
     atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
     zepi_event_note_list(after, list);
     result = ZEPI_ZE(zeCommandListAppendBarrier, list->ze, after->ze, 1, &event->ze);
-    zepi_completion_point_count(queue->completion);
+    zepi_timeline_submit(list->timeline);
     zepi_mutex_unlock(&queue->mutex);
     if (result == ZEPI_SUCCESS)
         result = draft_hold_outside(draft, after);

@@ -6,7 +6,7 @@
 #include "core/mutex.h"
 #include "device/device.h"
 #include "memory/usm.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 #include "ze/ze.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static void external_memory_destroy(void *object)
 {
     struct zepi_external_memory *memory = object;
     if (memory->place && external_place_release(memory->place))
-        zepi_defer_free(memory->context, &memory->place->deferred);
+        zepi_defer(memory->context, &memory->place->deferred);
     zepi_release(memory->context);
 }
 
@@ -182,7 +182,7 @@ zepi_result_t zepi_external_memory_import(struct zepi_context *context, struct z
     if (result != ZEPI_SUCCESS)
         goto fail;
     *place = (struct zepi_external_place){
-        .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = external_place_destroy},
+        .deferred = {.bytes = ZEPI_DEFERRED_HANDLE_BYTES, .run = external_place_destroy},
         .context = context,
         .base = base,
         .references = 1};
@@ -238,7 +238,7 @@ zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const voi
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no external memory is mapped at %p", memory);
     if (external_place_release(found->place))
-        zepi_defer_free(context, &found->place->deferred);
+        zepi_defer(context, &found->place->deferred);
     zepi_free(found);
     return ZEPI_SUCCESS;
 }
@@ -255,7 +255,7 @@ zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
                                        .size_bytes = size_bytes,
                                        .alignment_bytes = alignment_bytes,
                                        .export_types = kind};
-    struct zepi_completion_moment freed;
+    struct zepi_point freed;
     struct zepi_external_kinds kinds;
     const zepi_result_t result = zepi_external_kinds_get(device, &kinds);
     if (result != ZEPI_SUCCESS)

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/usm.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 #include "ze/ze.h"
 
 #include <stddef.h>
@@ -233,12 +233,11 @@ zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memo
     struct host_registration *registration = zepi_allocate(1, sizeof(*registration));
     if (!registration)
         return zepi_fail_no_memory();
-    *registration = (struct host_registration){.deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE,
-                                                            .is_urgent = true,
-                                                            .destroy = registration_destroy},
-                                               .context = context,
-                                               .memory = memory,
-                                               .size_bytes = size_bytes};
+    *registration = (struct host_registration){
+        .deferred = {.bytes = ZEPI_DEFERRED_HANDLE_BYTES, .run = registration_destroy},
+        .context = context,
+        .memory = memory,
+        .size_bytes = size_bytes};
     if (!registration_add(known, registration)) {
         zepi_free(registration);
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -265,7 +264,7 @@ zepi_result_t zepi_host_memory_unregister(struct zepi_context *context, const vo
     zepi_mutex_unlock(&known->mutex);
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no memory is registered at %p", memory);
-    zepi_defer_free(context, &found->deferred);
+    zepi_defer_no_longer(context, &found->deferred);
     return ZEPI_SUCCESS;
 }
 

@@ -8,7 +8,7 @@
 #include "device/platform.h"
 #include "memory/usm.h"
 #include "memory/virtual_memory.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 #include "ze/ze.h"
 
 #include <inttypes.h>
@@ -264,7 +264,7 @@ static zepi_result_t open_locked(struct zepi_context *context, const struct zepi
         return result;
     }
     *import = (struct ipc_import){
-        .deferred = {.weight = ZEPI_DEFERRED_WEIGHT_HANDLE, .destroy = import_destroy},
+        .deferred = {.bytes = ZEPI_DEFERRED_HANDLE_BYTES, .run = import_destroy},
         .context = context,
         .by_base = {.address = (uintptr_t)base},
         .by_memory = {.address = (uintptr_t)base + handle->offset_bytes}};
@@ -315,7 +315,7 @@ zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory)
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no memory that was opened by a handle",
                          memory);
-    zepi_defer_free(context, &IMPORT_OF(found, by_memory)->deferred);
+    zepi_defer(context, &IMPORT_OF(found, by_memory)->deferred);
     return ZEPI_SUCCESS;
 }
 

@@ -8,7 +8,7 @@
 #include "program/build/text.h"
 #include "program/device_image/device_image.h"
 #include "program/native/key_tags.h"
-#include "sync/deferred_free.h"
+#include "sync/deferred.h"
 
 struct zepi_context;
 struct zepi_device;

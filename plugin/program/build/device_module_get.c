@@ -34,9 +34,9 @@ static void device_module_destroy_deferred(struct zepi_deferred *deferred)
 void zepi_device_module_destroy(void *pointer)
 {
     struct zepi_device_module *device_module = pointer;
-    device_module->deferred.weight = ZEPI_DEFERRED_WEIGHT_HANDLE;
-    device_module->deferred.destroy = device_module_destroy_deferred;
-    zepi_defer_free(device_module->context, &device_module->deferred);
+    device_module->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    device_module->deferred.run = device_module_destroy_deferred;
+    zepi_defer(device_module->context, &device_module->deferred);
 }
 
 static zepi_result_t fill_units(struct zepi_device_module *device_module, uint32_t module_count,

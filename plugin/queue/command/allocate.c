@@ -8,24 +8,21 @@
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-// The moments that the command comes after. Of a long wait list the first events count; the command
+// The points that the command comes after. Of a long wait list the first events count; the command
 // waits for the others, too.
 static struct zepi_usm_past past_of_command(const struct zepi_queue *queue, zepi_wait_list_t wait)
 {
     struct zepi_usm_past past = {0};
     if (queue->flags & ZEPI_QUEUE_IN_ORDER) {
-        past.moments[0].moment = (struct zepi_completion_moment){queue->completion, UINT64_MAX};
+        past.points[0] = (struct zepi_point){queue->lists[0]->timeline, UINT64_MAX};
         past.count = 1;
     }
-    for (uint32_t i = 0; wait.events && i < wait.count && past.count < ZEPI_USM_PAST_MOMENTS; i++) {
+    for (uint32_t i = 0; wait.events && i < wait.count && past.count < ZEPI_USM_PAST_POINTS; i++) {
         const struct zepi_event *event = wait.events[i];
         // The frame of the command refuses others.
-        if (!zepi_object_is(event, &zepi_event_type) || !event->queue || event->capture)
+        if (!zepi_object_is(event, &zepi_event_type) || !event->point.timeline)
             continue;
-        past.moments[past.count].moment =
-            (struct zepi_completion_moment){event->queue->completion, event->number};
-        past.moments[past.count].is_alone = !(event->queue->flags & ZEPI_QUEUE_IN_ORDER);
-        past.count++;
+        past.points[past.count++] = event->point;
     }
     return past;
 }
@@ -68,7 +65,7 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
                                        .kind = kind,
                                        .size_bytes = size_bytes,
                                        .alignment_bytes = alignment_bytes};
-    struct zepi_completion_moment freed;
+    struct zepi_point freed;
     void *memory;
     result = zepi_usm_allocate_after(pool->usm, &wish, &memory, &freed);
     if (result != ZEPI_SUCCESS)
@@ -82,19 +79,16 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
     return result;
 }
 
-// The moment at which the memory is free, once the command of the free is appended. Without an
-// event, no wait list can name a moment of an out-of-order queue.
-static struct zepi_completion_moment moment_of_free(const struct zepi_queue *queue,
-                                                    const struct zepi_event *event)
+// Where the memory is free, once the command of the free is appended. Without an event, no wait
+// list can name a point of an out-of-order queue.
+static struct zepi_point point_of_free(const struct zepi_queue *queue,
+                                       const struct zepi_event *event)
 {
-    if (event && !event->capture)
-        return (struct zepi_completion_moment){queue->completion, event->number};
-    if (event || !(queue->flags & ZEPI_QUEUE_IN_ORDER))
-        return (struct zepi_completion_moment){NULL, 0};
-    // Relaxed: the commands that this thread knows of are counted.
-    return (struct zepi_completion_moment){
-        queue->completion,
-        atomic_load_explicit(&queue->completion->submitted, memory_order_relaxed)};
+    if (event)
+        return event->point;
+    // The commands that this thread knows of are counted.
+    return queue->flags & ZEPI_QUEUE_IN_ORDER ? zepi_timeline_now(queue->lists[0]->timeline)
+                                              : (struct zepi_point){NULL, 0};
 }
 
 zepi_result_t zepi_queue_free(zepi_queue_t queue, void *memory, zepi_wait_list_t wait,
@@ -114,7 +108,7 @@ zepi_result_t zepi_queue_free(zepi_queue_t queue, void *memory, zepi_wait_list_t
         result = zepi_capture_check_uncaptured(
             zepi_queue_marker(queue, wait, out_event ? &event : NULL));
     if (result == ZEPI_SUCCESS)
-        result = zepi_usm_give_at(queue->context, memory, moment_of_free(queue, event));
+        result = zepi_usm_give_at(queue->context, memory, point_of_free(queue, event));
     if (result == ZEPI_SUCCESS && out_event)
         *out_event = event;
     else

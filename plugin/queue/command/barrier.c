@@ -2,7 +2,7 @@
 #include "queue/command/barrier.h"
 
 #include "queue/capture_command.h"
-#include "queue/list_events.h"
+#include "queue/progress.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
@@ -13,45 +13,78 @@ static bool is_barrier(enum sync_kind kind)
     return kind == BARRIER || kind == TIMED_BARRIER;
 }
 
-// Appends a barrier or a marker to a queue of several lists: the other lists signal an event each,
-// and the command waits for these. After a barrier the other lists wait for the command, so that no
-// host sees a later command complete before it is.
+// The lists of a queue that has several, in a command over all of them.
+struct sync_lists {
+    uint32_t count; // 0: the command is in its own list alone
+    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
+    struct zepi_event *markers[ZEPI_QUEUE_MAX_LISTS]; // NULL: none
+};
+
+// The other lists signal a marker each, behind the wait list. A barrier without an event has one,
+// too. Their events come first, since the mutex may be given up for them.
+static zepi_result_t append_markers(struct zepi_submit *submit, enum sync_kind kind,
+                                    struct sync_lists *sync, uint32_t *out_wait_count,
+                                    ze_event_handle_t *out_waits)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < sync->count && result == ZEPI_SUCCESS; i++) {
+        const bool is_own = sync->lists[i] == submit->queue_list;
+        if (!is_own || (is_barrier(kind) && !submit->signal))
+            result = zepi_marker_begin_locked(sync->lists[i], &sync->markers[i]);
+    }
+    for (uint32_t i = 0; i < sync->count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_event *marker = sync->markers[i];
+        if (sync->lists[i] == submit->queue_list) {
+            if (marker)
+                zepi_marker_note_locked(sync->lists[i], marker);
+            submit->signal = marker ? marker->ze : submit->signal;
+            continue;
+        }
+        result =
+            zepi_marker_append_locked(sync->lists[i], marker, submit->wait_count, submit->waits);
+        out_waits[(*out_wait_count)++] = marker->ze;
+    }
+    for (uint32_t i = 0; i < sync->count; i++) {
+        if (sync->markers[i])
+            atomic_store_explicit(&sync->markers[i]->is_awaited, true, memory_order_relaxed);
+    }
+    return result;
+}
+
+// After a barrier the other lists wait for it, so that no host sees a later command complete before
+// it is.
+static zepi_result_t append_after_barrier(const struct zepi_submit *submit,
+                                          const struct sync_lists *sync)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    ze_event_handle_t signal = submit->signal;
+    if (submit->event)
+        atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < sync->count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_command_list *list = sync->lists[i];
+        if (list == submit->queue_list)
+            continue;
+        result = ZEPI_ZE(zeCommandListAppendBarrier, list->ze, NULL, 1, &signal);
+        zepi_timeline_submit(list->timeline);
+    }
+    return result;
+}
+
+// Appends a barrier or a marker to a queue of several lists.
 static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum sync_kind kind,
-                                            struct zepi_list_events *events,
-                                            struct zepi_command_list **lists)
+                                            struct sync_lists *sync)
 {
     const bool is_ordered = submit->queue_list->kind.flags & ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
     ze_event_handle_t waits[ZEPI_QUEUE_MAX_LISTS];
-    ze_event_handle_t signal = submit->signal;
     uint32_t wait_count = 0;
-    uint32_t own = 0;
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
-        if (lists[i] == submit->queue_list) {
-            own = i;
-            continue;
-        }
-        result = zepi_list_events_signal(events, i, lists[i], submit->wait_count, submit->waits);
-        waits[wait_count++] = events->handles[i];
-    }
+    zepi_result_t result = append_markers(submit, kind, sync, &wait_count, waits);
     // A barrier that waits for events waits for nothing else.
     if (result == ZEPI_SUCCESS && !is_ordered && submit->wait_count == 0)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
-    if (result == ZEPI_SUCCESS && !signal && is_barrier(kind)) {
-        signal = events->handles[own];
-        result = zepi_list_events_signal(events, own, submit->queue_list, wait_count, waits);
-    } else if (result == ZEPI_SUCCESS) {
-        result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, signal, wait_count, waits);
-    }
-    if (!is_barrier(kind))
-        return result;
-    if (submit->event)
-        atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
-    for (uint32_t i = 0; i < events->count && result == ZEPI_SUCCESS; i++) {
-        if (i != own)
-            result = ZEPI_ZE(zeCommandListAppendBarrier, lists[i]->ze, NULL, 1, &signal);
-    }
-    return result;
+    if (result == ZEPI_SUCCESS)
+        result =
+            ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, wait_count, waits);
+    return result == ZEPI_SUCCESS && is_barrier(kind) ? append_after_barrier(submit, sync) : result;
 }
 
 static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
@@ -66,9 +99,8 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
                                  enum sync_kind kind)
 {
     struct zepi_submit submit;
-    struct zepi_list_events events = {0};
+    struct sync_lists sync = {0};
     struct zepi_event *timed = NULL;
-    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -76,9 +108,8 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     // in a queue of several lists need all of them.
     const bool is_local = !is_barrier(kind) && wait.count > 0;
     const bool takes_time = kind == TIME || kind == TIMED_BARRIER;
-    const uint32_t count = zepi_queue_list_lists(queue, lists);
-    if (!is_local && count > 1)
-        result = zepi_list_events_take(queue, count, &events);
+    if (!is_local && queue->list_count > 1)
+        sync.count = zepi_queue_list_lists(queue, sync.lists);
     // The new event may lie where a released one did: handles are looked at before.
     for (uint32_t i = 0; takes_time && wait.events && i < wait.count; i++)
         result =
@@ -90,7 +121,6 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
             zepi_submit_begin(&submit, queue, wait, timed ? NULL : out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS) {
         zepi_release(timed);
-        zepi_list_events_give(&events, zepi_event_slot_give);
         return result == ZEPI_CAPTURED ? capture_sync(queue, wait, out_event, kind) : result;
     }
     if (timed) {
@@ -98,13 +128,16 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
         submit.signal = timed->ze;
         zepi_event_slot_note_list(timed->slot, submit.queue_list);
     }
-    if (events.count > 0)
-        result = append_sync_over_lists(&submit, kind, &events, lists);
+    if (sync.count > 0)
+        result = append_sync_over_lists(&submit, kind, &sync);
     else
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
                          submit.waits);
+    if (is_barrier(kind) && submit.event)
+        submit.event->number = ++queue->barrier_count;
     result = zepi_submit_end(&submit, result, out_event);
-    zepi_list_events_give(&events, zepi_event_slot_defer);
+    for (uint32_t i = 0; i < sync.count; i++)
+        zepi_marker_give(sync.markers[i]);
     return result;
 }
 

@@ -4,7 +4,7 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "queue/capture_command.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
@@ -59,7 +59,11 @@ zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function_fn *fu
                                   &is_appended);
     result = zepi_submit_end(&submit, result, out_event);
     // The function has run before its host hears of a failure, and frees the data.
-    if (result != ZEPI_SUCCESS && is_appended)
-        zepi_queue_look(queue, UINT64_MAX);
+    if (result != ZEPI_SUCCESS && is_appended) {
+        struct zepi_error error;
+        zepi_error_save(&error);
+        zepi_queue_wait(queue);
+        zepi_error_restore(&error);
+    }
     return result;
 }

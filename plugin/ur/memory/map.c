@@ -215,7 +215,7 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
     if (done == ZEPI_SUCCESS) {
         zepi_ur_hold_foreign(command.queue, mem);
         if (mem->context != command.queue->context)
-            zepi_queue_hold(command.queue, map);
+            zepi_queue_release_later(command.queue, map);
         zepi_release(map);
     } else {
         put_map(mem, map); // it stays

@@ -4,7 +4,7 @@
 
 #include "copy/buffer_use.h"
 #include "core/mutex.h"
-#include "queue/hold.h"
+#include "queue/progress.h"
 #include "ur/handles.h"
 
 struct zepi_image;
@@ -49,7 +49,7 @@ ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_contex
 static inline void zepi_ur_hold_foreign(struct zepi_queue *queue, struct zepi_ur_mem *mem)
 {
     if (__builtin_expect(mem->context != queue->context, 0))
-        zepi_queue_hold(queue, mem);
+        zepi_queue_release_later(queue, mem);
 }
 
 // `size` bytes from `offset` on, inside the buffer.

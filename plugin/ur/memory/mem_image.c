@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "copy/image_copy.h"
 #include "memory/image.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ur/info.h"
 #include "ur/memory/image_format.h"
 #include "ur/memory/map.h"

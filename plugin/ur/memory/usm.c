@@ -2,7 +2,7 @@
 #include "memory/usm.h"
 #include "copy/copy.h"
 #include "memory/foreign/host_memory.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 #include "ur/memory/usm_pool.h"

@@ -4,7 +4,7 @@
 
 #include "queue/command/barrier.h"
 #include "queue/command/reusable_event.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ur/command.h"
 
 ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEventsInWaitList,

@@ -3,7 +3,7 @@
 #include "copy/fill.h"
 #include "copy/hint.h"
 #include "queue/command/barrier.h"
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ur/command.h"
 #include "ur/queue/transfer.h"
 

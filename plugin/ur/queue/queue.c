@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "queue/queue_wait.h"
+#include "queue/progress.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 
@@ -90,9 +90,7 @@ static ur_queue_flags_t queue_flags_of(const struct zepi_queue *queue)
 static ur_result_t get_info_queue_is_empty(struct zepi_queue *queue,
                                            const struct zepi_ur_info *info)
 {
-    bool is_empty;
-    const ur_result_t result = zepi_ur_result(zepi_queue_ask_empty(queue, &is_empty));
-    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return_bool(info, is_empty) : result;
+    return zepi_ur_info_return_bool(info, zepi_queue_poll(queue));
 }
 
 ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propName, size_t propSize,

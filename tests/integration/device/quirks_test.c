@@ -12,7 +12,6 @@
 
 static zepi_event_t gate;
 static const char *gate_opener; // a call with this in its name opens the gate; NULL: none does
-static char opened_at[64];      // the call that did
 static bool is_open;
 
 // Under ze_cpu's calls.
@@ -20,7 +19,6 @@ static void open_gate_at(const char *function, int is_over)
 {
     if (!is_over && !is_open && gate_opener && strstr(function, gate_opener)) {
         is_open = true;
-        snprintf(opened_at, sizeof(opened_at), "%s", function);
         TEST_OK(zepi.event_signal(gate));
     }
 }
@@ -182,45 +180,6 @@ Test(quirk_times_stay_on_device, left_out_has_the_device_wait)
     cr_assert(device_waits_for_other_device("all,-times-stay-on-device,-slow-timed-status"));
 }
 
-// ---- hasty-synchronize ----
-
-// Waits for the queue, and returns the call of the driver that waits behind the gate.
-static const char *call_that_finishes(const char *quirks, zepi_queue_flags_t flags)
-{
-    set_up(quirks, flags);
-    int *memory = gear_allocate(sizeof(int));
-    const int value = 7;
-    TEST_OK(zepi.queue_fill(gear.queue, memory, &value, sizeof(value), sizeof(*memory),
-                            TEST_NO_WAIT, NULL));
-    ze_cpu.reset_counts();
-    gate_opener = "HostSynchronize";
-    TEST_OK(zepi.queue_finish(gear.queue));
-    cr_assert_eq(*memory, value);
-    cr_assert_eq(ze_cpu.get_count("zeCommandListAppendBarrier") > 0,
-                 ze_cpu.get_count("zeEventHostSynchronize") > 0);
-    TEST_OK(zepi.usm_free(gear.context, memory));
-    tear_down();
-    return opened_at;
-}
-
-Test(quirk_hasty_synchronize, in_force_waits_for_events)
-{
-    cr_assert_str_eq(call_that_finishes("none,hasty-synchronize", ZEPI_QUEUE_IN_ORDER),
-                     "zeEventHostSynchronize");
-}
-
-Test(quirk_hasty_synchronize, left_out_waits_for_the_list)
-{
-    cr_assert_str_eq(call_that_finishes("all,-hasty-synchronize", ZEPI_QUEUE_IN_ORDER),
-                     "zeCommandListHostSynchronize");
-}
-
-Test(quirk_hasty_synchronize, left_out_waits_for_the_lists_of_a_queue_of_any_order)
-{
-    cr_assert_str_eq(call_that_finishes("all,-hasty-synchronize", 0),
-                     "zeCommandListHostSynchronize");
-}
-
 // ---- The choice ----
 
 static const char *quirks_in_force(void)
@@ -235,8 +194,7 @@ Test(quirks, of_a_platform_are_named)
     unsetenv("ZEPI_QUIRKS");
     gear_set_up();
     test_ze_cpu_require();
-    cr_assert_str_eq(quirks_in_force(), "early-copies,slow-timed-status,times-stay-on-device,"
-                                        "hasty-synchronize");
+    cr_assert_str_eq(quirks_in_force(), "early-copies,slow-timed-status,times-stay-on-device");
     gear_tear_down();
 }
 

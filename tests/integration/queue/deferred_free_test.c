@@ -337,6 +337,26 @@ Test(deferred_free, what_commands_are_done_with_is_handed_out_again)
     queue_free(again);
 }
 
+// Its lists are in order on newer drivers: what completes one command tells of those before it.
+Test(deferred_free, an_out_of_order_queue_learns_from_an_event_that_memory_is_free)
+{
+    zepi_queue_t queue;
+    zepi_event_t event;
+    test_ze_cpu_require();
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
+    float *memory = allocate(4096);
+    queue_add(queue, memory, memory, memory, TEST_NO_WAIT, &event);
+    queue_free(memory);
+    ze_cpu.reset_counts();
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    float *again = allocate(4096);
+    cr_assert_eq(again, memory);
+    cr_assert_eq(ze_cpu.get_count("*"), 1, "the wait alone calls the driver");
+    queue_free(again);
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(queue));
+}
+
 Test(deferred_free, a_kernel_that_never_ends_does_not_make_memory_grow)
 {
     zepi_queue_t other;

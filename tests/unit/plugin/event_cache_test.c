@@ -28,6 +28,14 @@ static struct zepi_event *make_event(void)
     return event;
 }
 
+static struct zepi_event *take_event(void)
+{
+    struct zepi_event *event = zepi_event_cache_take(&cache);
+    if (event)
+        zepi_event_hand_out(event, queue);
+    return event;
+}
+
 static unsigned references_of_queue(void)
 {
     return atomic_load(&queue->object.references);
@@ -50,12 +58,12 @@ Test(event_cache, an_event_of_the_counter_is_used_again_at_once)
     zepi_release(event);
     cr_assert_eq(references_of_queue(), 1, "a free event does not keep its queue");
     cr_assert(!zepi_object_is(event, &zepi_event_type), "a free event is no handle");
-    cr_assert_eq(zepi_event_cache_take(&cache, queue), event);
+    cr_assert_eq(take_event(), event);
     cr_assert(zepi_object_is(event, &zepi_event_type));
     cr_assert_eq(references_of_queue(), 2);
     cr_assert(!event->has_failed && !atomic_load(&event->is_awaited) &&
               !zepi_event_is_known_complete(event));
-    cr_assert_null(zepi_event_cache_take(&cache, queue), "it is in use");
+    cr_assert_null(take_event(), "it is in use");
 }
 
 Test(event_cache, all_events_of_the_counter_that_came_back_are_taken_at_once)
@@ -68,7 +76,7 @@ Test(event_cache, all_events_of_the_counter_that_came_back_are_taken_at_once)
     for (int i = 0; i < EVENTS; i++)
         zepi_release(events[i]);
     for (int i = EVENTS; i-- > 0;) {
-        cr_assert_eq(zepi_event_cache_take(&cache, queue), events[i]);
+        cr_assert_eq(take_event(), events[i]);
         cr_assert_eq(count(&cache.usable), 0);
     }
     cr_assert_eq(cache.taken_count, EVENTS);
@@ -83,10 +91,10 @@ Test(event_cache, an_event_with_times_that_a_command_waits_for_is_held_back)
     zepi_release(awaited);
     zepi_release(free_one);
     cr_assert_eq(atomic_load(&cache.in_use), awaited);
-    cr_assert_null(zepi_event_cache_take(&cache, queue), "the refill looks at it first");
+    cr_assert_null(take_event(), "the refill looks at it first");
     atomic_store(&cache.in_use, NULL);
-    cr_assert_eq(zepi_event_cache_take(&cache, queue), free_one);
-    cr_assert_null(zepi_event_cache_take(&cache, queue));
+    cr_assert_eq(take_event(), free_one);
+    cr_assert_null(take_event());
 }
 
 Test(event_cache, an_event_that_is_reset_comes_back_once_it_is_complete_and_not_awaited)
@@ -105,7 +113,7 @@ Test(event_cache, an_event_that_is_reset_comes_back_once_it_is_complete_and_not_
     cr_assert_null(complete->next);
     cr_assert_eq(count(&cache.in_use), 2);
     // It is signalled: the refill resets it before a command gets it.
-    cr_assert_null(zepi_event_cache_take(&cache, queue));
+    cr_assert_null(take_event());
 }
 
 enum { THREADS = 4, ROUNDS = 2000 };
@@ -130,7 +138,7 @@ Test(event_cache, none_is_lost_or_taken_twice_where_threads_release_and_one_take
     for (int i = 0; i < THREADS; i++)
         cr_assert_eq(pthread_create(&threads[i], NULL, release_all, events[i]), 0);
     while (taken < THREADS * ROUNDS) {
-        struct zepi_event *event = zepi_event_cache_take(&cache, queue);
+        struct zepi_event *event = take_event();
         if (!event)
             continue;
         cr_assert_eq(event->number, 0, "taken twice");
@@ -139,6 +147,6 @@ Test(event_cache, none_is_lost_or_taken_twice_where_threads_release_and_one_take
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    cr_assert_null(zepi_event_cache_take(&cache, queue));
+    cr_assert_null(take_event());
     cr_assert_eq(references_of_queue(), 1 + THREADS * ROUNDS);
 }

@@ -496,8 +496,9 @@ Test(usm, small_copies_between_memory_of_the_adapter_ask_the_driver_nothing)
     }
 }
 
-// The queue is waited for, with any memory: its list tells how far it has to come.
-Test(usm, a_copy_that_blocks_takes_no_event)
+// The queue is waited for, with any memory: its list tells how far it has to come, with the same
+// event each time.
+Test(usm, a_copy_that_blocks_makes_no_event)
 {
     int32_t *device = allocate(UR_USM_TYPE_DEVICE, NULL, sizeof(int32_t), 0);
     int32_t back = 0;
@@ -507,6 +508,7 @@ Test(usm, a_copy_that_blocks_takes_no_event)
         const int32_t value = 12 + (int32_t)flags;
         // Copies to memory that is not USM have a gate, of events that the context keeps.
         UR_OK(urEnqueueUSMMemcpy(queue, true, &back, device, sizeof(value), 0, NULL, NULL));
+        UR_OK(urEnqueueUSMMemcpy(queue, true, device, &value, sizeof(value), 0, NULL, NULL));
         ze_cpu.reset_counts();
         UR_OK(urEnqueueUSMMemcpy(queue, true, device, &value, sizeof(value), 0, NULL, NULL));
         UR_OK(urEnqueueUSMMemcpy(queue, true, &back, device, sizeof(value), 0, NULL, NULL));

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#include "sync/timeline.h"
+
+#include "core/alloc.h"
+
+#include <string.h>
+
+static void block_init(struct zepi_sync *sync, struct zepi_timeline_block *block)
+{
+    for (unsigned i = 0; i < ZEPI_TIMELINES; i++) {
+        block->timelines[i].sync = sync;
+        atomic_init(&block->timelines[i].first_deferred, UINT64_MAX);
+    }
+}
+
+void zepi_sync_init(struct zepi_sync *sync)
+{
+    block_init(sync, &sync->first);
+}
+
+void zepi_sync_finish(struct zepi_sync *sync)
+{
+    struct zepi_timeline_block *next = sync->first.next;
+    while (next) {
+        struct zepi_timeline_block *block = next;
+        next = block->next;
+        zepi_sys_free(block);
+    }
+    sync->first.next = NULL;
+    sync->free = NULL;
+}
+
+// ---- Timelines beyond the first block ----
+
+// The number in the first block; beyond it ZEPI_TIMELINES.
+static uint32_t first_block_index(const struct zepi_timeline *timeline)
+{
+    const struct zepi_timeline *first = timeline->sync->first.timelines;
+    const uintptr_t offset_bytes = (uintptr_t)timeline - (uintptr_t)first;
+    return offset_bytes < sizeof(timeline->sync->first.timelines)
+               ? (uint32_t)(offset_bytes / sizeof(*timeline))
+               : ZEPI_TIMELINES;
+}
+
+static void unlist_locked(struct zepi_sync *sync, struct zepi_timeline *timeline)
+{
+    if (timeline->previous)
+        timeline->previous->next = timeline->next;
+    else
+        sync->listed = timeline->next;
+    if (timeline->next)
+        timeline->next->previous = timeline->previous;
+    atomic_store_explicit(&timeline->is_listed, false, memory_order_relaxed);
+    // Release: a free that sees no listed timeline sees that the commands are complete.
+    atomic_fetch_sub_explicit(&sync->listed_count, 1, memory_order_release);
+}
+
+// Takes an idle timeline out of the list, unless it gets a command just now.
+static void unlist_idle_locked(struct zepi_sync *sync, struct zepi_timeline *timeline)
+{
+    struct zepi_mutex *mutex = timeline->submit_mutex;
+    if (timeline->pins > 0 || !mutex || !zepi_mutex_try_lock(mutex))
+        return;
+    if (zepi_timeline_is_idle(timeline))
+        unlist_locked(sync, timeline);
+    zepi_mutex_unlock(mutex);
+}
+
+void zepi_timeline_list(struct zepi_timeline *timeline)
+{
+    struct zepi_sync *sync = timeline->sync;
+    zepi_mutex_lock(&sync->mutex);
+    timeline->previous = NULL;
+    timeline->next = sync->listed;
+    if (timeline->next)
+        timeline->next->previous = timeline;
+    sync->listed = timeline;
+    atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
+    // Release: zepi_sync_is_idle acquires.
+    atomic_fetch_add_explicit(&sync->listed_count, 1, memory_order_release);
+    zepi_mutex_unlock(&sync->mutex);
+}
+
+// ---- Owners ----
+
+static void add_block_locked(struct zepi_sync *sync, struct zepi_timeline_block *block)
+{
+    for (unsigned i = 0; i < ZEPI_TIMELINES; i++) {
+        block->timelines[i].next = sync->free;
+        sync->free = &block->timelines[i];
+    }
+    block->next = sync->first.next;
+    sync->first.next = block;
+}
+
+// One without an owner, or NULL.
+static struct zepi_timeline *take_timeline_locked(struct zepi_sync *sync)
+{
+    const uint32_t taken = atomic_load_explicit(&sync->taken, memory_order_relaxed);
+    struct zepi_timeline *timeline = sync->free;
+    if (taken == UINT32_MAX) {
+        if (timeline)
+            sync->free = timeline->next;
+        return timeline;
+    }
+    const uint32_t index = (uint32_t)__builtin_ctz(~taken);
+    timeline = &sync->first.timelines[index];
+    atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
+    if (atomic_load_explicit(&sync->used, memory_order_relaxed) <= index)
+        atomic_store_explicit(&sync->used, index + 1, memory_order_release);
+    // Release, here and above: a thread that sees the timeline sees that it has nothing to do.
+    atomic_store_explicit(&sync->taken, taken | UINT32_C(1) << index, memory_order_release);
+    return timeline;
+}
+
+// A free one, if need be of `*more`, which is consumed then.
+static bool take_timeline(struct zepi_sync *sync, void *owner, zepi_timeline_poll *poll,
+                          struct zepi_mutex *submit_mutex, bool is_ordered,
+                          struct zepi_timeline_block **more, struct zepi_timeline **out_timeline)
+{
+    zepi_mutex_lock(&sync->mutex);
+    struct zepi_timeline *timeline = take_timeline_locked(sync);
+    if (!timeline && *more) {
+        add_block_locked(sync, *more);
+        *more = NULL;
+        timeline = take_timeline_locked(sync);
+    }
+    if (timeline) {
+        timeline->owner = owner;
+        timeline->poll = poll;
+        timeline->submit_mutex = submit_mutex;
+        timeline->is_ordered = is_ordered;
+        *out_timeline = timeline; // for threads that poll the owner
+    }
+    zepi_mutex_unlock(&sync->mutex);
+    return timeline != NULL;
+}
+
+zepi_result_t zepi_timeline_add(struct zepi_sync *sync, void *owner, zepi_timeline_poll *poll,
+                                struct zepi_mutex *submit_mutex, bool is_ordered,
+                                struct zepi_timeline **out_timeline)
+{
+    struct zepi_timeline_block *more = NULL;
+    while (!take_timeline(sync, owner, poll, submit_mutex, is_ordered, &more, out_timeline)) {
+        more = zepi_sys_allocate_lines(sizeof(*more));
+        if (!more)
+            return zepi_fail_no_memory();
+        memset(more, 0, sizeof(*more));
+        block_init(sync, more);
+    }
+    zepi_sys_free(more);
+    return ZEPI_SUCCESS;
+}
+
+void zepi_timeline_leave(struct zepi_timeline *timeline)
+{
+    struct zepi_sync *sync = timeline->sync;
+    zepi_mutex_lock(&sync->mutex);
+    while (timeline->pins > 0)
+        zepi_condition_wait(&sync->changed, &sync->mutex);
+    timeline->owner = NULL;
+    timeline->submit_mutex = NULL;
+    zepi_mutex_unlock(&sync->mutex);
+}
+
+void zepi_timeline_remove(struct zepi_timeline *timeline)
+{
+    struct zepi_sync *sync = timeline->sync;
+    const uint32_t index = first_block_index(timeline);
+    // A list that could not be waited for counts as complete.
+    zepi_timeline_reach(timeline, zepi_timeline_now(timeline).seqno);
+    zepi_mutex_lock(&sync->mutex);
+    if (index < ZEPI_TIMELINES) {
+        atomic_fetch_and_explicit(&sync->taken, ~(UINT32_C(1) << index), memory_order_release);
+    } else {
+        if (atomic_load_explicit(&timeline->is_listed, memory_order_relaxed))
+            unlist_locked(sync, timeline);
+        timeline->next = sync->free;
+        sync->free = timeline;
+    }
+    zepi_condition_wake_all(&sync->changed);
+    zepi_mutex_unlock(&sync->mutex);
+}
+
+// ---- Walks ----
+
+// The point of a timeline that commands of the epoch or later are busy on; no timeline in it: it is
+// not. Begins an epoch, unless one has begun since its last command: what is allocated from now on
+// is not used by those that are busy.
+static struct zepi_point busy_point(struct zepi_timeline *timeline, uint64_t since)
+{
+    const struct zepi_point point = zepi_timeline_now(timeline);
+    if (zepi_point_is_reached(point))
+        return (struct zepi_point){NULL, 0};
+    uint64_t epoch = atomic_load_explicit(&timeline->epoch, memory_order_relaxed);
+    if (epoch < since)
+        return (struct zepi_point){NULL, 0};
+    // Relaxed: only the number matters. A failure: another thread has begun one.
+    if (epoch == zepi_sync_epoch(timeline->sync))
+        atomic_compare_exchange_strong_explicit(&timeline->sync->epoch, &epoch, epoch + 1,
+                                                memory_order_relaxed, memory_order_relaxed);
+    return point;
+}
+
+// Timelines that come or go meanwhile may be among them or not.
+static struct zepi_point next_in_first_block(struct zepi_sync *sync, uint32_t begin, uint64_t since)
+{
+    struct zepi_point point = {NULL, 0};
+    // Acquire: a timeline that this thread knows of is seen.
+    uint32_t left = atomic_load_explicit(&sync->taken, memory_order_acquire);
+    left = begin < ZEPI_TIMELINES ? left & (UINT32_MAX << begin) : 0;
+    for (; left > 0 && !point.timeline; left &= left - 1)
+        point = busy_point(&sync->first.timelines[__builtin_ctz(left)], since);
+    return point;
+}
+
+// Behind `after` in the order of addresses; NULL: of all.
+static struct zepi_point next_listed_locked(struct zepi_sync *sync,
+                                            const struct zepi_timeline *after, uint64_t since)
+{
+    struct zepi_point found = {NULL, 0};
+    struct zepi_timeline *next;
+    for (struct zepi_timeline *timeline = sync->listed; timeline; timeline = next) {
+        next = timeline->next;
+        if (zepi_timeline_is_idle(timeline)) {
+            unlist_idle_locked(sync, timeline);
+            continue;
+        }
+        if ((uintptr_t)timeline <= (uintptr_t)after ||
+            (found.timeline && (uintptr_t)timeline >= (uintptr_t)found.timeline))
+            continue;
+        const struct zepi_point point = busy_point(timeline, since);
+        if (point.timeline)
+            found = point;
+    }
+    return found;
+}
+
+struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
+                                        uint64_t since)
+{
+    const uint32_t index = after ? first_block_index(after) : 0;
+    const struct zepi_point point = next_in_first_block(sync, after ? index + 1 : 0, since);
+    return point.timeline
+               ? point
+               : next_listed_locked(sync, after && index < ZEPI_TIMELINES ? NULL : after, since);
+}
+
+struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
+                                 uint64_t since)
+{
+    const uint32_t index = after ? first_block_index(after) : 0;
+    struct zepi_point point = next_in_first_block(sync, after ? index + 1 : 0, since);
+    if (point.timeline || atomic_load_explicit(&sync->listed_count, memory_order_acquire) == 0)
+        return point;
+    zepi_mutex_lock(&sync->mutex);
+    point = next_listed_locked(sync, after && index < ZEPI_TIMELINES ? NULL : after, since);
+    zepi_mutex_unlock(&sync->mutex);
+    return point;
+}
