@@ -30,18 +30,15 @@ static atomic_uint_fast64_t memory_bytes;
 static atomic_uint_fast64_t memory_peak_bytes;
 
 struct compile {
-    uint64_t duration_ns;
+    uint64_t duration_ns; // 0: none
     bool is_good;
     char kernels[KERNELS_BYTES];
 };
 
-// Guards the variables below; nothing is called under it.
+// Guards the variables below. Under it, the report is written to memory.
 static struct zepi_mutex mutex;
-static struct compile slowest[SLOWEST_COUNT]; // slowest first
-static uint64_t compile_count;
-static uint64_t compile_failures;
-static uint64_t compile_ns;
-static const char *last_failure[2]; // function and result; NULL: none
+static struct compile slowest[SLOWEST_COUNT];  // slowest first
+static const char *last_failure[2] = {"", ""}; // function and result
 
 static pid_t process;
 static uint64_t (*count_evictions)(void);
@@ -53,24 +50,16 @@ void zepi_stats_add(enum zepi_stat stat, uint64_t number)
                               memory_order_relaxed);
 }
 
-static uint64_t stats_sum(enum zepi_stat stat)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++)
-        sum += atomic_load_explicit(&shards[i].numbers[stat], memory_order_relaxed);
-    return sum;
-}
-
 void zepi_stats_note_compile(const char *kernels, uint64_t duration_ns, bool is_good)
 {
     struct compile compile = {.duration_ns = duration_ns, .is_good = is_good};
     if (!zepi_stats_are_on)
         return;
+    zepi_stats_add(ZEPI_STAT_COMPILES, 1);
+    zepi_stats_add(ZEPI_STAT_COMPILE_FAILURES, !is_good);
+    zepi_stats_add(ZEPI_STAT_COMPILE_NS, duration_ns);
     snprintf(compile.kernels, sizeof(compile.kernels), "%s", kernels);
     zepi_mutex_lock(&mutex);
-    compile_count++;
-    compile_failures += !is_good;
-    compile_ns += duration_ns;
     for (int i = 0; i < SLOWEST_COUNT; i++) {
         if (compile.duration_ns > slowest[i].duration_ns) {
             const struct compile faster = slowest[i];
@@ -115,39 +104,6 @@ void zepi_stats_note_failure(const char *function, const char *result)
 
 // ---- The report ----
 
-// What the report says, at one time.
-struct report {
-    uint64_t numbers[ZEPI_STATS];
-    uint64_t binaries_in_memory;
-    uint64_t compile_count;
-    uint64_t compile_failures;
-    uint64_t compile_ns;
-    uint64_t memory_peak_bytes;
-    uint64_t evictions;
-    const char *last_failure[2];
-    struct compile slowest[SLOWEST_COUNT];
-};
-
-static void report_init(struct report *report)
-{
-    for (int i = 0; i < ZEPI_STATS; i++)
-        report->numbers[i] = stats_sum((enum zepi_stat)i);
-    const uint64_t others = report->numbers[ZEPI_STAT_BINARIES_DISK] +
-                            report->numbers[ZEPI_STAT_BINARIES_SHARED] +
-                            report->numbers[ZEPI_STAT_BINARIES_MADE];
-    const uint64_t binaries = report->numbers[ZEPI_STAT_BINARIES];
-    report->binaries_in_memory = binaries > others ? binaries - others : 0;
-    report->memory_peak_bytes = atomic_load_explicit(&memory_peak_bytes, memory_order_relaxed);
-    report->evictions = count_evictions();
-    zepi_mutex_lock(&mutex);
-    report->compile_count = compile_count;
-    report->compile_failures = compile_failures;
-    report->compile_ns = compile_ns;
-    memcpy(report->last_failure, last_failure, sizeof(last_failure));
-    memcpy(report->slowest, slowest, sizeof(slowest));
-    zepi_mutex_unlock(&mutex);
-}
-
 // Seconds with three digits, whatever the locale.
 static void print_seconds(FILE *file, uint64_t ns)
 {
@@ -155,112 +111,86 @@ static void print_seconds(FILE *file, uint64_t ns)
     fprintf(file, "%" PRIu64 ".%03u", milliseconds / 1000, (unsigned)(milliseconds % 1000));
 }
 
-// Names may have any bytes: none of them ends the line or reaches a terminal as a command.
-static void print_name(FILE *file, const char *name)
+// Names may have any bytes, and are cut: none of them ends the line or reaches a terminal as a
+// command. In JSON a byte that belongs to no character becomes U+FFFD.
+static void print_name(FILE *file, const char *name, bool is_json)
 {
     char line[KERNELS_BYTES];
     snprintf(line, sizeof(line), "%s", name);
-    zepi_make_printable(line, "");
-    fputs(line, file);
-}
-
-static void report_print_text(const struct report *report, FILE *file)
-{
-    const uint64_t *numbers = report->numbers;
-    fprintf(file, "zepi: statistics of process %ld (", (long)process);
-    print_name(file, program_invocation_short_name);
-    fputs(")\n", file);
-    fprintf(file,
-            "  programs       %" PRIu64 " asked for: %" PRIu64 " known, %" PRIu64
-            " in memory, %" PRIu64 " from disk, %" PRIu64 " from the shared store, %" PRIu64
-            " compiled\n",
-            numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
-            report->binaries_in_memory, numbers[ZEPI_STAT_BINARIES_DISK],
-            numbers[ZEPI_STAT_BINARIES_SHARED], report->compile_count - report->compile_failures);
-    fprintf(file, "  compiler       ");
-    print_seconds(file, report->compile_ns);
-    fprintf(file, " s in %" PRIu64 " builds, %" PRIu64 " failed\n", report->compile_count,
-            report->compile_failures);
-    for (int i = 0; i < SLOWEST_COUNT && report->slowest[i].duration_ns > 0; i++) {
-        fprintf(file, "                 ");
-        print_seconds(file, report->slowest[i].duration_ns);
-        fprintf(file, " s %s", report->slowest[i].is_good ? "" : "failed: ");
-        print_name(file, report->slowest[i].kernels);
-        fputc('\n', file);
-    }
-    fprintf(file, "  launches       %" PRIu64 ", executions of graphs %" PRIu64 "\n",
-            numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS]);
-    fprintf(file, "  copies         %" PRIu64 " of %" PRIu64 " bytes\n", numbers[ZEPI_STAT_COPIES],
-            numbers[ZEPI_STAT_COPY_BYTES]);
-    fprintf(file, "  fills          %" PRIu64 " of %" PRIu64 " bytes\n", numbers[ZEPI_STAT_FILLS],
-            numbers[ZEPI_STAT_FILL_BYTES]);
-    fprintf(file, "  device memory  at most %" PRIu64 " bytes\n", report->memory_peak_bytes);
-    fprintf(file, "  evictions      %" PRIu64 "\n", report->evictions);
-    fprintf(file, "  failed calls   %" PRIu64, numbers[ZEPI_STAT_CALL_FAILURES]);
-    if (report->last_failure[0])
-        fprintf(file, ", the last: %s, %s", report->last_failure[0], report->last_failure[1]);
-    fputc('\n', file);
-}
-
-// Names may have any bytes, and are cut. A byte that belongs to no character becomes U+FFFD.
-static void print_json_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    while (*text) {
-        const size_t count = zepi_character_bytes(text);
-        if (count == 0)
+    if (!is_json)
+        zepi_make_printable(line, "");
+    for (const char *at = line; *at;) {
+        const size_t count = zepi_character_bytes(at);
+        if (is_json && count == 0)
             fputs("\\ufffd", file);
-        else if (*text == '"' || *text == '\\' || (unsigned char)*text < ' ')
-            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*text);
+        else if (is_json && (*at == '"' || *at == '\\' || (unsigned char)*at < ' '))
+            fprintf(file, "\\u%04x", (unsigned)(unsigned char)*at);
         else
-            fwrite(text, 1, count, file);
-        text += count > 0 ? count : 1;
+            fwrite(at, 1, count, file);
+        at += count > 0 ? count : 1;
     }
-    fputc('"', file);
 }
 
-static void report_print_json(const struct report *report, FILE *file)
+static void print_slowest(FILE *file, bool is_json)
 {
-    const uint64_t *numbers = report->numbers;
-    fprintf(file, "{\"process\": %ld, \"program\": ", (long)process);
-    print_json_string(file, program_invocation_short_name);
-    fprintf(file,
-            ", \"programs\": {\"asked\": %" PRIu64 ", \"known\": %" PRIu64 ", \"memory\": %" PRIu64
-            ", \"disk\": %" PRIu64 ", \"shared\": %" PRIu64 ", \"compiled\": %" PRIu64
-            "}, \"compiler\": {\"seconds\": ",
-            numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
-            report->binaries_in_memory, numbers[ZEPI_STAT_BINARIES_DISK],
-            numbers[ZEPI_STAT_BINARIES_SHARED], report->compile_count - report->compile_failures);
-    print_seconds(file, report->compile_ns);
-    fprintf(file, ", \"builds\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"slowest\": [",
-            report->compile_count, report->compile_failures);
-    for (int i = 0; i < SLOWEST_COUNT && report->slowest[i].duration_ns > 0; i++) {
-        fprintf(file, "%s{\"seconds\": ", i > 0 ? ", " : "");
-        print_seconds(file, report->slowest[i].duration_ns);
-        fprintf(file, ", \"kernels\": ");
-        print_json_string(file, report->slowest[i].kernels);
-        fprintf(file, ", \"failed\": %s}", report->slowest[i].is_good ? "false" : "true");
+    for (int i = 0; i < SLOWEST_COUNT && slowest[i].duration_ns > 0; i++) {
+        fputs(!is_json ? "                 " : i > 0 ? ", {\"seconds\": " : "{\"seconds\": ", file);
+        print_seconds(file, slowest[i].duration_ns);
+        fputs(is_json ? ", \"kernels\": \"" : slowest[i].is_good ? " s " : " s failed: ", file);
+        print_name(file, slowest[i].kernels, is_json);
+        fputs(!is_json             ? "\n"
+              : slowest[i].is_good ? "\", \"failed\": false}"
+                                   : "\", \"failed\": true}",
+              file);
     }
+}
+
+// Text and JSON have the same numbers in the same order.
+static void report_print(FILE *file, const uint64_t *numbers, bool is_json)
+{
+    const uint64_t others = numbers[ZEPI_STAT_BINARIES_DISK] + numbers[ZEPI_STAT_BINARIES_SHARED] +
+                            numbers[ZEPI_STAT_BINARIES_MADE];
+    const uint64_t binaries = numbers[ZEPI_STAT_BINARIES];
     fprintf(file,
-            "]}, \"launches\": %" PRIu64 ", \"graph_executions\": %" PRIu64
-            ", \"copies\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
-            "}, \"fills\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
-            "}, \"device_memory_peak_bytes\": %" PRIu64 ", \"evictions\": %" PRIu64
-            ", \"failed_calls\": {\"count\": %" PRIu64 ", \"last\": ",
+            is_json ? "{\"process\": %ld, \"program\": \"" : "zepi: statistics of process %ld (",
+            (long)process);
+    print_name(file, program_invocation_short_name, is_json);
+    fprintf(file,
+            is_json ? "\", \"programs\": {\"asked\": %" PRIu64 ", \"known\": %" PRIu64
+                      ", \"memory\": %" PRIu64 ", \"disk\": %" PRIu64 ", \"shared\": %" PRIu64
+                      ", \"compiled\": %" PRIu64 "}, \"compiler\": {\"seconds\": "
+                    : ")\n  programs       %" PRIu64 " asked for: %" PRIu64 " known, %" PRIu64
+                      " in memory, %" PRIu64 " from disk, %" PRIu64
+                      " from the shared store, %" PRIu64 " compiled\n  compiler       ",
+            numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
+            binaries > others ? binaries - others : 0, numbers[ZEPI_STAT_BINARIES_DISK],
+            numbers[ZEPI_STAT_BINARIES_SHARED],
+            numbers[ZEPI_STAT_COMPILES] - numbers[ZEPI_STAT_COMPILE_FAILURES]);
+    print_seconds(file, numbers[ZEPI_STAT_COMPILE_NS]);
+    fprintf(file,
+            is_json ? ", \"builds\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"slowest\": ["
+                    : " s in %" PRIu64 " builds, %" PRIu64 " failed\n",
+            numbers[ZEPI_STAT_COMPILES], numbers[ZEPI_STAT_COMPILE_FAILURES]);
+    print_slowest(file, is_json);
+    fprintf(file,
+            is_json ? "]}, \"launches\": %" PRIu64 ", \"graph_executions\": %" PRIu64
+                      ", \"copies\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
+                      "}, \"fills\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
+                      "}, \"device_memory_peak_bytes\": %" PRIu64 ", \"evictions\": %" PRIu64
+                      ", \"failed_calls\": {\"count\": %" PRIu64
+                    : "  launches       %" PRIu64 ", executions of graphs %" PRIu64
+                      "\n  copies         %" PRIu64 " of %" PRIu64
+                      " bytes\n  fills          %" PRIu64 " of %" PRIu64
+                      " bytes\n  device memory  at most %" PRIu64
+                      " bytes\n  evictions      %" PRIu64 "\n  failed calls   %" PRIu64,
             numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS], numbers[ZEPI_STAT_COPIES],
             numbers[ZEPI_STAT_COPY_BYTES], numbers[ZEPI_STAT_FILLS], numbers[ZEPI_STAT_FILL_BYTES],
-            report->memory_peak_bytes, report->evictions, numbers[ZEPI_STAT_CALL_FAILURES]);
-    print_json_string(file, report->last_failure[0] ? report->last_failure[0] : "");
-    fprintf(file, ", \"result\": ");
-    print_json_string(file, report->last_failure[1] ? report->last_failure[1] : "");
-    fputs("}}\n", file);
-}
-
-static bool has_ending(const char *text, const char *ending)
-{
-    const size_t length = strlen(text);
-    const size_t end = strlen(ending);
-    return length >= end && strcmp(text + length - end, ending) == 0;
+            (uint64_t)atomic_load_explicit(&memory_peak_bytes, memory_order_relaxed),
+            count_evictions(), numbers[ZEPI_STAT_CALL_FAILURES]);
+    if (is_json || last_failure[0][0])
+        fprintf(file, is_json ? ", \"last\": \"%s\", \"result\": \"%s\"}}" : ", the last: %s, %s",
+                last_failure[0], last_failure[1]);
+    fputc('\n', file);
 }
 
 // In one piece, if the system takes it: other processes may write to the same file. On a disk that
@@ -291,11 +221,9 @@ static bool write_report(const char *path, const char *text, size_t length)
 {
     const bool is_stderr = strcmp(path, "stderr") == 0;
     const int file = is_stderr ? STDERR_FILENO : open_report(path);
-    if (file < 0)
-        return false;
-    const bool is_good = write_all(file, text, length);
+    const bool is_good = file >= 0 && write_all(file, text, length);
     const int error = errno;
-    if (!is_stderr)
+    if (!is_stderr && file >= 0)
         close(file);
     errno = error;
     return is_good;
@@ -303,19 +231,22 @@ static bool write_report(const char *path, const char *text, size_t length)
 
 static void stats_end(void *unused)
 {
-    static struct report report;
+    uint64_t numbers[ZEPI_STATS] = {0};
     char *text = NULL;
     size_t length = 0;
     const char *path = zepi_options()->stats;
+    const char *ending = strrchr(path, '.');
     (void)unused;
     FILE *file = getpid() == process ? open_memstream(&text, &length) : NULL;
     if (!file)
         return;
-    report_init(&report);
-    if (has_ending(path, ".json"))
-        report_print_json(&report, file);
-    else
-        report_print_text(&report, file);
+    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++) {
+        for (int stat = 0; stat < ZEPI_STATS; stat++)
+            numbers[stat] += atomic_load_explicit(&shards[i].numbers[stat], memory_order_relaxed);
+    }
+    zepi_mutex_lock(&mutex);
+    report_print(file, numbers, ending && strcmp(ending, ".json") == 0);
+    zepi_mutex_unlock(&mutex);
     const bool is_made = fclose(file) == 0;
     if (is_made && !write_report(path, text, length))
         fprintf(stderr, "zepi: ZEPI_STATS=%s: %s\n", path, strerror(errno));

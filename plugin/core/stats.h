@@ -11,8 +11,8 @@
 enum zepi_stat {
     ZEPI_STAT_LAUNCHES, // a launch of a graph once, as it is recorded
     ZEPI_STAT_GRAPHS,   // executions of graphs
-    ZEPI_STAT_COPIES,
-    ZEPI_STAT_COPY_BYTES, // without images
+    ZEPI_STAT_COPIES, // without those of images
+    ZEPI_STAT_COPY_BYTES,
     ZEPI_STAT_FILLS,
     ZEPI_STAT_FILL_BYTES,
     ZEPI_STAT_PROGRAMS,       // builds, links and native images that were asked for, for a device
@@ -21,6 +21,9 @@ enum zepi_stat {
     ZEPI_STAT_BINARIES_DISK,
     ZEPI_STAT_BINARIES_SHARED,
     ZEPI_STAT_BINARIES_MADE, // neither memory nor a store had it
+    ZEPI_STAT_COMPILES,
+    ZEPI_STAT_COMPILE_FAILURES,
+    ZEPI_STAT_COMPILE_NS,
     ZEPI_STAT_CALL_FAILURES, // calls of Level Zero
     ZEPI_STATS,
 };

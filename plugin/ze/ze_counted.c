@@ -75,62 +75,6 @@ static ze_result_t ZE_APICALL append_fill(ze_command_list_handle_t list, void *m
     return result;
 }
 
-static ze_result_t ZE_APICALL append_image_copy(ze_command_list_handle_t list, ze_image_handle_t to,
-                                                ze_image_handle_t from,
-                                                const ze_image_region_t *to_region,
-                                                const ze_image_region_t *from_region,
-                                                ze_event_handle_t signal, uint32_t wait_count,
-                                                ze_event_handle_t *waits)
-{
-    return count_copy(plain.zeCommandListAppendImageCopyRegion(
-                          list, to, from, to_region, from_region, signal, wait_count, waits),
-                      0);
-}
-
-static ze_result_t ZE_APICALL append_image_read(ze_command_list_handle_t list, void *to,
-                                                ze_image_handle_t from,
-                                                const ze_image_region_t *region,
-                                                ze_event_handle_t signal, uint32_t wait_count,
-                                                ze_event_handle_t *waits)
-{
-    return count_copy(plain.zeCommandListAppendImageCopyToMemory(list, to, from, region, signal,
-                                                                 wait_count, waits),
-                      0);
-}
-
-static ze_result_t ZE_APICALL append_image_write(ze_command_list_handle_t list,
-                                                 ze_image_handle_t to, const void *from,
-                                                 const ze_image_region_t *region,
-                                                 ze_event_handle_t signal, uint32_t wait_count,
-                                                 ze_event_handle_t *waits)
-{
-    return count_copy(plain.zeCommandListAppendImageCopyFromMemory(list, to, from, region, signal,
-                                                                   wait_count, waits),
-                      0);
-}
-
-static ze_result_t ZE_APICALL
-append_pitched_image_read(ze_command_list_handle_t list, void *to, ze_image_handle_t from,
-                          const ze_image_region_t *region, uint32_t row_pitch, uint32_t slice_pitch,
-                          ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
-{
-    return count_copy(plain.zeCommandListAppendImageCopyToMemoryExt(list, to, from, region,
-                                                                    row_pitch, slice_pitch, signal,
-                                                                    wait_count, waits),
-                      0);
-}
-
-static ze_result_t ZE_APICALL append_pitched_image_write(
-    ze_command_list_handle_t list, ze_image_handle_t to, const void *from,
-    const ze_image_region_t *region, uint32_t row_pitch, uint32_t slice_pitch,
-    ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
-{
-    return count_copy(plain.zeCommandListAppendImageCopyFromMemoryExt(list, to, from, region,
-                                                                      row_pitch, slice_pitch,
-                                                                      signal, wait_count, waits),
-                      0);
-}
-
 // As the driver counts it, so that frees and allocations have the same sizes. 0: not a device's.
 static uint64_t device_bytes_of(ze_context_handle_t context, const void *memory)
 {
@@ -173,14 +117,6 @@ void zepi_ze_count_calls(void)
     zepi_ze.zeCommandListAppendMemoryCopy = append_copy;
     zepi_ze.zeCommandListAppendMemoryCopyRegion = append_region_copy;
     zepi_ze.zeCommandListAppendMemoryFill = append_fill;
-    zepi_ze.zeCommandListAppendImageCopyRegion = append_image_copy;
-    zepi_ze.zeCommandListAppendImageCopyToMemory = append_image_read;
-    zepi_ze.zeCommandListAppendImageCopyFromMemory = append_image_write;
     zepi_ze.zeMemAllocDevice = allocate_device;
     zepi_ze.zeMemFree = free_memory;
-    // Of a loader that lacks them, they stay NULL.
-    if (plain.zeCommandListAppendImageCopyToMemoryExt)
-        zepi_ze.zeCommandListAppendImageCopyToMemoryExt = append_pitched_image_read;
-    if (plain.zeCommandListAppendImageCopyFromMemoryExt)
-        zepi_ze.zeCommandListAppendImageCopyFromMemoryExt = append_pitched_image_write;
 }
