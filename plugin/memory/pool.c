@@ -6,8 +6,6 @@
 #include "core/options.h"
 #include "device/context.h"
 
-#define OWN_MOST_BYTES                                                                             \
-    ((size_t)64 << 10) // above, the driver's call costs less than the use of the memory
 // A slab's blocks are counted in 32 bits, and known one by one.
 #define DRIVER_MOST_BYTES ((size_t)1 << 30)
 
@@ -362,8 +360,9 @@ zepi_result_t zepi_pool_trim(zepi_pool_t pool, size_t keep_bytes)
 
 static zepi_result_t usm_init(struct zepi_context *context)
 {
-    return usm_pool_create(context, &(struct zepi_usm_pool_desc){.most_bytes = OWN_MOST_BYTES},
-                           NULL, &zepi_usm_pools_of(context)->own);
+    return usm_pool_create(context,
+                           &(struct zepi_usm_pool_desc){.most_bytes = ZEPI_USM_POOLED_BYTES}, NULL,
+                           &zepi_usm_pools_of(context)->own);
 }
 
 // Gives the driver all memory that is not in use.

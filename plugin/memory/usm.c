@@ -197,7 +197,9 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
     void *memory = wish->export_types ? NULL : usm_take_from_order(pool, wish, out_freed);
     // Blocks are aligned to their length.
     const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
-    struct zepi_usm_heap *heap = !memory && !wish->export_types && block_bytes <= pool->most_bytes
+    struct zepi_usm_heap *heap = !memory && !wish->export_types &&
+                                         block_bytes <= pool->most_bytes &&
+                                         alignment_bytes <= ZEPI_USM_MOST_ALIGNMENT_BYTES
                                      ? zepi_usm_pool_heap(pool, wish->device, wish->kind)
                                      : NULL;
     if (heap)

@@ -10,7 +10,7 @@
 // once the moment is over. Blocks of slabs stay counted as in use by their slab meanwhile;
 // allocations of the driver that a pool keeps for reuse lie here, too.
 
-#define ZEPI_USM_ORDER_LISTS 15 // one for each class of blocks, and one for allocations alone
+#define ZEPI_USM_ORDER_LISTS 16 // one for each class of blocks, and one for allocations alone
 #define ZEPI_USM_ORDER_ALONE (ZEPI_USM_ORDER_LISTS - 1)
 
 // A pool's. Zeroed memory is empty.

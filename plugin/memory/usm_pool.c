@@ -8,14 +8,15 @@
 
 #define SLAB_BLOCKS 64
 #define SLAB_MOST_BYTES ((size_t)2 << 20) // if no block is longer
+#define SLAB_MOST_SHIFT 16                // longer blocks have a slab each
 #define IDLE_BYTES ((size_t)4 << 20)      // of a shard, kept without a block in use
 
 // ---- Slabs ----
 
 static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
 {
-    size_t bytes = (size_t)SLAB_BLOCKS << shift;
-    if (bytes > SLAB_MOST_BYTES)
+    size_t bytes = (size_t)(shift > SLAB_MOST_SHIFT ? 1 : SLAB_BLOCKS) << shift;
+    if (shift <= SLAB_MOST_SHIFT && bytes > SLAB_MOST_BYTES)
         bytes = SLAB_MOST_BYTES;
     while (bytes < ZEPI_USM_GRANULE_BYTES || bytes < pool->least_driver_bytes)
         bytes *= 2;
@@ -96,8 +97,10 @@ static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_
     struct zepi_usm_heap *heap = shard->heap;
     struct zepi_usm_pool *pool = heap->pool;
     const size_t block_bytes = (size_t)1 << shift;
-    const size_t alignment_bytes =
-        block_bytes > ZEPI_USM_GRANULE_BYTES ? block_bytes : ZEPI_USM_GRANULE_BYTES;
+    const size_t alignment_bytes = block_bytes < ZEPI_USM_GRANULE_BYTES ? ZEPI_USM_GRANULE_BYTES
+                                   : block_bytes > ZEPI_USM_MOST_ALIGNMENT_BYTES
+                                       ? ZEPI_USM_MOST_ALIGNMENT_BYTES
+                                       : block_bytes;
     void *memory;
     const zepi_result_t result =
         zepi_usm_driver_allocate(pool->context, heap->device, heap->kind, pool->contents,
@@ -512,8 +515,9 @@ void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zep
 {
     const size_t block_bytes =
         wish->size_bytes > wish->alignment_bytes ? wish->size_bytes : wish->alignment_bytes;
-    const bool is_pooled =
-        block_bytes <= pool->most_bytes && zepi_usm_pool_heap(pool, wish->device, wish->kind);
+    const bool is_pooled = block_bytes <= pool->most_bytes &&
+                           wish->alignment_bytes <= ZEPI_USM_MOST_ALIGNMENT_BYTES &&
+                           zepi_usm_pool_heap(pool, wish->device, wish->kind);
     struct zepi_usm_block *block = zepi_usm_order_take(
         &pool->order, is_pooled ? zepi_usm_class_of(block_bytes) : ZEPI_USM_ORDER_ALONE, wish);
     if (!block)

@@ -8,18 +8,20 @@
 #include "memory/usm_order.h"
 
 // The source of USM. Small allocations are blocks of slabs that the driver allocated: a power of
-// two long, and aligned to their length. A block that is given back serves the next allocation of
-// its class at once, or, if commands may use it, once they are complete; one that is freed in the
-// order of a queue serves allocations that come later in that order at once (usm_order.h). Slabs
-// without a block in use stay up to a limit, until the driver has no memory left, or until a host
-// trims. Larger allocations go to the driver one by one, unless the pool's threshold keeps them.
+// two long, and aligned to their length, up to 2 MiB. A block that is given back serves the next
+// allocation of its class at once, or, if commands may use it, once they are complete; one that is
+// freed in the order of a queue serves allocations that come later in that order at once
+// (usm_order.h). Slabs without a block in use stay up to a limit, until the driver has no memory
+// left, or until a host trims. Larger allocations go to the driver one by one, unless the pool's
+// threshold keeps them.
 //
 // A context has a pool of its own, for host and device memory: shared memory moves between host and
 // device by pages, which allocations should not have in common unless the host wants a pool for it.
 // Others are made on demand. No two have a page in common.
 
 #define ZEPI_USM_LEAST_SHIFT 8 // 256 bytes: the meaning of alignment 0 in a pool
-#define ZEPI_USM_MOST_SHIFT 21 // 2 MiB
+#define ZEPI_USM_MOST_SHIFT 22 // 4 MiB
+#define ZEPI_USM_MOST_ALIGNMENT_BYTES ((size_t)2 << 20) // of blocks; drivers refuse larger ones
 #define ZEPI_USM_SHARDS 8 // of threads; a power of two; memory that lies idle is counted by them
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
 static_assert(ZEPI_USM_CLASSES == ZEPI_USM_ORDER_ALONE, "one list for each class");

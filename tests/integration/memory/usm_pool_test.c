@@ -186,6 +186,45 @@ Test(usm_pool, idle_slabs_go_back_beyond_a_limit)
     cr_assert_leq(kept, 3);
 }
 
+// What one thread keeps without need, of one device: README.md of plugin/memory.
+#define KEPT_MOST_BYTES ((uint64_t)20 << 20)
+
+static size_t random_size(unsigned *seed)
+{
+    const unsigned shift = 8 + (unsigned)rand_r(seed) % 15;
+    return ((size_t)1 << shift) - (size_t)rand_r(seed) % ((size_t)1 << (shift - 1));
+}
+
+Test(usm_pool, sizes_up_to_4_mib_are_kept_within_a_bound_and_serve_again)
+{
+    enum { LIVE = 64 };
+    static char *memories[LIVE];
+    unsigned seed = 30;
+    const uint64_t before = ze_cpu.get_live_bytes();
+    for (int i = 0; i < 2000; i++) {
+        const int at = rand_r(&seed) % LIVE;
+        if (memories[at])
+            give(memories[at]);
+        memories[at] = allocate(ZEPI_USM_DEVICE, random_size(&seed), 0);
+    }
+    for (int i = 0; i < LIVE; i++) {
+        if (memories[i])
+            give(memories[i]);
+    }
+    const uint64_t kept = ze_cpu.get_live_bytes() - before;
+    cr_assert_leq(kept, KEPT_MOST_BYTES, "%llu bytes are kept", (unsigned long long)kept);
+    // Each size serves again without the driver.
+    for (size_t bytes = 1 << 17; bytes <= 1 << 22; bytes *= 2)
+        give(allocate(ZEPI_USM_DEVICE, bytes, 0));
+    ze_cpu.reset_counts();
+    for (int i = 0; i < 1000; i++)
+        give(allocate(ZEPI_USM_DEVICE, ((size_t)1 << 20) + (size_t)i * 3000, 0));
+    cr_assert_eq(ze_cpu.get_count("*"), 0);
+    char *large = allocate(ZEPI_USM_DEVICE, 1 << 20, (size_t)8 << 20);
+    cr_assert_eq((uintptr_t)large % ((size_t)8 << 20), 0);
+    give(large);
+}
+
 Test(usm_pool, idle_slabs_are_given_up_when_the_driver_has_no_memory)
 {
     give(allocate(ZEPI_USM_HOST, 1000, 0));
