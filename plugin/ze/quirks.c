@@ -156,6 +156,10 @@ static const struct zepi_quirk table[] = {
     {"mapped-memory-stays", 0, ALL, 0, "any", "none", "Physical memory that is mapped stays."},
     {"alignment-refused", 0, OTHERS, 0, "any", "none",
      "An allocation with an alignment of its size class is refused."},
+    {"frees-wait", 0, INTEL, 0, "26.27", "none: a call that frees memory may wait",
+     "zeMemFree waits for later commands as well, if their kernels may reach any memory. With the "
+     "policy DEFER_FREE it does not, but the list of what is left then is walked without a lock by "
+     "every allocation and free."},
     {"kept-host-pages", 0, INTEL, 0, "up to 26.31", "a trial at the first query, with one page",
      "Registered pages of the host stay USM after zeMemFree, for the next allocation."},
     {"no-put-of-handles", 0, INTEL, 0, "22.43", "none",

@@ -267,7 +267,9 @@ struct worker {
 };
 
 struct world {
-    // A free of the driver's may wait in the call for later kernels.
+    // A free of the driver's may wait in the call for later kernels (quirk frees-wait). zepi frees
+    // memory as it enqueues commands: the watchdog opens the gate of a thread that is at it for
+    // some seconds.
     bool frees_wait;
     // A command's call may wait for copies of its buffers: devices do not reach each other's
     // memory.
@@ -314,7 +316,8 @@ bool has_room_for_steps(void);
 void phase_end(void);
 void phase_begin(void);
 void gate_open(void);
-bool is_gate(const struct step *step); // a step that is the gate
+void gate_open_of(struct worker *worker); // any thread: for one that waits for its own gate
+bool is_gate(const struct step *step);    // a step that is the gate
 // Around a call that may wait so.
 void begin_waiting_call(void);
 void end_waiting_call(void);

@@ -274,15 +274,17 @@ static void wait_and_check(void)
 
 // ---- Latches ----
 
-// What other threads may wait for until this one opens its gate: an event of another context.
+// What other threads may wait for until this one opens its gate: an event of another context. And
+// that gate.
 struct latch {
-    pthread_mutex_t mutex; // guards `gate`
+    pthread_mutex_t mutex; // guards the pointers, and the worker's open latches
     void *gate;            // owned
+    void *own;             // borrowed: the thread's gate while it is closed; NULL: it is open
 };
 static struct latch latches[WORKERS] = {
-    {PTHREAD_MUTEX_INITIALIZER, NULL},
-    {PTHREAD_MUTEX_INITIALIZER, NULL},
-    {PTHREAD_MUTEX_INITIALIZER, NULL},
+    {PTHREAD_MUTEX_INITIALIZER, NULL, NULL},
+    {PTHREAD_MUTEX_INITIALIZER, NULL, NULL},
+    {PTHREAD_MUTEX_INITIALIZER, NULL, NULL},
 };
 
 void *latch_take(unsigned worker)
@@ -298,24 +300,41 @@ void *latch_take(unsigned worker)
     return event;
 }
 
-// *gate becomes the latch's, and what that was is returned.
-static void *latch_replace(void *gate)
+static void open_latch_locked(struct latch *latch, struct worker *worker)
 {
-    struct latch *latch = &latches[self->number];
-    pthread_mutex_lock(&latch->mutex);
-    void *before = latch->gate;
-    latch->gate = gate;
-    pthread_mutex_unlock(&latch->mutex);
-    return before;
+    if (!latch->gate)
+        return;
+    front_end.open_gate(latch->gate);
+    worker->open_latches[worker->open_latch_count++] = latch->gate;
+    latch->gate = NULL;
 }
 
 static void open_latch(void)
 {
-    void *latch = latch_replace(NULL);
-    if (!latch)
-        return;
-    front_end.open_gate(latch);
-    self->open_latches[self->open_latch_count++] = latch;
+    struct latch *latch = &latches[self->number];
+    pthread_mutex_lock(&latch->mutex);
+    open_latch_locked(latch, self);
+    pthread_mutex_unlock(&latch->mutex);
+}
+
+void gate_open_of(struct worker *worker)
+{
+    struct latch *latch = &latches[worker->number];
+    pthread_mutex_lock(&latch->mutex);
+    if (latch->own)
+        front_end.open_gate(latch->own);
+    latch->own = NULL;
+    open_latch_locked(latch, worker);
+    pthread_mutex_unlock(&latch->mutex);
+}
+
+// One of the thread's pointers is set.
+static void latch_set(void **pointer, void *gate)
+{
+    struct latch *latch = &latches[self->number];
+    pthread_mutex_lock(&latch->mutex);
+    *pointer = gate;
+    pthread_mutex_unlock(&latch->mutex);
 }
 
 // When no thread's commands wait for them any more.
@@ -329,8 +348,7 @@ void latches_release(struct worker *worker)
 // ---- Phases ----
 
 // Read: while a gate is closed. Write: while the driver may wait in a call, under a lock that a
-// thread behind its gate may need: in zeMemFree, which on Intel's driver waits for later kernels
-// that may reach any memory.
+// thread behind its gate may need: in zeMemFree (quirk frees-wait).
 static pthread_rwlock_t gates = PTHREAD_RWLOCK_INITIALIZER;
 
 void begin_waiting_call(void)
@@ -354,6 +372,7 @@ static void close_gate(void)
     for (unsigned i = 0; i < self->step_count; i++)
         event_of(&self->steps[i]);
     self->gate = front_end.make_gate(false);
+    latch_set(&latches[self->number].own, self->gate);
     void *event = front_end.event_of_gate(self->gate);
     front_end.retain_event(event);
     self->gate_step = self->step_count;
@@ -363,7 +382,7 @@ static void close_gate(void)
         shared_graph_execute_behind(event);
     self->is_gate_closed = true;
     if (one_in(2) && self->open_latch_count < LATCHES)
-        latch_replace(front_end.make_gate(true));
+        latch_set(&latches[self->number].gate, front_end.make_gate(true));
 }
 
 void phase_begin(void)
@@ -376,10 +395,9 @@ void gate_open(void)
 {
     if (!self->is_gate_closed)
         return;
-    front_end.open_gate(self->gate);
+    gate_open_of(self);
     self->is_gate_closed = false;
     pthread_rwlock_unlock(&gates);
-    open_latch();
 }
 
 static void release_gate(void)

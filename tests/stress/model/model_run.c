@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PHASES = 12, HANG_SECONDS = 20 };
+enum { PHASES = 12, HANG_SECONDS = 20, PATIENCE_SECONDS = 3 };
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SLOWER = 6 };
 #else
@@ -97,9 +97,12 @@ static void on_signal(int number)
 
 // ---- The watchdog ----
 
-static void end_if_it_hangs(const struct worker *worker)
+static void end_if_it_hangs(struct worker *worker)
 {
     const uint64_t since = atomic_load(&worker->since_ns);
+    if (world.frees_wait && since != 0 &&
+        model_now_ns() > since + (uint64_t)PATIENCE_SECONDS * 1000000000u)
+        gate_open_of(worker);
     if (since == 0 || model_now_ns() < since + (uint64_t)HANG_SECONDS * SLOWER * 1000000000u)
         return;
     fprintf(stderr, "model: thread %u hangs\n", worker->number);
