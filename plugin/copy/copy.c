@@ -24,15 +24,17 @@ static bool is_of_host(struct zepi_context *context, const void *memory, size_t 
            info.kind == ZEPI_USM_UNKNOWN;
 }
 
-// USM with the contents of a source that is read while the copy is enqueued, as nothing is before
-// it: without a gate, and without a mapping of the source. NULL: the copy reads the source itself.
-static void *stage_source(struct zepi_queue *queue, const void *destination, const void *source,
-                          size_t size_bytes, zepi_wait_list_t wait)
+// USM with the contents of the source of a gated copy, which is read while the copy is enqueued, as
+// nothing is before it: without a gate, and without a mapping of the source. NULL: the copy reads
+// the source itself.
+static __attribute__((cold, noinline)) void *stage_source(struct zepi_queue *queue,
+                                                          const void *destination,
+                                                          const void *source, size_t size_bytes,
+                                                          zepi_wait_list_t wait)
 {
     struct zepi_context *context = queue->context;
     void *staged;
-    if (!zepi_queue_copies_early(queue) || wait.count > 0 || size_bytes > ZEPI_USM_POOLED_BYTES ||
-        zepi_usm_is_known_inside(context, source, 1) ||
+    if (wait.count > 0 || size_bytes > ZEPI_USM_POOLED_BYTES ||
         !zepi_usm_is_known_inside(context, destination, 1) ||
         !zepi_queue_has_nothing_before(queue) || zepi_queue_is_capturing(queue) ||
         !is_of_host(context, source, size_bytes) ||
@@ -42,35 +44,29 @@ static void *stage_source(struct zepi_queue *queue, const void *destination, con
     return staged;
 }
 
-// `read`: the source, or what was staged of it.
-static zepi_result_t copy_from(struct zepi_queue *queue, void *destination, const void *read,
-                               const void *source, size_t size_bytes, zepi_wait_list_t wait,
-                               zepi_event_t *out_event)
+zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
+                              size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
+    const bool is_gated = zepi_copy_is_gated(queue, destination, source);
+    void *staged = is_gated ? stage_source(queue, destination, source, size_bytes, wait) : NULL;
     zepi_result_t result =
-        zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, destination, read);
+        is_gated && !staged
+            ? zepi_submit_begin_gated(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY)
+            : zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
         const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY,
                                                       .to = destination,
                                                       .from = source,
                                                       .size_bytes = size_bytes};
-        return zepi_capture_command(queue, &command, wait, out_event);
+        result = zepi_capture_command(queue, &command, wait, out_event);
+    } else if (result == ZEPI_SUCCESS) {
+        result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination,
+                         staged ? staged : source, size_bytes, submit.signal, submit.wait_count,
+                         submit.waits);
+        result = zepi_submit_end(&submit, result, out_event);
     }
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, read, size_bytes,
-                     submit.signal, submit.wait_count, submit.waits);
-    return zepi_submit_end(&submit, result, out_event);
-}
-
-zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
-                              size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    void *staged = stage_source(queue, destination, source, size_bytes, wait);
-    const zepi_result_t result = copy_from(queue, destination, staged ? staged : source, source,
-                                           size_bytes, wait, out_event);
-    if (staged)
+    if (__builtin_expect(staged != NULL, 0))
         zepi_usm_give(queue->context, staged);
     return result;
 }

@@ -38,19 +38,24 @@ static inline bool zepi_queue_copies_early(const struct zepi_queue *queue)
     return queue->device->platform->quirks.bits & ZEPI_QUIRK_EARLY_COPIES;
 }
 
-// zepi_submit_begin for a copy; NULL stands for an image. With memory that zepi did not allocate it
-// is gated on drivers with that quirk.
+// Whether a copy is gated there, as zepi did not allocate the memory. NULL stands for an image.
+static inline bool zepi_copy_is_gated(const struct zepi_queue *queue, const void *destination,
+                                      const void *source)
+{
+    const struct zepi_context *context = queue->context;
+    return __builtin_expect(((source && !zepi_usm_is_known_inside(context, source, 1)) ||
+                             (destination && !zepi_usm_is_known_inside(context, destination, 1))) &&
+                                zepi_queue_copies_early(queue),
+                            0);
+}
+
+// zepi_submit_begin for a copy.
 static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct zepi_queue *queue,
                                             zepi_wait_list_t wait, const zepi_event_t *out_event,
                                             enum zepi_engine engine, const void *destination,
                                             const void *source)
 {
-    const struct zepi_context *context = queue->context;
-    return __builtin_expect(
-               zepi_queue_copies_early(queue) &&
-                   ((source && !zepi_usm_is_known_inside(context, source, 1)) ||
-                    (destination && !zepi_usm_is_known_inside(context, destination, 1))),
-               0)
+    return zepi_copy_is_gated(queue, destination, source)
                ? zepi_submit_begin_gated(submit, queue, wait, out_event, engine)
                : zepi_submit_begin(submit, queue, wait, out_event, engine);
 }
