@@ -21,7 +21,8 @@ static zepi_result_t check_unresolved_imports(const struct zepi_device_module *d
     return result;
 }
 
-// Loads a native image on the devices that it is for. Taken by none is a compile failure.
+// Loads a native image on the devices that it is for. It is a compile failure if all of them refuse
+// it.
 static zepi_result_t module_load_part(struct zepi_module *module, uint32_t index,
                                       const struct zepi_build_options *options)
 {
@@ -51,7 +52,7 @@ static zepi_result_t module_load_part(struct zepi_module *module, uint32_t index
     if (result == ZEPI_SUCCESS)
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "image %u is for none of the context's devices", index);
-    zepi_error_prepend("image %u is taken by none of the context's devices: ", index);
+    zepi_error_prepend("all devices of the context refuse image %u: ", index);
     return result;
 }
 

@@ -40,7 +40,8 @@ extern char **environ;
 static const char usage[] =
     "usage: zepi report [--cpu | --gpu | --intel-driver] [-o FILE]\n"
     "\n"
-    "Writes a text file to attach to a bug report: zepi info, zepi demo and a short zepi bench, the\n"
+    "Writes a text file to attach to a bug report: zepi info, zepi demo and a short zepi bench, "
+    "the\n"
     "versions of driver, loader and runtime, the environment's variables about them, and the "
     "kernel's\n"
     "messages about the GPU, if they may be read. It takes less than two minutes, and says which\n"
@@ -445,8 +446,8 @@ static int make(struct report *report, const char *path)
     }
     const bool has_homepage = ZEPI_PROJECT_HOMEPAGE[0] != '\0';
     printf("%s%s%s is written: attach it to a bug report%s%s.\n",
-           report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary,
-           path, has_homepage ? ", home page " : "", ZEPI_PROJECT_HOMEPAGE);
+           report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary, path,
+           has_homepage ? ", home page " : "", ZEPI_PROJECT_HOMEPAGE);
     free(report->bytes);
     return code;
 }

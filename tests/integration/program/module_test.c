@@ -387,7 +387,7 @@ Test(module, gives_native_code_that_it_takes_again)
     TEST_OK(zepi.release(again));
     bytes[size / 2] ^= 1;
     TEST_FAILS_SAYING(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &again),
-                      ZEPI_ERROR_COMPILE_FAILURE, "taken by none");
+                      ZEPI_ERROR_COMPILE_FAILURE, "all devices of the context refuse image 0");
     free(bytes);
     TEST_OK(zepi.release(executable));
     TEST_OK(zepi.release(input));
