@@ -2,19 +2,16 @@
 #include "host.h"
 #include "intel_driver.h"
 #include "paths.h"
+#include "probe.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#define PROBE_SECONDS 20
 #define MAX_LISTED 16
 
 zepi_plugin_t zepi;
@@ -116,21 +113,16 @@ static enum rank take_best_device(struct host_device *host)
     return rank;
 }
 
+static int look_for_gpu(void *unused)
+{
+    struct host_device host = {0};
+    (void)unused;
+    return host_load_plugin() == EXIT_OK && take_best_device(&host) == RANK_GPU ? 0 : 1;
+}
+
 bool host_has_gpu(void)
 {
-    int status;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        const int null = open("/dev/null", O_WRONLY);
-        if (null >= 0)
-            dup2(null, STDERR_FILENO);
-        alarm(PROBE_SECONDS);
-        struct host_device host = {0};
-        _exit(host_load_plugin() == EXIT_OK && take_best_device(&host) == RANK_GPU ? 0 : 1);
-    }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+    return probe_in_process(look_for_gpu, NULL) == 0;
 }
 
 static bool has_loader(void)

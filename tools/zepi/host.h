@@ -28,8 +28,7 @@ bool host_choose(enum host_driver *driver, enum host_driver choice);
 // The plugin's table, after host_load.
 extern zepi_plugin_t zepi;
 
-// Looks for a GPU in a process of its own: the loader reads the environment once a process, and a
-// driver that fails to come up must not take this program with it.
+// Looks for a GPU in a process of its own (probe.h).
 bool host_has_gpu(void);
 
 // Chooses the driver: ze_cpu's library is named in the environment if it is the one. Returns an

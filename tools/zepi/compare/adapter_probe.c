@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "adapter_probe.h"
 
+#include "../probe.h"
+
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define PROBE_SECONDS 20
 #define MAX_PLATFORMS 16
 #define DEVICE_TYPE_ALL 2
 
@@ -56,26 +54,34 @@ static int count_devices(const char *path)
     return device_count > 0 ? EXIT_DEVICE : EXIT_DEVICELESS;
 }
 
+struct adapter {
+    const char *loader;
+    const char *path;
+};
+
+static int look_for_devices(void *user)
+{
+    const struct adapter *adapter = user;
+    adapter_probe_select(adapter->path);
+    setenv("UR_ADAPTERS_FORCE_LOAD", adapter->path, 1);
+    return count_devices(adapter->loader);
+}
+
 const char *adapter_probe(const char *loader, const char *adapter)
 {
-    int status = 0;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        const int null = open("/dev/null", O_WRONLY);
-        if (null >= 0)
-            dup2(null, STDERR_FILENO);
-        adapter_probe_select(adapter);
-        setenv("UR_ADAPTERS_FORCE_LOAD", adapter, 1);
-        alarm(PROBE_SECONDS);
-        _exit(count_devices(loader));
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child)
+    struct adapter probed = {loader, adapter};
+    switch (probe_in_process(look_for_devices, &probed)) {
+    case EXIT_DEVICE:
+        return NULL;
+    case EXIT_NO_LOADER:
+        return "the runtime has no loader of adapters";
+    case PROBE_NOT_STARTED:
         return "a process to look for its devices does not start";
-    if (WIFSIGNALED(status))
-        return WTERMSIG(status) == SIGALRM ? "it does not find its devices in time"
-                                           : "it crashes as it looks for devices";
-    return WEXITSTATUS(status) == EXIT_DEVICE      ? NULL
-           : WEXITSTATUS(status) == EXIT_NO_LOADER ? "the runtime has no loader of adapters"
-                                                   : "it finds no device";
+    case PROBE_LATE:
+        return "it does not find its devices in time";
+    case PROBE_CRASHED:
+        return "it crashes as it looks for devices";
+    default:
+        return "it finds no device";
+    }
 }

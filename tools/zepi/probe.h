@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_PROBE_H
+#define ZEPI_TOOL_PROBE_H
+
+// Calls `probe` in a process of its own, whose stderr goes nowhere: the loader of drivers reads the
+// environment once a process, and a driver or adapter that crashes or hangs must not take this
+// program with it. Returns the exit code that `probe` returned, or one of these.
+enum {
+    PROBE_NOT_STARTED = -1,
+    PROBE_LATE = -2,
+    PROBE_CRASHED = -3,
+};
+int probe_in_process(int (*probe)(void *user), void *user);
+
+#endif
