@@ -113,6 +113,13 @@ struct zepi_address_node *zepi_address_tree_at_most(const struct zepi_address_tr
     return found;
 }
 
+struct zepi_address_node *zepi_address_tree_find(const struct zepi_address_tree *tree,
+                                                 const void *address)
+{
+    struct zepi_address_node *node = zepi_address_tree_at_least(tree, (uintptr_t)address);
+    return node && node->address == (uintptr_t)address ? node : NULL;
+}
+
 struct zepi_address_node *zepi_address_tree_next(const struct zepi_address_tree *tree,
                                                  const struct zepi_address_node *node)
 {

@@ -228,10 +228,8 @@ zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const voi
 {
     struct zepi_external *external = external_of(context);
     zepi_mutex_lock(&external->mutex);
-    struct external_mapping *found = (struct external_mapping *)zepi_address_tree_at_least(
-        &external->mappings, (uintptr_t)memory);
-    if (found && found->node.address != (uintptr_t)memory)
-        found = NULL;
+    struct external_mapping *found =
+        (struct external_mapping *)zepi_address_tree_find(&external->mappings, memory);
     if (found)
         zepi_address_tree_remove(&external->mappings, &found->node);
     zepi_mutex_unlock(&external->mutex);

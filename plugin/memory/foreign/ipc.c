@@ -66,18 +66,10 @@ static void export_destroy(const struct zepi_context *context, struct ipc_export
     zepi_free(shared);
 }
 
-// A node at just this address, or NULL.
-static struct zepi_address_node *find_node_locked(const struct zepi_address_tree *tree,
-                                                  const void *address)
-{
-    struct zepi_address_node *node = zepi_address_tree_at_least(tree, (uintptr_t)address);
-    return node && node->address == (uintptr_t)address ? node : NULL;
-}
-
 // The last opening of the same memory closes it (quirk one-base-of-openings).
 static void close_base_locked(const struct zepi_context *context, void *base)
 {
-    if (!find_node_locked(&ipc_of(context)->imports, base))
+    if (!zepi_address_tree_find(&ipc_of(context)->imports, base))
         zepi_ze.zeMemCloseIpcHandle(context->ze, base);
 }
 
@@ -170,42 +162,39 @@ static zepi_result_t fill_physical_handle(struct zepi_physical_memory *memory,
     return ZEPI_SUCCESS;
 }
 
-// The handle is the context's from now on.
-static const struct zepi_ipc_handle *ipc_add(struct zepi_ipc *ipc, struct ipc_export *shared)
+// A handle that is the context's from now on, of `physical` or, if that is NULL, of USM.
+static zepi_result_t ipc_export(struct zepi_context *context, const void *memory,
+                                struct zepi_physical_memory *physical,
+                                const struct zepi_ipc_handle **out_handle)
 {
+    struct zepi_ipc *ipc = ipc_of(context);
+    struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
+    if (!shared)
+        return zepi_fail_no_memory();
+    const zepi_result_t result = physical ? fill_physical_handle(physical, &shared->handle)
+                                          : fill_usm_handle(context, memory, &shared->handle);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(shared);
+        return result;
+    }
     shared->node.address = (uintptr_t)&shared->handle;
     zepi_mutex_lock(&ipc->mutex);
     zepi_address_tree_add(&ipc->exports, &shared->node);
     zepi_mutex_unlock(&ipc->mutex);
-    return &shared->handle;
+    *out_handle = &shared->handle;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
                            const struct zepi_ipc_handle **out_handle)
 {
-    struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
-    const zepi_result_t result =
-        shared ? fill_usm_handle(context, memory, &shared->handle) : zepi_fail_no_memory();
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(shared);
-        return result;
-    }
-    *out_handle = ipc_add(ipc_of(context), shared);
-    return ZEPI_SUCCESS;
+    return ipc_export(context, memory, NULL, out_handle);
 }
 
 zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
                                     const struct zepi_ipc_handle **out_handle)
 {
-    struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
-    const zepi_result_t result =
-        shared ? fill_physical_handle(memory, &shared->handle) : zepi_fail_no_memory();
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(shared);
-        return result;
-    }
-    *out_handle = ipc_add(ipc_of(memory->context), shared);
-    return ZEPI_SUCCESS;
+    return ipc_export(memory->context, NULL, memory, out_handle);
 }
 
 zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind,
@@ -213,7 +202,7 @@ zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind
 {
     struct zepi_ipc *ipc = ipc_of(context);
     zepi_mutex_lock(&ipc->mutex);
-    const struct zepi_address_node *node = find_node_locked(&ipc->exports, handle);
+    const struct zepi_address_node *node = zepi_address_tree_find(&ipc->exports, handle);
     struct ipc_export *found = node ? (struct ipc_export *)node->address : NULL;
     if (found && found->handle.kind != (uint32_t)kind)
         found = NULL;
@@ -308,7 +297,7 @@ zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory)
 {
     struct zepi_ipc *ipc = ipc_of(context);
     zepi_mutex_lock(&ipc->mutex);
-    struct zepi_address_node *found = find_node_locked(&ipc->by_memory, memory);
+    struct zepi_address_node *found = zepi_address_tree_find(&ipc->by_memory, memory);
     if (found)
         zepi_address_tree_remove(&ipc->by_memory, found);
     zepi_mutex_unlock(&ipc->mutex);

@@ -5,15 +5,47 @@
 #include "ur/handles.h"
 #include "ur/memory/physical_memory.h"
 
+static ur_result_t check_open(ur_context_handle_t context, ur_device_handle_t device,
+                              const void *handle, size_t size_bytes, const void *out_memory)
+{
+    ur_result_t result = zepi_ur_check_context(context);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_context_device(context, device, NULL);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(handle, "handle");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_pointer(out_memory, "output for the memory");
+    return result != UR_RESULT_SUCCESS || size_bytes == sizeof(struct zepi_ipc_handle)
+               ? result
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "a handle of %zu bytes, expected %zu", size_bytes,
+                                sizeof(struct zepi_ipc_handle));
+}
+
+static ur_result_t check_outputs(const void *out_handle, const void *out_size_bytes)
+{
+    const ur_result_t result = zepi_ur_check_pointer(out_handle, "output for the handle");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_check_pointer(out_size_bytes, "output for the size")
+               : result;
+}
+
+static ur_result_t put_handle(ur_context_handle_t context, enum zepi_ipc_kind kind,
+                              const void *handle)
+{
+    const ur_result_t result = zepi_ur_check_context_pointer(context, handle, "handle");
+    return result == UR_RESULT_SUCCESS
+               ? zepi_ur_result(zepi_ipc_put(zepi_ur_context(context), kind, handle))
+               : result;
+}
+
 ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
                                       void **ppIPCMemHandleData, size_t *pIPCMemHandleDataSizeRet)
 {
     const struct zepi_ipc_handle *handle = NULL;
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppIPCMemHandleData, "ppIPCMemHandleData");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pIPCMemHandleDataSizeRet, "pIPCMemHandleDataSizeRet");
+        result = check_outputs(ppIPCMemHandleData, pIPCMemHandleDataSizeRet);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_result(zepi_ipc_get(zepi_ur_context(hContext), pMem, &handle));
     if (result != UR_RESULT_SUCCESS)
@@ -25,29 +57,15 @@ ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
 
 ur_result_t zepi_urIPCPutMemHandleExp(ur_context_handle_t hContext, void *pIPCMemHandleData)
 {
-    const ur_result_t result =
-        zepi_ur_check_context_pointer(hContext, pIPCMemHandleData, "pIPCMemHandleData");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(
-                     zepi_ipc_put(zepi_ur_context(hContext), ZEPI_IPC_USM, pIPCMemHandleData))
-               : result;
+    return put_handle(hContext, ZEPI_IPC_USM, pIPCMemHandleData);
 }
 
 ur_result_t zepi_urIPCOpenMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                        void *pIPCMemHandleData, size_t ipcMemHandleDataSize,
                                        void **ppMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pIPCMemHandleData, "pIPCMemHandleData");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppMem, "ppMem");
-    if (result == UR_RESULT_SUCCESS && ipcMemHandleDataSize != sizeof(struct zepi_ipc_handle))
-        result =
-            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "a handle of %zu bytes, expected %zu",
-                           ipcMemHandleDataSize, sizeof(struct zepi_ipc_handle));
+    const ur_result_t result =
+        check_open(hContext, hDevice, pIPCMemHandleData, ipcMemHandleDataSize, ppMem);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_ipc_open(zepi_ur_context(hContext), zepi_ur_device(hDevice),
                                               pIPCMemHandleData, ipcMemHandleDataSize, ppMem))
@@ -74,18 +92,14 @@ ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_physical_memory_in(hContext, hPhysMem);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppIPCPhysMemHandleData, "ppIPCPhysMemHandleData");
+        result = check_outputs(ppIPCPhysMemHandleData, pIPCPhysMemHandleDataSizeRet);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_physical_memory(hPhysMem)->sharing != ZEPI_PHYSICAL_SHARED)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT,
+                                "the physical memory was not created with "
+                                "UR_PHYSICAL_MEM_FLAG_ENABLE_IPC");
     if (result == UR_RESULT_SUCCESS)
-        result =
-            zepi_ur_check_pointer(pIPCPhysMemHandleDataSizeRet, "pIPCPhysMemHandleDataSizeRet");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    struct zepi_physical_memory *memory = zepi_ur_physical_memory(hPhysMem);
-    if (memory->sharing != ZEPI_PHYSICAL_SHARED)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT,
-                              "the physical memory was not created with "
-                              "UR_PHYSICAL_MEM_FLAG_ENABLE_IPC");
-    result = zepi_ur_result(zepi_ipc_get_physical(memory, &handle));
+        result = zepi_ur_result(zepi_ipc_get_physical(zepi_ur_physical_memory(hPhysMem), &handle));
     if (result != UR_RESULT_SUCCESS)
         return result;
     *ppIPCPhysMemHandleData = (void *)handle;
@@ -96,12 +110,7 @@ ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
 ur_result_t zepi_urIPCPutPhysMemHandleExp(ur_context_handle_t hContext,
                                           const void *pIPCPhysMemHandleData)
 {
-    const ur_result_t result =
-        zepi_ur_check_context_pointer(hContext, pIPCPhysMemHandleData, "pIPCPhysMemHandleData");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_ipc_put(zepi_ur_context(hContext), ZEPI_IPC_PHYSICAL,
-                                             pIPCPhysMemHandleData))
-               : result;
+    return put_handle(hContext, ZEPI_IPC_PHYSICAL, pIPCPhysMemHandleData);
 }
 
 ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
@@ -109,17 +118,8 @@ ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_devi
                                            size_t ipcPhysMemHandleDataSize,
                                            ur_physical_mem_handle_t *phPhysMem)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pIPCPhysMemHandleData, "pIPCPhysMemHandleData");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phPhysMem, "phPhysMem");
-    if (result == UR_RESULT_SUCCESS && ipcPhysMemHandleDataSize != sizeof(struct zepi_ipc_handle))
-        result =
-            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "a handle of %zu bytes, expected %zu",
-                           ipcPhysMemHandleDataSize, sizeof(struct zepi_ipc_handle));
+    const ur_result_t result =
+        check_open(hContext, hDevice, pIPCPhysMemHandleData, ipcPhysMemHandleDataSize, phPhysMem);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_ipc_open_physical(
                      zepi_ur_context(hContext), zepi_ur_device(hDevice), pIPCPhysMemHandleData,

@@ -83,6 +83,9 @@ Test(address_tree, finds_what_a_walk_over_all_nodes_finds)
         const uintptr_t address = next_random() % (COUNT + 2);
         expect_same(zepi_address_tree_at_least(&tree, address), first_at_least(address));
         expect_same(zepi_address_tree_at_most(&tree, address), last_at_most(address));
+        const struct zepi_address_node *first = first_at_least(address);
+        expect_same(zepi_address_tree_find(&tree, (void *)address),
+                    first && first->address == address ? first : NULL);
         if (round % 100 == 0)
             cr_assert_eq(walk(), count);
     }
