@@ -44,6 +44,21 @@ static __attribute__((cold, noinline)) void *stage_source(struct zepi_queue *que
     return staged;
 }
 
+void *zepi_copy_stage_destination(struct zepi_queue *queue, const void *destination,
+                                  const void *source, size_t size_bytes)
+{
+    struct zepi_context *context = queue->context;
+    void *staged;
+    return size_bytes <= ZEPI_USM_POOLED_BYTES &&
+                   (uintptr_t)destination + size_bytes > (uintptr_t)destination &&
+                   zepi_usm_is_known_inside(context, source, size_bytes) &&
+                   is_of_host(context, destination, size_bytes) &&
+                   zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, size_bytes, 0, &staged) ==
+                       ZEPI_SUCCESS
+               ? staged
+               : NULL;
+}
+
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
 {

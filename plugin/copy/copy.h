@@ -49,6 +49,11 @@ static inline bool zepi_copy_is_gated(const struct zepi_queue *queue, const void
                             0);
 }
 
+// For a gated copy that its caller waits for: USM to copy to in place of memory of the host's,
+// which the caller writes then. Owned (zepi_usm_give); NULL: the copy goes to the destination.
+void *zepi_copy_stage_destination(struct zepi_queue *queue, const void *destination,
+                                  const void *source, size_t size_bytes) __attribute__((cold));
+
 // zepi_submit_begin for a copy.
 static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct zepi_queue *queue,
                                             zepi_wait_list_t wait, const zepi_event_t *out_event,

@@ -7,6 +7,8 @@
 #include "ur/command.h"
 #include "ur/queue/transfer.h"
 
+#include <string.h>
+
 static __attribute__((noinline)) ur_result_t
 enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const void *pSrc,
                    size_t size, uint32_t numEventsInWaitList,
@@ -60,9 +62,18 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
     if (!zepi_object_is(queue, &zepi_queue_type) || !queue->has_in_order_list ||
         zepi_queue_is_capturing(queue))
         return enqueue_memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
-    const ur_result_t result = enqueue_memcpy_plain(hQueue, pDst, pSrc, size);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_wait_for_commands(queue))
-                                       : result;
+    void *staged = zepi_copy_is_gated(queue, pDst, pSrc)
+                       ? zepi_copy_stage_destination(queue, pDst, pSrc, size)
+                       : NULL;
+    ur_result_t result = enqueue_memcpy_plain(hQueue, staged ? staged : pDst, pSrc, size);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_queue_wait_for_commands(queue));
+    if (!staged)
+        return result;
+    if (result == UR_RESULT_SUCCESS)
+        memcpy(pDst, staged, size);
+    zepi_usm_give(queue->context, staged);
+    return result;
 }
 
 ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,

@@ -506,8 +506,6 @@ Test(usm, a_copy_that_blocks_makes_no_event)
          flags += UR_QUEUE_FLAG_PROFILING_ENABLE) {
         ur_queue_handle_t queue = ur_queue(gear.device, flags);
         const int32_t value = 12 + (int32_t)flags;
-        // Copies to memory that is not USM have a gate, of events that the context keeps.
-        UR_OK(urEnqueueUSMMemcpy(queue, true, &back, device, sizeof(value), 0, NULL, NULL));
         UR_OK(urEnqueueUSMMemcpy(queue, true, device, &value, sizeof(value), 0, NULL, NULL));
         ze_cpu.reset_counts();
         UR_OK(urEnqueueUSMMemcpy(queue, true, device, &value, sizeof(value), 0, NULL, NULL));
