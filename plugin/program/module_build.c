@@ -5,8 +5,8 @@
 #include "core/options.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "program/code_choice.h"
 #include "program/module_link.h"
-#include "program/native_fit.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -106,54 +106,114 @@ static zepi_result_t build_get_device_module(const struct build *build, uint32_t
                                   &build->output->parts[image_index].device_module[device_index]);
 }
 
-// The native image's code for the device, if it serves: *is_served then.
-static zepi_result_t try_native(const struct build *build, uint32_t device_index,
-                                uint32_t image_index, bool *is_served)
+// ---- Native code ----
+
+// Code of a native image, and all that another image of the module is compared with.
+struct native {
+    const struct build *build;
+    uint32_t device_index;
+    struct zepi_build_result *device_module;
+};
+
+static bool native_has_kernel(const struct native *native, const char *name)
 {
+    return zepi_device_module_find_kernel(zepi_device_module_of(native->device_module), name);
+}
+
+struct kernel_search {
+    const struct native *native;
+    bool is_found;
+};
+
+static bool search_kernel(void *user, const char *name)
+{
+    struct kernel_search *search = user;
+    search->is_found = native_has_kernel(search->native, name);
+    return !search->is_found;
+}
+
+// Whether another image has a kernel of the native one. Code that the device does not take is no
+// other code of the kernel.
+static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, bool *out_has)
+{
+    const struct native *native = user;
+    const struct build *build = native->build;
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
+    struct zepi_context *context = build->input->context;
+    struct kernel_search search = {.native = native};
+    struct zepi_build_result *device_module = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!zepi_device_image_is_for(image, context->devices[native->device_index]))
+        return ZEPI_SUCCESS;
+    for (uint32_t i = 0; spirv && i < spirv->kernel_count && !search.is_found; i++)
+        search_kernel(&search, spirv->kernels[i].name);
+    if (!spirv)
+        result = zepi_device_module_get(context, native->device_index, image, build->values,
+                                        build->options, build->kind, &device_module);
+    if (device_module)
+        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module), search_kernel,
+                                           &search);
+    zepi_build_result_release(device_module);
+    *out_has = search.is_found;
+    return result == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : result;
+}
+
+// Takes the native image's code for the device if it has the values: *is_served then.
+static zepi_result_t try_native(const struct build *build, const struct zepi_wanted *wanted,
+                                uint32_t device_index, uint32_t image_index, bool *is_served)
+{
+    const struct zepi_module *input = build->input;
     struct zepi_build_result **device_module =
         &build->output->parts[image_index].device_module[device_index];
-    bool fits = true;
-    zepi_result_t result = build_get_device_module(build, device_index, image_index);
-    if (result == ZEPI_ERROR_COMPILE_FAILURE)
-        return ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS) {
-        const struct zepi_native_fit fit = {build->input,
-                                            device_index,
-                                            build->input->images[image_index],
-                                            zepi_device_module_of(*device_module),
-                                            build->values,
-                                            build->options,
-                                            build->kind};
-        result = zepi_native_fit_check(&fit, &fits);
-    }
-    if (result != ZEPI_SUCCESS)
+    const struct zepi_code code = {1, &input->images[image_index], NULL};
+    struct zepi_mismatch mismatch;
+    zepi_result_t result = zepi_code_match(wanted, &code, NULL, &mismatch);
+    if (result != ZEPI_SUCCESS || mismatch.declaration)
         return result;
-    if (fits) {
-        *is_served = true;
-    } else {
+    result = build_get_device_module(build, device_index, image_index);
+    if (result != ZEPI_SUCCESS)
+        return result == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : result;
+    struct native native = {build, device_index, *device_module};
+    const struct zepi_code_peers peers = {input->image_count, input->images, shares_kernel,
+                                          &native};
+    result = zepi_code_match(wanted, &code, &peers, &mismatch);
+    if (result == ZEPI_SUCCESS && mismatch.declaration) {
         zepi_build_result_release(*device_module);
         *device_module = NULL;
     }
-    return ZEPI_SUCCESS;
+    *is_served = *is_served || *device_module;
+    return result;
+}
+
+// How native code is used: made with the values, or taking those of emulated constants at launch.
+enum native_use { AS_MADE, EMULATED };
+
+static struct zepi_wanted build_wanted(const struct build *build, enum native_use use)
+{
+    return (struct zepi_wanted){.bound = build->values,
+                                .declaration_count = build->input->declaration_count,
+                                .declarations = build->input->declarations,
+                                .needs_defaults = true,
+                                .takes_emulated = use == EMULATED};
 }
 
 // Those that the device accepts.
 static zepi_result_t use_native(const struct build *build, uint32_t device_index,
-                                enum zepi_native_use use, bool *is_served)
+                                enum native_use use, bool *is_served)
 {
     const struct zepi_module *input = build->input;
     const struct zepi_device *device = input->context->devices[device_index];
-    for (uint32_t i = 0; i < input->image_count; i++) {
+    const struct zepi_wanted wanted = build_wanted(build, use);
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < input->image_count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_device_image *image = input->images[i];
-        if (image->format != ZEPI_DEVICE_IMAGE_NATIVE || !zepi_device_image_is_for(image, device) ||
-            zepi_native_states_other_values(input, image, build->values, use))
-            continue;
-        const zepi_result_t result = try_native(build, device_index, i, is_served);
-        if (result != ZEPI_SUCCESS)
-            return result;
+        if (image->format == ZEPI_DEVICE_IMAGE_NATIVE && zepi_device_image_is_for(image, device))
+            result = try_native(build, &wanted, device_index, i, is_served);
     }
-    return ZEPI_SUCCESS;
+    return result;
 }
+
+// ---- SPIR-V ----
 
 static void *run_task(void *user)
 {
@@ -245,9 +305,9 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
     const struct zepi_module *input = build->input;
     const bool emulates = build->options->native_policy == ZEPI_NATIVE_EMULATE;
     bool is_served = false;
-    zepi_result_t native = use_native(build, device_index, ZEPI_NATIVE_AS_MADE, &is_served);
+    zepi_result_t native = use_native(build, device_index, AS_MADE, &is_served);
     if (native == ZEPI_SUCCESS && !is_served && emulates)
-        native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
+        native = use_native(build, device_index, EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)
         return native;
     // One image of SPIR-V is the usual case.
@@ -259,7 +319,7 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
         return result;
     is_served = is_served || is_alone;
     if (!is_served && !emulates)
-        native = use_native(build, device_index, ZEPI_NATIVE_EMULATED, &is_served);
+        native = use_native(build, device_index, EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)
         return native;
     return is_served || input->image_count == 0 ? ZEPI_SUCCESS
@@ -270,12 +330,14 @@ static zepi_result_t build_for_devices(struct build *build)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_spec_values *values = (struct zepi_spec_values *)build->values;
+    const struct zepi_wanted wanted = build_wanted(build, EMULATED);
     for (uint32_t i = 0; i < build->output->part_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_module_part *part = &build->output->parts[i];
         part->image_count = 1;
         part->images[0] = build->output->images[i];
         if (part->images[0]->emulated_count > 0)
-            result = zepi_native_values(build->input, part->images[0], values, &part->values[0]);
+            result =
+                zepi_wanted_emulated_values(&wanted, part->images[0], values, &part->values[0]);
         else
             part->values[0] = zepi_spec_values_retain(values);
     }
