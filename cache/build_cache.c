@@ -245,6 +245,20 @@ build_cache_find_or_build_slowly(struct zepi_build_cache *cache, const struct ze
     }
 }
 
+struct zepi_build_result *zepi_build_cache_find(struct zepi_build_cache *cache,
+                                                const struct zepi_key *key)
+{
+    assert(key->is_sealed);
+    struct zepi_mutex *mutex = &cache->budget->mutex;
+    zepi_mutex_lock(mutex);
+    struct zepi_build_entry *entry = zepi_build_entry_find_locked(cache, key);
+    struct zepi_build_result *result = entry && zepi_build_result_has_succeeded(&entry->result)
+                                           ? build_cache_hit_locked(entry)
+                                           : NULL;
+    zepi_mutex_unlock(mutex);
+    return result;
+}
+
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
                                                       const struct zepi_key *key,
                                                       const struct zepi_build_request *request,

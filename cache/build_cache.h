@@ -53,6 +53,11 @@ struct zepi_build_cache *zepi_build_cache_create(struct zepi_build_budget *budge
 // fine.
 void zepi_build_cache_destroy(struct zepi_build_cache *cache);
 
+// A new reference to the key's result if its build has succeeded, else NULL: builds nothing and
+// waits for nothing. Only the former is counted.
+struct zepi_build_result *zepi_build_cache_find(struct zepi_build_cache *cache,
+                                                const struct zepi_key *key);
+
 // Finds the result of a sealed key, or builds it. On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED
 // *out_result is a new reference that the caller releases; otherwise NULL.
 //

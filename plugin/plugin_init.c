@@ -5,7 +5,7 @@
 #include "core/object.h"
 #include "core/options.h"
 #include "device/adapter.h"
-#include "launch/dispatch.h"
+#include "launch/by_name.h"
 #include "launch/kernel.h"
 #include "memory/buffer.h"
 #include "memory/pool.h"

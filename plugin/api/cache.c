@@ -37,7 +37,6 @@ zepi_result_t zepi_api_cache_set_limits(zepi_context_t context, const zepi_cache
     if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     const struct zepi_build_limits handles = {limits.memory_bytes, limits.memory_entries};
-    zepi_request_note_change();
     zepi_build_budget_set_limits(zepi_handle_caches_of(context)->budget, handles);
     zepi_build_budget_set_limits(
         zepi_binary_budget(),
@@ -128,8 +127,9 @@ zepi_result_t zepi_api_cache_clear(zepi_context_t context)
     const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_request_note_change();
-    zepi_build_cache_clear(zepi_handle_caches_of(context)->kernels);
-    zepi_build_cache_clear(zepi_handle_caches_of(context)->modules);
+    struct zepi_handle_caches *caches = zepi_handle_caches_of(context);
+    zepi_build_cache_clear(caches->lookups);
+    zepi_build_cache_clear(caches->kernels);
+    zepi_build_cache_clear(caches->modules);
     return ZEPI_SUCCESS;
 }

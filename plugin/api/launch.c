@@ -6,7 +6,7 @@
 #include "copy/buffer_use.h"
 #include "core/list.h"
 #include "device/context.h"
-#include "launch/dispatch.h"
+#include "launch/by_name.h"
 #include "launch/launch.h"
 
 // The description of a host that was compiled against another version of the interface, or that is
@@ -37,8 +37,8 @@ zepi_result_t zepi_api_check_launch_desc(const zepi_launch_desc_t *desc)
 
 // A captured launch by name keeps the kernel that was found while it was captured.
 static __attribute__((cold, noinline)) zepi_result_t
-launch_capture_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                          const struct zepi_target *target, const struct zepi_launch *launch)
+launch_capture_by_name(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                       const struct zepi_target *target, const struct zepi_launch *launch)
 {
     struct zepi_kernel *kernel;
     struct zepi_module *module = desc->kernel ? desc->kernel->module : desc->module;
@@ -52,17 +52,18 @@ launch_capture_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *de
 }
 
 // A launch by name, or with values, a module or a selector.
-static zepi_result_t launch_dispatched(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                       const struct zepi_launch *launch)
+static zepi_result_t launch_by_name(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                    const struct zepi_launch *launch)
 {
-    struct zepi_dispatch dispatch;
-    zepi_result_t result = zepi_dispatch_find(queue, desc, &dispatch);
+    struct zepi_build_result *found;
+    zepi_result_t result = zepi_by_name_find(queue, desc, &found);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_launch_target(queue, &dispatch.target, launch);
+    const struct zepi_target *target = zepi_found_target(found);
+    result = zepi_launch_target(queue, target, launch);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0))
-        result = launch_capture_dispatched(queue, desc, &dispatch.target, launch);
-    zepi_held_target_release(dispatch.held);
+        result = launch_capture_by_name(queue, desc, target, launch);
+    zepi_build_result_release(found);
     return result;
 }
 
@@ -71,7 +72,7 @@ static zepi_result_t launch_desc(zepi_queue_t queue, const zepi_launch_desc_t *d
 {
     const struct zepi_launch launch = zepi_launch_of(desc, wait, out_event);
     if (!desc->kernel || desc->module || desc->spec_value_count > 0 || desc->selector)
-        return launch_dispatched(queue, desc, &launch);
+        return launch_by_name(queue, desc, &launch);
     zepi_result_t result = zepi_check_object(desc->kernel, &zepi_kernel_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_launch_kernel(queue, desc->kernel, &launch);

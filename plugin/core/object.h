@@ -53,12 +53,6 @@ struct zepi_type_pool {
     struct zepi_type_pool *next; // of all pools, for unloading
 };
 
-// State that a layer above keeps with an object of a layer below, which destroys it when it goes.
-// The first member of that state.
-struct zepi_attached {
-    void (*destroy)(struct zepi_attached *attached);
-};
-
 // Defines type `zepi_NOUN_type` of `struct zepi_NOUN`. All types lie in one section, so that a look
 // at an address tells whether it is one.
 #define ZEPI_DEFINE_TYPE(noun, destroy_function)                                                   \

@@ -214,9 +214,9 @@ static void read_environment(void)
     options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep native code on disk: on or off", ON);
     read_folder();
     options.memory_bytes =
-        read_number("ZEPI_CACHE_MEMORY_BYTES", "modules and kernels kept, a context", 256 * MIB);
+        read_number("ZEPI_CACHE_MEMORY_BYTES", "modules, kernels and lookups kept, a context", 256 * MIB);
     options.memory_entries =
-        read_number("ZEPI_CACHE_MEMORY_ENTRIES", "modules and kernels kept, a context", 16384);
+        read_number("ZEPI_CACHE_MEMORY_ENTRIES", "modules, kernels and lookups kept, a context", 16384);
     options.binary_bytes = read_number("ZEPI_CACHE_BINARY_BYTES",
                                        "native code kept in memory, of the process", 64 * MIB);
     options.disk_bytes =

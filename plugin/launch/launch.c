@@ -4,7 +4,6 @@
 #include "copy/buffer_use.h"
 #include "core/list.h"
 #include "device/context.h"
-#include "launch/dispatch.h"
 #include "launch/emulation.h"
 #include "launch/kernel_instance.h"
 #include "launch/work_size.h"

@@ -2,6 +2,7 @@
 #include "program/code_choice.h"
 
 #include "core/alloc.h"
+#include "program/module.h"
 
 // ---- Values that are wanted ----
 
@@ -150,7 +151,7 @@ zepi_result_t zepi_code_match(const struct zepi_wanted *wanted, const struct zep
     return peers ? match_peers(wanted, code, peers, out_mismatch) : ZEPI_SUCCESS;
 }
 
-// ---- What follows ----
+// ---- Errors ----
 
 static unsigned long long value_bits(const uint8_t *value, size_t size_bytes)
 {
@@ -175,6 +176,47 @@ zepi_result_t zepi_mismatch_fail(const struct zepi_mismatch *mismatch)
                           value_bits(mismatch->default_value, given->size_bytes));
     return ZEPI_ERROR_SPEC_CONSTANT_MISMATCH;
 }
+
+// ---- The third rule ----
+
+// Whether an image of a part was built with a value; *out_built is set, unless it is already, to
+// the one that it has in place of that.
+static bool part_has_value(const struct zepi_module_part *part, const struct zepi_spec_entry *given,
+                           const uint8_t **out_built)
+{
+    for (uint32_t i = 0; i < part->image_count; i++) {
+        const struct zepi_spec_declaration *declaration =
+            zepi_device_image_find_constant(part->images[i], given->id);
+        if (!declaration)
+            continue;
+        const uint8_t *built = zepi_spec_effective(declaration, part->values[i]);
+        if (zepi_device_image_is_emulated(part->images[i], given->id) ||
+            memcmp(built, given->value, declaration->size_bytes) == 0)
+            return true;
+        if (!*out_built)
+            *out_built = built;
+    }
+    return false;
+}
+
+zepi_result_t zepi_wanted_check_module(const struct zepi_wanted *wanted,
+                                       const struct zepi_module *module)
+{
+    for (uint32_t i = 0; i < wanted->entry_count; i++) {
+        const struct zepi_spec_entry *given = &wanted->entries[i];
+        const struct zepi_spec_declaration *with_default = wanted_default(wanted, given->id);
+        struct zepi_mismatch mismatch = {.given = given};
+        bool has = with_default &&
+                   memcmp(with_default->default_value, given->value, with_default->size_bytes) == 0;
+        for (uint32_t at = 0; at < module->part_count && !has; at++)
+            has = part_has_value(&module->parts[at], given, &mismatch.built);
+        if (!has)
+            return zepi_mismatch_fail(&mismatch);
+    }
+    return ZEPI_SUCCESS;
+}
+
+// ---- Emulated constants ----
 
 zepi_result_t zepi_wanted_emulated_values(const struct zepi_wanted *wanted,
                                           const struct zepi_device_image *image,

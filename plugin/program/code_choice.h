@@ -4,6 +4,8 @@
 
 #include "program/device_image/device_image.h"
 
+struct zepi_module;
+
 // Which code serves a request, as far as values of specialization constants decide. Builds,
 // launches from modules and launches from units ask here, and nowhere else are values compared. Two
 // rules:
@@ -12,6 +14,7 @@
 //   the value that is wanted: the launch's, else the one that was set, else the default.
 // - Code that does not state a constant was made with its default, as far as there is one. Another
 //   value of a constant that other code of the kernel declares will not do.
+// - Values next to a module must be the module's, whichever of its kernels use them.
 //
 // All pointers are borrowed for the call. Any thread.
 
@@ -63,6 +66,10 @@ struct zepi_mismatch {
 zepi_result_t zepi_code_match(const struct zepi_wanted *wanted, const struct zepi_code *code,
                               const struct zepi_code_peers *peers,
                               struct zepi_mismatch *out_mismatch);
+
+// The third rule, for the launch's values.
+zepi_result_t zepi_wanted_check_module(const struct zepi_wanted *wanted,
+                                       const struct zepi_module *module);
 
 // The error of a launch for a constant whose value was given.
 zepi_result_t zepi_mismatch_fail(const struct zepi_mismatch *mismatch);

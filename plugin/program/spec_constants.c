@@ -2,8 +2,8 @@
 #include "program/spec_constants.h"
 
 #include "core/alloc.h"
-#include "program/build/handle_caches.h"
 #include "program/module.h"
+#include "program/this_module.h"
 
 zepi_result_t zepi_module_fail_unknown_constant(const struct zepi_module *module, uint32_t id)
 {
@@ -40,7 +40,7 @@ zepi_result_t zepi_module_put_values(struct zepi_module *module, uint32_t count,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     zepi_spec_values_release(old);
     if (module->unit)
-        zepi_request_note_change();
+        zepi_unit_note_change();
     return ZEPI_SUCCESS;
 }
 

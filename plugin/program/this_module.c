@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "program/this_module.h"
-#include "program/build/handle_caches.h"
 
 #include "core/alloc.h"
 #include "core/mutex.h"
@@ -29,6 +28,14 @@ struct context_values {
 // try-retain and allocation.
 static struct zepi_mutex mutex;
 static struct zepi_unit_entry *units;
+
+atomic_uint_fast64_t zepi_unit_version_number;
+
+void zepi_unit_note_change(void)
+{
+    // Release: a thread that sees the new number sees the change.
+    atomic_fetch_add_explicit(&zepi_unit_version_number, 1, memory_order_release);
+}
 
 static void context_add_values_locked(struct zepi_context *context, struct zepi_unit_values *values)
 {
@@ -193,7 +200,7 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
                                     "a translation unit is registered under %p already", token)
                         : zepi_fail_no_memory();
     }
-    zepi_request_note_change();
+    zepi_unit_note_change();
     return ZEPI_SUCCESS;
 }
 
@@ -206,7 +213,7 @@ zepi_result_t zepi_unit_unregister(zepi_unit_t token)
     zepi_mutex_unlock(&mutex);
     if (!unit)
         return fail_unknown_unit(token);
-    zepi_request_note_change();
+    zepi_unit_note_change();
     zepi_unit_release(unit);
     return ZEPI_SUCCESS;
 }

@@ -27,6 +27,16 @@ struct zepi_unit_entry {
     struct zepi_device_image *images[]; // retained
 };
 
+// Goes up with every change that the kernel of a launch by name might depend on: a unit that comes
+// or goes, a value that is set on a unit's module.
+extern atomic_uint_fast64_t zepi_unit_version_number; // zepi_unit_version reads it
+static inline uint64_t zepi_unit_version(void)
+{
+    // Acquire: a thread that sees a number sees the changes that made it.
+    return atomic_load_explicit(&zepi_unit_version_number, memory_order_acquire);
+}
+void zepi_unit_note_change(void);
+
 // The module is destroyed: its unit forgets it. Only for modules with a unit.
 void zepi_unit_forget(struct zepi_module *module);
 

@@ -52,10 +52,8 @@ struct zepi_queue {
     bool is_plain;
     // Retained while the queue is in capture mode; NULL: it is not. Written under the mutex.
     _Atomic(struct zepi_capture *) capture;
-    uint32_t captured_last;           // number + 1 of the captured command that later ones wait for
-    uint32_t captured_since;          // the first one that no barrier has waited for
-    struct zepi_mutex requests_mutex; // guards `requests`; nothing is called under it
-    struct zepi_attached *requests;   // owned; of launches by name; NULL: there was none yet
+    uint32_t captured_last;  // number + 1 of the captured command that later ones wait for
+    uint32_t captured_since; // the first one that no barrier has waited for
 };
 
 extern const struct zepi_type zepi_queue_type;

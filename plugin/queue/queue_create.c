@@ -28,8 +28,6 @@ static void queue_destroy(void *object)
     for (uint32_t i = ZEPI_QUEUE_LISTS; i-- > 0;)
         queue_give_list(queue->lists[i], is_idle);
     queue_give_list(queue->copy_list, is_idle);
-    if (queue->requests)
-        queue->requests->destroy(queue->requests);
     zepi_queue_number_give(queue->context, queue->number);
     zepi_release(queue->context);
 }

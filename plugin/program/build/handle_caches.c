@@ -9,14 +9,6 @@
 
 #include <assert.h>
 
-atomic_uint_fast64_t zepi_request_generation_count;
-
-void zepi_request_note_change(void)
-{
-    // Release: a thread that sees the new number sees the change.
-    atomic_fetch_add_explicit(&zepi_request_generation_count, 1, memory_order_release);
-}
-
 static zepi_result_t handle_caches_init(struct zepi_context *context)
 {
     const struct zepi_options *options = zepi_options();
@@ -28,14 +20,18 @@ static zepi_result_t handle_caches_init(struct zepi_context *context)
     if (caches->budget) {
         caches->modules = zepi_build_cache_create(caches->budget, NULL);
         caches->kernels = zepi_build_cache_create(caches->budget, NULL);
+        caches->lookups = zepi_build_cache_create(caches->budget, NULL);
     }
-    return caches->modules && caches->kernels ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    return caches->modules && caches->kernels && caches->lookups ? ZEPI_SUCCESS
+                                                                 : zepi_fail_no_memory();
 }
 
 // The handles go at once, since no queue is left.
 static void handle_caches_finish(struct zepi_context *context)
 {
     struct zepi_handle_caches *caches = zepi_handle_caches_of(context);
+    if (caches->lookups)
+        zepi_build_cache_destroy(caches->lookups);
     if (caches->kernels)
         zepi_build_cache_destroy(caches->kernels);
     if (caches->modules)
@@ -51,7 +47,5 @@ const struct zepi_context_part zepi_handle_caches_part = {
 
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
 {
-    // Queues remember results of the caches, and keep them in use.
-    zepi_request_note_change();
     zepi_build_budget_trim(zepi_handle_caches_of(context)->budget, bytes);
 }

@@ -24,6 +24,7 @@ enum zepi_key_tag {
     ZEPI_KEY_MEMBERS,  // link sets: how many images follow
     ZEPI_KEY_BUILD,    // on disk: the key in memory
     ZEPI_KEY_LARGE,    // compiled for large allocations; not there if not
+    ZEPI_KEY_LOOKUP,   // of launches by name
 };
 
 // Kinds of builds.

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM = 128, LIMIT_INSTRUCTIONS = 400 };
+enum { WARM = 128, LIMIT_INSTRUCTIONS = 555 };
 
 static const char COUNTED[] = "counted_launch";
 static const char unit;

@@ -100,6 +100,29 @@ Test(build_cache, keeps_a_deterministic_failure_with_code_and_log)
     cr_assert_eq(build.builds, 2, "a cleared failure is built again");
 }
 
+static struct zepi_build_result *find(uint64_t number)
+{
+    struct zepi_key key;
+    fixture_key(&key, number);
+    return zepi_build_cache_find(both.cache, &key);
+}
+
+Test(build_cache, finds_what_was_built_and_no_failure)
+{
+    struct fixture_build good = {.text = "good"};
+    struct fixture_build bad = {.status = ZEPI_BUILD_FAILED, .code = -42};
+    cr_assert_null(find(1));
+    cr_assert_eq(fixture_counters(both.cache).misses, 0);
+    struct zepi_build_result *built = ask(1, &good, ZEPI_LOOKUP_SUCCEEDED);
+    struct zepi_build_result *found = find(1);
+    cr_assert_eq(found, built);
+    zepi_build_result_release(found);
+    zepi_build_result_release(built);
+    zepi_build_result_release(ask(2, &bad, ZEPI_LOOKUP_FAILED));
+    cr_assert_null(find(2));
+    cr_assert_eq(fixture_counters(both.cache).hits, 1);
+}
+
 Test(build_cache, does_not_keep_a_spurious_failure)
 {
     struct fixture_build build = {

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT
+#include "launch/by_name.h"
+
+#include "core/alloc.h"
+#include "core/list.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "launch/kernel.h"
+#include "launch/kernel_search.h"
+#include "program/built_image.h"
+#include "program/module_build.h"
+#include "program/module_link.h"
+#include "program/module_load.h"
+
+// Its handles are live ones of the queue's context. *out_module: the one that it names, borrowed.
+static zepi_result_t check_handles(const struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                   struct zepi_module **out_module)
+{
+    zepi_result_t result =
+        desc->kernel ? zepi_check_object(desc->kernel, &zepi_kernel_type) : ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS && desc->module)
+        result = zepi_check_object(desc->module, &zepi_module_type);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_module *module = desc->kernel ? desc->kernel->module : desc->module;
+    if (module && module->context != queue->context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the %s is of another context than the queue",
+                         desc->kernel ? "kernel" : "module");
+    if (desc->kernel && desc->module && module != desc->module)
+        return zepi_fail(ZEPI_ERROR_INVALID_KERNEL,
+                         "kernel '%s' is of another module than the one that the launch names",
+                         desc->kernel->name);
+    *out_module = module;
+    return ZEPI_SUCCESS;
+}
+
+// ---- The selector ----
+
+// Each image once.
+static void add_image(struct zepi_device_image **images, uint32_t *count,
+                      const struct zepi_device_image *image)
+{
+    uint32_t at = 0;
+    while (at < *count && images[at] != image)
+        at++;
+    if (at == *count)
+        images[(*count)++] = (struct zepi_device_image *)image;
+}
+
+// In the order of the module's parts, or of the unit's registration.
+static zepi_result_t list_usable(const struct zepi_kernel_search *search,
+                                 struct zepi_device_image **images, uint32_t *out_count)
+{
+    const struct zepi_module *module = search->module;
+    zepi_result_t result = ZEPI_SUCCESS;
+    *out_count = 0;
+    for (uint32_t i = 0; module && i < module->part_count; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        for (uint32_t at = 0; at < part->image_count && zepi_part_has_kernel(search, part); at++) {
+            if (zepi_image_may_have_kernel(search, part->images[at]))
+                add_image(images, out_count, zepi_module_find_built_image(module, i, at));
+        }
+    }
+    for (uint32_t i = 0; !module && i < search->unit->image_count && result == ZEPI_SUCCESS; i++) {
+        bool has = false;
+        result = zepi_image_has_kernel(search, search->unit->images[i], &has);
+        if (has)
+            add_image(images, out_count, search->unit->images[i]);
+    }
+    return result;
+}
+
+static zepi_result_t ask_selector(struct zepi_kernel_search *search, uint32_t count,
+                                  struct zepi_device_image **images)
+{
+    const zepi_launch_desc_t *desc = search->desc;
+    zepi_device_image_t chosen = desc->selector(desc->selector_data, images, count);
+    for (uint32_t i = 0; i < count && chosen; i++) {
+        if (images[i] == chosen) {
+            search->chosen = chosen;
+            return ZEPI_SUCCESS;
+        }
+    }
+    return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                     "the image selector returned %s, expected one of the %u images that it was "
+                     "given",
+                     chosen ? "another image" : "NULL", count);
+}
+
+static zepi_result_t select_image(struct zepi_kernel_search *search)
+{
+    struct zepi_device_image *const *built;
+    uint32_t count = 0;
+    if (!search->desc->selector)
+        return ZEPI_SUCCESS;
+    zepi_result_t result =
+        search->module ? zepi_module_list_images(search->module, &built) : ZEPI_SUCCESS;
+    if (result != ZEPI_SUCCESS)
+        return result;
+    struct zepi_device_image **images = zepi_allocate(
+        search->module ? zepi_module_count_images(search->module) : search->unit->image_count,
+        sizeof(struct zepi_device_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    result = list_usable(search, images, &count);
+    if (result == ZEPI_SUCCESS)
+        result = ask_selector(search, count, images);
+    zepi_free(images);
+    return result;
+}
+
+// ---- A module that the launch names ----
+
+static zepi_result_t fail_no_kernel(const struct zepi_kernel_search *search)
+{
+    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s' for device '%s'",
+              search->name, search->queue->device->properties.name);
+    zepi_module_append_kernel_names(search->module);
+    return ZEPI_ERROR_KERNEL_NOT_FOUND;
+}
+
+static zepi_result_t search_module(struct zepi_kernel_search *search)
+{
+    const struct zepi_module *module = search->module;
+    const struct zepi_kernel *kernel = search->desc->kernel;
+    struct zepi_device_kernel *device_kernel;
+    struct zepi_mismatch mismatch;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (kernel && !search->desc->selector)
+        result = zepi_kernel_get_device_kernel(kernel, search->queue->device_index, &device_kernel);
+    else if (!zepi_module_find_part(module, search->queue->device_index, search->name))
+        result = fail_no_kernel(search);
+    if (result == ZEPI_SUCCESS)
+        result = select_image(search);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_wanted_check_module(&search->wanted, module);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_search_take(search, module, &search->wanted, &mismatch);
+    return result == ZEPI_SUCCESS && !search->found.target.device_kernel
+               ? zepi_mismatch_fail(&mismatch)
+               : result;
+}
+
+// ---- A unit: executables, then the objects linked, then the input built ----
+
+// Keeps a failure of a step for the launch's error, which is reported if no step finds the kernel.
+static zepi_result_t search_note_failure(struct zepi_kernel_search *search, zepi_result_t result,
+                                         const char *step)
+{
+    if (result == ZEPI_SUCCESS || zepi_is_final_failure(result))
+        return result;
+    zepi_error_prepend("%s: ", step);
+    if (search->earlier.text[0])
+        zepi_error_prepend("%s; then ", search->earlier.text);
+    zepi_error_save(&search->earlier);
+    return ZEPI_SUCCESS;
+}
+
+// The unit's module in a state, if code of it may still be taken.
+static struct zepi_module *search_next(const struct zepi_kernel_search *search,
+                                       zepi_module_state_t state)
+{
+    const bool may_take =
+        !search->found.target.device_kernel && (!search->chosen || search->chosen->state == state);
+    return may_take ? search->modules[state] : NULL;
+}
+
+static zepi_result_t search_executables(struct zepi_kernel_search *search)
+{
+    const struct zepi_module *executables = search_next(search, ZEPI_MODULE_EXECUTABLE);
+    struct zepi_mismatch mismatch;
+    return executables ? search_note_failure(search,
+                                             zepi_kernel_search_take(search, executables,
+                                                                     &search->wanted, &mismatch),
+                                             "the executable")
+                       : ZEPI_SUCCESS;
+}
+
+// Whether the objects together have the values; with others they are not even linked.
+static zepi_result_t match_objects(const struct zepi_kernel_search *search,
+                                   struct zepi_mismatch *out_mismatch)
+{
+    const struct zepi_module *objects = search->modules[ZEPI_MODULE_OBJECT];
+    struct zepi_device_image **images =
+        zepi_allocate(objects->part_count, sizeof(struct zepi_device_image *));
+    struct zepi_code code = {0, images, NULL};
+    if (!images)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < objects->part_count; i++) {
+        if (objects->parts[i].device_module[search->queue->device_index])
+            images[code.image_count++] = objects->parts[i].images[0];
+    }
+    const zepi_result_t result =
+        zepi_kernel_search_match(search, &search->wanted, &code, out_mismatch);
+    zepi_free(images);
+    return result;
+}
+
+static zepi_result_t search_objects(struct zepi_kernel_search *search)
+{
+    struct zepi_module *objects = search_next(search, ZEPI_MODULE_OBJECT);
+    struct zepi_module *linked = NULL;
+    struct zepi_mismatch mismatch;
+    if (!objects || objects->part_count == 0)
+        return ZEPI_SUCCESS;
+    zepi_result_t result = match_objects(search, &mismatch);
+    if (result != ZEPI_SUCCESS || mismatch.declaration)
+        return result;
+    result = zepi_module_link_objects(1, &objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_search_take(search, linked, &search->wanted, &mismatch);
+    zepi_release(linked);
+    return search_note_failure(search, result, "linking the objects");
+}
+
+// The part of the input that may have the kernel; *out_module is a new reference, or NULL.
+static zepi_result_t narrow_input(const struct zepi_kernel_search *search,
+                                  struct zepi_module *input, struct zepi_module **out_module)
+{
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_device_image **images =
+        zepi_allocate(input->image_count, sizeof(struct zepi_device_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(input->images[i]);
+        if ((!search->chosen || input->images[i] == search->chosen) &&
+            (!spirv || zepi_spirv_find_kernel(spirv, search->name)))
+            images[count++] = input->images[i];
+    }
+    count = zepi_device_images_add_needed(input->image_count, input->images, count, images);
+    *out_module = NULL;
+    if (count == input->image_count)
+        *out_module = zepi_retain(input);
+    else if (count > 0)
+        result = zepi_module_make_of_images(input->context, ZEPI_MODULE_INPUT, count, images,
+                                            ZEPI_REFUSE_UNUSABLE, out_module);
+    zepi_free(images);
+    return result;
+}
+
+static zepi_result_t search_input(struct zepi_kernel_search *search)
+{
+    struct zepi_module *input = search_next(search, ZEPI_MODULE_INPUT);
+    struct zepi_module *executable = NULL;
+    struct zepi_spec_values *values = NULL;
+    struct zepi_wanted wanted = search->wanted;
+    struct zepi_mismatch mismatch;
+    zepi_result_t result = input ? narrow_input(search, input, &input) : ZEPI_SUCCESS;
+    if (result != ZEPI_SUCCESS || !input)
+        return result;
+    values = wanted.entry_count == 0
+                 ? zepi_spec_values_retain(search->bound)
+                 : zepi_spec_values_with(search->bound, wanted.entry_count, wanted.entries, NULL);
+    if (wanted.entry_count > 0 && !values)
+        result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_build_with(input, values, NULL, &executable);
+    // The build has chosen by the defaults, those of the images that may have the kernel.
+    wanted.needs_defaults = false;
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_search_take(search, executable, &wanted, &mismatch);
+    zepi_spec_values_release(values);
+    zepi_release(executable);
+    zepi_release(input);
+    return result;
+}
+
+// Values next to a selector's choice must be those that native code was made with. Objects are
+// linked together.
+static zepi_result_t check_choice(const struct zepi_kernel_search *search)
+{
+    struct zepi_device_image *const chosen = search->chosen;
+    const struct zepi_code alone = {1, &chosen, NULL};
+    struct zepi_mismatch mismatch;
+    if (!chosen || chosen->format != ZEPI_DEVICE_IMAGE_NATIVE)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result =
+        chosen->state == ZEPI_MODULE_OBJECT
+            ? match_objects(search, &mismatch)
+            : zepi_kernel_search_match(search, &search->wanted, &alone, &mismatch);
+    return result == ZEPI_SUCCESS && mismatch.declaration ? zepi_mismatch_fail(&mismatch) : result;
+}
+
+static zepi_result_t fail_kernel_not_found(const struct zepi_kernel_search *search)
+{
+    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND,
+              "no image of the translation unit has kernel '%s' for device '%s' and these values",
+              search->name, search->queue->device->properties.name);
+    if (search->modules[ZEPI_MODULE_INPUT])
+        zepi_module_append_kernel_names(search->modules[ZEPI_MODULE_INPUT]);
+    return ZEPI_ERROR_KERNEL_NOT_FOUND;
+}
+
+static zepi_result_t search_unit_steps(struct zepi_kernel_search *search)
+{
+    zepi_result_t result = zepi_kernel_search_get_input(search);
+    search->wanted.needs_defaults = !search->desc->selector;
+    if (result == ZEPI_SUCCESS)
+        result = search_note_failure(search,
+                                     zepi_kernel_search_get_built(search, ZEPI_MODULE_EXECUTABLE),
+                                     "loading the executables");
+    if (result == ZEPI_SUCCESS)
+        result =
+            search_note_failure(search, zepi_kernel_search_get_built(search, ZEPI_MODULE_OBJECT),
+                                "loading the objects");
+    if (result == ZEPI_SUCCESS)
+        result = select_image(search);
+    if (result == ZEPI_SUCCESS)
+        result = check_choice(search);
+    if (result == ZEPI_SUCCESS)
+        result = search_executables(search);
+    if (result == ZEPI_SUCCESS)
+        result = search_objects(search);
+    if (result == ZEPI_SUCCESS)
+        result = search_input(search);
+    if (result == ZEPI_SUCCESS && !search->found.target.device_kernel)
+        result = fail_kernel_not_found(search);
+    return result;
+}
+
+static zepi_result_t search_unit(struct zepi_kernel_search *search)
+{
+    struct zepi_error before;
+    zepi_error_save(&before);
+    const zepi_result_t result = search_unit_steps(search);
+    // Failures on the way are none of the launch.
+    if (result == ZEPI_SUCCESS)
+        zepi_error_restore(&before);
+    else if (search->earlier.text[0])
+        zepi_error_append("; before that, %s", search->earlier.text);
+    return result;
+}
+
+// ---- All together ----
+
+static __attribute__((noinline)) zepi_result_t
+search_and_keep(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                struct zepi_module *module, uint64_t version, struct zepi_build_result **out_found)
+{
+    struct zepi_kernel_search search;
+    zepi_result_t result = zepi_kernel_search_init(&search, queue, desc, module);
+    if (result == ZEPI_SUCCESS)
+        result = module ? search_module(&search) : search_unit(&search);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_kernel_lookup_keep(queue, desc, module, version, &search.found, out_found);
+    zepi_kernel_search_finish(&search);
+    return result;
+}
+
+zepi_result_t zepi_by_name_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                struct zepi_build_result **out_found)
+{
+    struct zepi_module *module = NULL;
+    const zepi_result_t result = check_handles(queue, desc, &module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!desc->kernel && !desc->kernel_name)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
+    // Before the search: after a change from now on no launch finds its result.
+    const uint64_t version = zepi_unit_version();
+    *out_found = zepi_kernel_lookup_find(queue, desc, module, version);
+    return *out_found ? ZEPI_SUCCESS : search_and_keep(queue, desc, module, version, out_found);
+}
+
+// ---- Values that a launch would see ----
+
+static void copy_value(const struct zepi_spec_declaration *declaration, const uint8_t *value,
+                       uint8_t out_value[8], size_t *out_size_bytes)
+{
+    memcpy(out_value, value, declaration->size_bytes);
+    *out_size_bytes = declaration->size_bytes;
+}
+
+// The first of a part's images that has the constant.
+static void read_part_value(const struct zepi_module_part *part, uint32_t id, uint8_t out_value[8],
+                            size_t *out_size_bytes)
+{
+    for (uint32_t i = 0; i < part->image_count && *out_size_bytes == 0; i++) {
+        const struct zepi_spec_declaration *declaration =
+            zepi_device_image_find_constant(part->images[i], id);
+        if (declaration)
+            copy_value(declaration, zepi_spec_effective(declaration, part->values[i]), out_value,
+                       out_size_bytes);
+    }
+}
+
+// The value of the code that the launch would use; if that does not state it, the default; else
+// that of other code.
+static zepi_result_t read_module_value(const struct zepi_kernel_search *search, uint32_t id,
+                                       uint8_t out_value[8], size_t *out_size_bytes)
+{
+    const struct zepi_module *module = search->module;
+    const struct zepi_spec_declaration *declaration =
+        zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
+    for (uint32_t i = 0; i < module->part_count && search->name && *out_size_bytes == 0; i++) {
+        const struct zepi_module_part *part = &module->parts[i];
+        const struct zepi_code code = {part->image_count, part->images, part->values};
+        struct zepi_mismatch mismatch;
+        if (!zepi_part_has_kernel(search, part))
+            continue;
+        const zepi_result_t result =
+            zepi_kernel_search_match(search, &search->wanted, &code, &mismatch);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (!mismatch.declaration)
+            read_part_value(part, id, out_value, out_size_bytes);
+    }
+    if (*out_size_bytes == 0 && declaration && !declaration->has_baked_value)
+        copy_value(declaration, declaration->default_value, out_value, out_size_bytes);
+    for (uint32_t i = 0; i < module->part_count; i++)
+        read_part_value(&module->parts[i], id, out_value, out_size_bytes);
+    return ZEPI_SUCCESS;
+}
+
+// The value set on the unit's input, else the default.
+static zepi_result_t read_unit_value(struct zepi_kernel_search *search, uint32_t id,
+                                     uint8_t out_value[8], size_t *out_size_bytes)
+{
+    const struct zepi_spec_declaration *declaration = zepi_unit_find_declaration(search->unit, id);
+    const zepi_result_t result = declaration ? zepi_kernel_search_get_input(search) : ZEPI_SUCCESS;
+    if (declaration && result == ZEPI_SUCCESS)
+        copy_value(declaration, zepi_spec_effective(declaration, search->bound), out_value,
+                   out_size_bytes);
+    return result;
+}
+
+// *out_size_bytes stays 0 if nothing has the constant. A value of the launch for one that no image
+// declares has no effect, and is read back as the launch has it; sizes that no constant has are
+// none.
+static zepi_result_t read_value(struct zepi_kernel_search *search, uint32_t id,
+                                uint8_t out_value[8], size_t *out_size_bytes)
+{
+    const struct zepi_spec_entry *given = zepi_wanted_find(&search->wanted, id);
+    if (given) {
+        memcpy(out_value, given->value, sizeof(given->value));
+        *out_size_bytes = given->size_bytes;
+    }
+    for (uint32_t i = 0; i < search->desc->spec_value_count && *out_size_bytes == 0; i++) {
+        const zepi_spec_value_t *value = &search->desc->spec_values[i];
+        if (value->id != id || value->size_bytes > sizeof(uint64_t))
+            continue;
+        memcpy(out_value, value->value, value->size_bytes);
+        *out_size_bytes = value->size_bytes;
+    }
+    if (*out_size_bytes > 0)
+        return ZEPI_SUCCESS;
+    return search->module ? read_module_value(search, id, out_value, out_size_bytes)
+                          : read_unit_value(search, id, out_value, out_size_bytes);
+}
+
+zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                                uint32_t id, size_t size_bytes, void *out_value)
+{
+    struct zepi_kernel_search search;
+    struct zepi_module *module = NULL;
+    zepi_launch_desc_t own;
+    uint8_t value[8] = {0};
+    size_t size = 0;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
+    if (result == ZEPI_SUCCESS && !out_value)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
+    if (result == ZEPI_SUCCESS)
+        result = check_handles(queue, &own, &module);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_kernel_search_init(&search, queue, &own, module);
+    if (result == ZEPI_SUCCESS)
+        result = read_value(&search, id, value, &size);
+    zepi_kernel_search_finish(&search);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (size == 0)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
+                         "nothing that the launch may use has a specialization constant %u", id);
+    if (size != size_bytes)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                         "specialization constant %u has %zu bytes, there is room for %zu", id,
+                         size, size_bytes);
+    memcpy(out_value, value, size);
+    return ZEPI_SUCCESS;
+}

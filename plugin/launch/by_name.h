@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_BY_NAME_H
+#define ZEPI_LAUNCH_BY_NAME_H
+
+#include "launch/kernel_lookup.h"
+
+// The kernel of a launch that names a module or a translation unit, or brings specialization values
+// or a selector, for the thread that launches (SYCL Modules, "dispatch"; zepi_plugin_t.queue_launch
+// has the order).
+
+// *out_found: a new reference.
+zepi_result_t zepi_by_name_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                struct zepi_build_result **out_found);
+
+zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
+                                                uint32_t id, size_t size_bytes, void *out_value);
+
+#endif
