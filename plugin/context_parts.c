@@ -2,9 +2,9 @@
 // The state that the layers keep for each context, lowest first.
 #include "copy/fill.h"
 #include "device/context.h"
-#include "memory/foreign/external_memory.h"
-#include "memory/foreign/host_memory.h"
-#include "memory/foreign/ipc.h"
+#include "memory/interop/external_memory.h"
+#include "memory/interop/host_memory.h"
+#include "memory/interop/ipc.h"
 #include "memory/pool.h"
 #include "memory/usm_driver.h"
 #include "memory/virtual_memory.h"

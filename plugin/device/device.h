@@ -37,7 +37,7 @@ struct zepi_device {
     uint32_t sub_device_count;
     atomic_uint next_engine;      // for compute, of the next command list that may be on any
     atomic_int host_registration; // whether USM can be made of the host's memory, once it was
-                                  // asked for (memory/foreign/host_memory.c)
+                                  // asked for (memory/interop/host_memory.c)
     atomic_int virtual_memory; // whether it has it, once it was asked for (memory/virtual_memory.c)
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz.h"
-#include "memory/foreign/ipc_handle.h"
+#include "memory/interop/ipc_handle.h"
 #include "ur_gear.h"
 
 #include <stddef.h>

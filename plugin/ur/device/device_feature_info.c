@@ -3,9 +3,9 @@
 
 #include "device/device_details.h"
 #include "device/platform.h"
-#include "memory/foreign/external_memory.h"
-#include "memory/foreign/host_memory.h"
-#include "memory/foreign/ipc.h"
+#include "memory/interop/external_memory.h"
+#include "memory/interop/host_memory.h"
+#include "memory/interop/ipc.h"
 #include "memory/virtual_memory.h"
 #include "queue/command/host_function.h"
 #include "ze/ze.h"

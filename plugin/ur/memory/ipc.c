@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/foreign/ipc.h"
+#include "memory/interop/ipc.h"
 
 #include "memory/virtual_memory.h"
 #include "ur/handles.h"

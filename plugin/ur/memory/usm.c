@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm.h"
 #include "copy/copy.h"
-#include "memory/foreign/host_memory.h"
+#include "memory/interop/host_memory.h"
 #include "queue/progress.h"
 #include "ur/handles.h"
 #include "ur/info.h"

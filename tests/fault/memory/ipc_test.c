@@ -7,7 +7,7 @@
 #include "cache/digest.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "memory/foreign/ipc.h"
+#include "memory/interop/ipc.h"
 #include "ze/ze.h"
 
 #include <fcntl.h>

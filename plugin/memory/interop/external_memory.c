@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/foreign/external_memory.h"
+#include "memory/interop/external_memory.h"
 
 #include "core/address_tree.h"
 #include "core/alloc.h"

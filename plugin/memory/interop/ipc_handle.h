@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_MEMORY_FOREIGN_IPC_HANDLE_H
-#define ZEPI_MEMORY_FOREIGN_IPC_HANDLE_H
+#ifndef ZEPI_MEMORY_INTEROP_IPC_HANDLE_H
+#define ZEPI_MEMORY_INTEROP_IPC_HANDLE_H
 
 #include "core/object.h"
 #include "ze/ze.h"

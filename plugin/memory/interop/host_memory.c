@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/foreign/host_memory.h"
+#include "memory/interop/host_memory.h"
 
 #include "core/alloc.h"
 #include "core/mutex.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_MEMORY_FOREIGN_IPC_H
-#define ZEPI_MEMORY_FOREIGN_IPC_H
+#ifndef ZEPI_MEMORY_INTEROP_IPC_H
+#define ZEPI_MEMORY_INTEROP_IPC_H
 
 #include "device/context.h"
-#include "memory/foreign/ipc_handle.h"
+#include "memory/interop/ipc_handle.h"
 
 // Device memory, as USM or physical, that two processes share. One process gets a handle of its
 // memory, a plain block of bytes that it hands to the other one in any way; that one opens it and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_MEMORY_FOREIGN_HOST_MEMORY_H
-#define ZEPI_MEMORY_FOREIGN_HOST_MEMORY_H
+#ifndef ZEPI_MEMORY_INTEROP_HOST_MEMORY_H
+#define ZEPI_MEMORY_INTEROP_HOST_MEMORY_H
 
 #include "device/context.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/foreign/ipc.h"
+#include "memory/interop/ipc.h"
 
 #include "core/address_tree.h"
 #include "core/alloc.h"

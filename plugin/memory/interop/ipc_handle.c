@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "memory/foreign/ipc_handle.h"
+#include "memory/interop/ipc_handle.h"
 
 #include "cache/digest.h"
 #include "device/device.h"
