@@ -148,19 +148,37 @@ static zepi_result_t synchronize_list_locked(struct zepi_command_list *list,
                                      : zepi_check_ze(ze, "zeCommandListHostSynchronize");
 }
 
+// Asks the driver for each list that has commands since it was asked last, and notes what is over.
+static zepi_result_t synchronize_lists(const struct zepi_ze_optional *optional,
+                                       struct zepi_queue *queue, uint32_t count,
+                                       struct zepi_command_list **lists)
+{
+    struct zepi_point points[ZEPI_QUEUE_MAX_LISTS];
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_mutex_lock(&queue->mutex);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = synchronize_list_locked(lists[i], optional);
+    for (uint32_t i = 0; i < count; i++)
+        points[i] = (struct zepi_point){lists[i]->timeline, lists[i]->synchronized};
+    zepi_mutex_unlock(&queue->mutex);
+    for (uint32_t i = 0; i < count; i++)
+        zepi_timeline_reach(points[i].timeline, points[i].seqno);
+    return result;
+}
+
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
     const uint32_t count = zepi_queue_list_lists(queue, lists);
-    zepi_result_t result = zepi_queue_wait_for_commands(queue);
-    if (result != ZEPI_SUCCESS || !optional->command_list_host_synchronize)
+    if (!optional->command_list_host_synchronize)
+        return zepi_queue_wait_for_commands(queue);
+    // One call of the driver is all that a list costs whose commands are over.
+    zepi_result_t result = synchronize_lists(optional, queue, count, lists);
+    if (result != ZEPI_SUCCESS || zepi_queue_is_idle(queue))
         return result;
-    zepi_mutex_lock(&queue->mutex);
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = synchronize_list_locked(lists[i], optional);
-    zepi_mutex_unlock(&queue->mutex);
-    return result;
+    result = zepi_queue_wait_for_commands(queue);
+    return result == ZEPI_SUCCESS ? synchronize_lists(optional, queue, count, lists) : result;
 }
 
 // ---- Polls ----

@@ -4,6 +4,7 @@
 
 #include "test_plugin.h"
 
+#include <pthread.h>
 #include <time.h>
 
 #define COPIES 20
@@ -88,7 +89,57 @@ static void a_status_is_told_at_once(void)
     tear_down();
 }
 
+// Threads of one queue: each fills numbers of its own and finishes the queue. What a finish says is
+// complete is read at once, while the other thread submits.
+enum { FINISHERS = 2, FINISHES = 400, NUMBERS = 2048 };
+
+struct finisher {
+    zepi_queue_t queue;
+    uint32_t *numbers; // memory of the host
+    uint32_t first;
+};
+
+static void *finish_and_read(void *argument)
+{
+    const struct finisher *finisher = argument;
+    for (uint32_t i = 0; i < FINISHES; i++) {
+        const uint32_t value = finisher->first + i;
+        TEST_OK(zepi.queue_fill(finisher->queue, finisher->numbers, &value, sizeof(value),
+                                NUMBERS * sizeof(value), TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_finish(finisher->queue));
+        for (uint32_t at = 0; at < NUMBERS; at += NUMBERS / 4 - 1)
+            INTEL_EXPECT(finisher->numbers[at] == value, "number %u of fill %u is %u, expected %u",
+                         at, i, finisher->numbers[at], value);
+    }
+    return NULL;
+}
+
+static void a_finish_is_right_beside_submissions(void)
+{
+    set_up();
+    for (int kind = 0; kind < 2; kind++) {
+        struct finisher finishers[FINISHERS];
+        pthread_t threads[FINISHERS];
+        zepi_queue_t queue;
+        TEST_OK(zepi.queue_create(gear.context, gear.device, kinds[kind], &queue));
+        for (uint32_t i = 0; i < FINISHERS; i++) {
+            void *memory;
+            TEST_OK(zepi.usm_allocate(gear.context, NULL, ZEPI_USM_HOST, NUMBERS * sizeof(uint32_t),
+                                      0, &memory));
+            finishers[i] = (struct finisher){queue, memory, i << 16};
+            pthread_create(&threads[i], NULL, finish_and_read, &finishers[i]);
+        }
+        for (uint32_t i = 0; i < FINISHERS; i++) {
+            pthread_join(threads[i], NULL);
+            TEST_OK(zepi.usm_free(gear.context, finishers[i].numbers));
+        }
+        zepi.release(queue);
+    }
+    tear_down();
+}
+
 static const struct intel_story stories[] = {
+    {"a_finish_is_right_beside_submissions", a_finish_is_right_beside_submissions, {NULL}},
     {"copies_are_the_copy_engines", copies_are_the_copy_engines, {NULL}},
     {"a_status_is_told_at_once", a_status_is_told_at_once, {NULL}},
     {0}};
