@@ -174,7 +174,7 @@ static struct zepi_build_result *build_cache_find(struct zepi_build_cache *cache
     return result;
 }
 
-// The same, or the result of a placeholder that the caller fills; then *out_placeholder is it.
+// The entry's result, or that of a placeholder that the caller fills: *out_placeholder then.
 // NULL without memory.
 static struct zepi_build_result *build_cache_find_or_add(struct zepi_build_cache *cache,
                                                          const struct zepi_key *key,

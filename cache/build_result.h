@@ -75,8 +75,8 @@ static inline bool zepi_build_result_has_succeeded(const struct zepi_build_resul
     return zepi_build_result_status(result) == ZEPI_BUILD_SUCCEEDED;
 }
 
-// Of a build that is over, as is every result that a cache returned. Borrowed from the result. The
-// payload is NULL for a failure; the log is never NULL.
+// Payload, log and code of a build that is over, as is every result that a cache returned. Borrowed
+// from the result. The payload is NULL for a failure; the log is never NULL.
 static inline void *zepi_build_result_payload(const struct zepi_build_result *result)
 {
     return result->output.payload;

@@ -107,7 +107,7 @@ static void context_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(context, context_destroy);
 
-// Of one platform, each once.
+// The devices are of one platform, and each is there once.
 static zepi_result_t check_context_devices(uint32_t device_count, const zepi_device_t *devices)
 {
     for (uint32_t i = 0; i < device_count; i++) {

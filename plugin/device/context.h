@@ -77,7 +77,7 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
 // stands where the whole does, whose code it runs, unless it is in the context by itself.
 uint32_t zepi_context_device_index(const struct zepi_context *context,
                                    const struct zepi_device *device);
-// The same for a handle from outside: an error names the mistake.
+// That position for a handle from outside. A failure names the mistake.
 zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device,
                                         uint32_t *out_index);
 

@@ -59,7 +59,7 @@ struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_
 
 // Nanoseconds of a number of ticks of the device's clock.
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks);
-// The other way round.
+// Ticks of the device's clock in a number of nanoseconds.
 uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns);
 
 // Nanoseconds between two ticks, rounded, at least 1.

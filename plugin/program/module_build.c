@@ -197,7 +197,7 @@ static struct zepi_wanted build_wanted(const struct build *build, enum native_us
                                 .takes_emulated = use == EMULATED};
 }
 
-// Those that the device accepts.
+// Native images that the device accepts.
 static zepi_result_t use_native(const struct build *build, uint32_t device_index,
                                 enum native_use use, bool *is_served)
 {

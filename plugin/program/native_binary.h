@@ -7,7 +7,7 @@
 // Native code for a device as hosts get it: of one ze_module as the driver returns it, of several
 // in a container. Any thread.
 
-// Of an object or executable.
+// The native binary of an object or executable.
 zepi_result_t zepi_module_get_native_binary(const struct zepi_module *module, uint32_t device_index,
                                             size_t *inout_size_bytes, void *out_bytes);
 

@@ -184,7 +184,7 @@ static zepi_result_t load_exported_unit(struct zepi_fresh_module *fresh,
     return result;
 }
 
-// The same code once more, for the caller alone.
+// The code is loaded once more, for the caller alone.
 static zepi_result_t copy_exported_code(const struct zepi_device_module *device_module,
                                         enum zepi_fresh_use use,
                                         struct zepi_device_module **out_device_module)

@@ -11,7 +11,7 @@ struct zepi_module;
 zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device_t device,
                                              void *native_handle, zepi_module_state_t state,
                                              zepi_ownership_t ownership, zepi_module_t *out_module);
-// Of an object or executable.
+// The native handle of an object or executable.
 zepi_result_t zepi_module_get_native(struct zepi_module *module, uint32_t device_index,
                                      void **out_native_handle);
 

@@ -145,7 +145,7 @@ static enum zepi_spirv_status end_function(struct zepi_spirv_walk *walk,
     return status;
 }
 
-// Of the module, in memory that outlives a launch.
+// The variable is the module's, in memory that outlives a launch.
 static enum zepi_spirv_status note_variable(struct zepi_spirv_walk *walk,
                                             struct zepi_spirv_instruction instruction)
 {

@@ -6,7 +6,7 @@
 
 // Computes `layouts`. After zepi_spirv_resolve_decorations.
 enum zepi_spirv_status zepi_spirv_find_layouts(struct zepi_spirv_walk *walk);
-// Of the type that `id` names; alignment 0 if it is no type whose size is known.
+// The layout of the type `id`; the alignment is 0 if its size is not known.
 struct zepi_spirv_layout zepi_spirv_layout_of(const struct zepi_spirv_walk *walk, uint32_t id);
 // The value of the scalar constant `id`, for specialization constants the default. False if it is
 // none, or none whose type has a known width.

@@ -228,7 +228,7 @@ struct zepi_spirv_opcode_text zepi_spirv_opcode_text(uint32_t opcode);
 // Appends one item; false when out of memory.
 bool zepi_spirv_append(struct zepi_spirv_list *list, const void *item, size_t item_size);
 
-// Of a walk that failed, too.
+// Frees the lists; after a failure, too.
 void zepi_spirv_walk_finish(struct zepi_spirv_walk *walk);
 
 #endif

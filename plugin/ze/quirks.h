@@ -19,7 +19,7 @@ enum zepi_quirk_bit {
     ZEPI_QUIRK_UNTOLD_ASSERTS = 1u << 4,
 };
 
-// Of a driver, chosen when it comes up, and constant after that.
+// A driver's workarounds, chosen when it comes up, and constant after that.
 struct zepi_quirks {
     uint32_t bits;   // enum zepi_quirk_bit: those in force
     bool is_on_cpu;  // zepi's own driver: executes on the CPU, and never gets code of GPUs
@@ -53,13 +53,13 @@ const struct zepi_quirk *zepi_quirk_at(uint32_t index);
 // Listed beside the kernels of a module that takes global addresses (quirk hidden-kernel).
 #define ZEPI_QUIRK_HIDDEN_KERNEL "Intel_Symbol_Table_Void_Program"
 
-// What to do without a driver.
+// Advice for a system without a driver.
 #define ZEPI_DRIVER_HINT                                                                           \
     "install the GPU's (libze-intel-gpu1 or intel-opencl-icd), or set ZE_ENABLE_ALT_DRIVERS to "   \
     "the path of ze_cpu, libze_cpu.so.1, which needs no GPU but an OpenCL runtime (pip install "   \
     "intel-opencl-rt)"
 
-// What to do if a program asks for a GPU, and there is the driver for the CPU alone.
+// Advice for a program that asks for a GPU, where the driver for the CPU alone is there.
 #define ZEPI_DRIVER_GPU_HINT                                                                       \
     "zepi has a CPU alone (ze_cpu); zepi exec --cpu=gpu, or ZE_CPU_TYPE=gpu, presents it as a GPU"
 

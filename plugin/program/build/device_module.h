@@ -75,7 +75,7 @@ zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *optio
                                           struct zepi_build_result *result,
                                           struct zepi_build_result **out_result);
 
-// The same for any key of the context's cache of modules: the result's payload is a struct
+// Finds or builds any key of the context's cache of modules: the result's payload is a struct
 // zepi_device_module on that device. Hands out the log in any case.
 zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
                                                const struct zepi_key *key,
@@ -83,7 +83,7 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
                                                const struct zepi_build_options *options,
                                                struct zepi_build_result **out_result);
 
-// The same without a cache.
+// Builds without a cache, and hands out the log in any case.
 zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uint32_t device_index,
                                                const struct zepi_build_request *build,
                                                const struct zepi_build_options *options,

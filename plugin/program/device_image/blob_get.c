@@ -9,14 +9,14 @@
 // Guards the tables and the move of a count from 0; only functions that read bytes or allocate are
 // called under it.
 static struct zepi_mutex mutex;
-// Of native code and of SPIR-V.
+// One table for native code, one for SPIR-V.
 static struct {
     struct zepi_blob *by_digest; // all
     struct zepi_blob *by_sample; // of blobs with the same samples, the one that was asked for last
 } tables[2];
 
-// Of the length and of words at equal distances, the last one at the end. Bytes with the same hash
-// differ sooner or later: those that it finds are compared.
+// The hash of the length and of words at equal distances, the last one at the end. Bytes with one
+// hash differ sooner or later: those that it finds are compared.
 static uint64_t blob_hash_samples(const void *all_bytes, size_t size_bytes)
 {
     const uint8_t *bytes = all_bytes;

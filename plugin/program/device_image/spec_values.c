@@ -126,7 +126,7 @@ const uint8_t *zepi_spec_effective(const struct zepi_spec_declaration *declarati
     return entry ? entry->value : declaration->default_value;
 }
 
-// Of 1, 2, 4 or 8 bytes: most have 4.
+// Scalars have 1, 2, 4 or 8 bytes, most of them 4.
 static inline void copy_scalar(uint8_t *to, const void *from, size_t size_bytes)
 {
     if (size_bytes == 4)

@@ -48,7 +48,7 @@ void zepi_link_set_finish(struct zepi_link_set *set);
 zepi_result_t zepi_link_set_choose(struct zepi_link_set *set,
                                    const struct zepi_build_options *options);
 
-// The same members, whatever the device.
+// Whether two sets have equal members; their devices may differ.
 bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_link_set *b);
 
 // Adds the method and the members to a key.
