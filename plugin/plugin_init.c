@@ -5,7 +5,6 @@
 #include "core/object.h"
 #include "core/options.h"
 #include "device/adapter.h"
-#include "launch/by_name.h"
 #include "launch/kernel.h"
 #include "memory/buffer.h"
 #include "memory/pool.h"
@@ -99,7 +98,7 @@ static const zepi_plugin_t table = {
     .spec_constant_get_by_name = zepi_api_spec_constant_get_by_name,
     .spec_constant_list = zepi_api_spec_constant_list,
     .spec_constant_list_names = zepi_api_spec_constant_list_names,
-    .spec_constant_get_for_launch = zepi_spec_constant_get_for_launch,
+    .spec_constant_get_for_launch = zepi_api_spec_constant_get_for_launch,
 
     .unit_register = zepi_unit_register,
     .unit_unregister = zepi_unit_unregister,

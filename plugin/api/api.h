@@ -49,6 +49,7 @@ ZEPI_API(spec_constant_get);
 ZEPI_API(spec_constant_get_by_name);
 ZEPI_API(spec_constant_list);
 ZEPI_API(spec_constant_list_names);
+ZEPI_API(spec_constant_get_for_launch);
 ZEPI_API(unit_get_module);
 ZEPI_API(unit_has_module);
 ZEPI_API(unit_has_any_module);

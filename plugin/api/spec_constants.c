@@ -5,8 +5,10 @@
 #include "api/check.h"
 #include "core/alloc.h"
 #include "core/list.h"
+#include "launch/by_name.h"
 #include "program/built_image.h"
 #include "program/module.h"
+#include "queue/queue.h"
 
 static zepi_result_t check_settable(zepi_module_t module)
 {
@@ -459,5 +461,32 @@ zepi_result_t zepi_api_spec_constant_list_names(zepi_module_t module, uint32_t c
         }
     }
     *out_count = count;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_api_spec_constant_get_for_launch(zepi_queue_t queue,
+                                                    const zepi_launch_desc_t *desc, uint32_t id,
+                                                    size_t size_bytes, void *out_value)
+{
+    zepi_launch_desc_t own;
+    uint8_t value[8] = {0};
+    size_t size;
+    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
+    if (result == ZEPI_SUCCESS && !out_value)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_by_name_value(queue, &own, id, value, &size);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (size == 0)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
+                         "nothing that the launch may use has a specialization constant %u", id);
+    if (size != size_bytes)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                         "specialization constant %u has %zu bytes, there is room for %zu", id,
+                         size, size_bytes);
+    memcpy(out_value, value, size);
     return ZEPI_SUCCESS;
 }

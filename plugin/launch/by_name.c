@@ -2,7 +2,6 @@
 #include "launch/by_name.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/kernel.h"
@@ -450,36 +449,18 @@ static zepi_result_t read_value(struct zepi_kernel_search *search, uint32_t id,
                           : read_unit_value(search, id, out_value, out_size_bytes);
 }
 
-zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
-                                                uint32_t id, size_t size_bytes, void *out_value)
+zepi_result_t zepi_by_name_value(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                 uint32_t id, uint8_t out_value[8], size_t *out_size_bytes)
 {
     struct zepi_kernel_search search;
     struct zepi_module *module = NULL;
-    zepi_launch_desc_t own;
-    uint8_t value[8] = {0};
-    size_t size = 0;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
-    if (result == ZEPI_SUCCESS && !out_value)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
-    if (result == ZEPI_SUCCESS)
-        result = check_handles(queue, &own, &module);
+    zepi_result_t result = check_handles(queue, desc, &module);
+    *out_size_bytes = 0;
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_kernel_search_init(&search, queue, &own, module);
+    result = zepi_kernel_search_init(&search, queue, desc, module);
     if (result == ZEPI_SUCCESS)
-        result = read_value(&search, id, value, &size);
+        result = read_value(&search, id, out_value, out_size_bytes);
     zepi_kernel_search_finish(&search);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (size == 0)
-        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
-                         "nothing that the launch may use has a specialization constant %u", id);
-    if (size != size_bytes)
-        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
-                         "specialization constant %u has %zu bytes, there is room for %zu", id,
-                         size, size_bytes);
-    memcpy(out_value, value, size);
-    return ZEPI_SUCCESS;
+    return result;
 }

@@ -12,7 +12,8 @@
 zepi_result_t zepi_by_name_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                 struct zepi_build_result **out_found);
 
-zepi_result_t zepi_spec_constant_get_for_launch(zepi_queue_t queue, const zepi_launch_desc_t *desc,
-                                                uint32_t id, size_t size_bytes, void *out_value);
+// The value of a constant that the launch would see, and its size; 0: nothing has the constant.
+zepi_result_t zepi_by_name_value(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                 uint32_t id, uint8_t out_value[8], size_t *out_size_bytes);
 
 #endif
