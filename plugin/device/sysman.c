@@ -24,10 +24,11 @@ struct sysman {
     ze_result_t(ZE_APICALL *device_by_uuid)(zes_driver_handle_t driver, struct uuid uuid,
                                             zes_device_handle_t *out_device,
                                             ze_bool_t *out_is_sub_device, uint32_t *out_part);
-    // Of the components that a query is about, one of each kind: memory, fans, ...
+    // Functions of the components that a query is about: memory, fans, ...
     ze_result_t(ZE_APICALL *list)(zes_device_handle_t device, uint32_t *count, void **components);
     ze_result_t(ZE_APICALL *get_properties)(void *component, void *properties);
-    void *get_state;
+    ze_result_t(ZE_APICALL *get_state)(void *component, void *state); // NULL: there is none
+    ze_result_t(ZE_APICALL *get_fan)(void *component, zes_fan_speed_units_t, int32_t *value);
 };
 
 // A device of the system management, and the part of it that was asked for.
@@ -41,11 +42,6 @@ static void find_function(const char *name, void *member)
 {
     void *symbol = name ? zepi_ze_symbol(name) : NULL;
     memcpy(member, &symbol, sizeof(symbol));
-}
-
-static bool is_asked_for(const struct managed_device *managed, ze_bool_t is_on_part, uint32_t part)
-{
-    return !managed->is_part || (is_on_part && part == managed->part);
 }
 
 static zepi_result_t find_by_uuid(const struct sysman *sysman, const struct zepi_device *device,
@@ -101,10 +97,19 @@ struct reading {
     bool is_known;
 };
 
-static void add_value(struct reading *reading, uint64_t value)
+// Fills the properties, with members that tell of which part of the device a component is, and the
+// state (NULL: none). False: it is of another part, or *out_ze is a failure.
+static bool get_component(const struct sysman *sysman, const struct managed_device *managed,
+                          void *component, void *properties, const ze_bool_t *is_on_part,
+                          const uint32_t *part, void *state, ze_result_t *out_ze)
 {
-    reading->value += value;
-    reading->is_known = true;
+    *out_ze = sysman->get_properties(component, properties);
+    if (*out_ze != ZE_RESULT_SUCCESS ||
+        (managed->is_part && !(*is_on_part && *part == managed->part)))
+        return false;
+    if (state)
+        *out_ze = sysman->get_state(component, state);
+    return *out_ze == ZE_RESULT_SUCCESS;
 }
 
 // Free bytes of all memories together.
@@ -113,33 +118,24 @@ static ze_result_t read_memory(const struct sysman *sysman, const struct managed
 {
     zes_mem_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_MEM_PROPERTIES};
     zes_mem_state_t state = {.stype = ZES_STRUCTURE_TYPE_MEM_STATE};
-    ze_result_t(ZE_APICALL * get_state)(zes_mem_handle_t, zes_mem_state_t *);
-    memcpy(&get_state, &sysman->get_state, sizeof(get_state));
-    ze_result_t ze = sysman->get_properties(component, &properties);
-    if (ze != ZE_RESULT_SUCCESS ||
-        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
-        return ze;
-    ze = get_state(component, &state);
-    if (ze == ZE_RESULT_SUCCESS)
-        add_value(reading, state.free);
+    ze_result_t ze;
+    if (get_component(sysman, managed, component, &properties, &properties.onSubdevice,
+                      &properties.subdeviceId, &state, &ze))
+        *reading = (struct reading){reading->value + state.free, true};
     return ze;
 }
 
-// The fastest fan.
+// The fastest fan. -1, here and of power: the driver does not know it.
 static ze_result_t read_fan(const struct sysman *sysman, const struct managed_device *managed,
                             void *component, struct reading *reading)
 {
     zes_fan_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_FAN_PROPERTIES};
     int32_t percent = -1;
-    ze_result_t(ZE_APICALL * get_state)(zes_fan_handle_t, zes_fan_speed_units_t, int32_t *);
-    memcpy(&get_state, &sysman->get_state, sizeof(get_state));
-    ze_result_t ze = sysman->get_properties(component, &properties);
-    if (ze != ZE_RESULT_SUCCESS ||
-        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
-        return ze;
-    ze = get_state(component, ZES_FAN_SPEED_UNITS_PERCENT, &percent);
-    if (ze == ZE_RESULT_SUCCESS && percent >= 0 &&
-        (!reading->is_known || (uint64_t)percent > reading->value))
+    ze_result_t ze;
+    if (get_component(sysman, managed, component, &properties, &properties.onSubdevice,
+                      &properties.subdeviceId, NULL, &ze))
+        ze = sysman->get_fan(component, ZES_FAN_SPEED_UNITS_PERCENT, &percent);
+    if (percent >= 0 && (!reading->is_known || (uint64_t)percent > reading->value))
         *reading = (struct reading){(uint64_t)percent, true};
     return ze;
 }
@@ -150,11 +146,10 @@ static ze_result_t read_power(const struct sysman *sysman, const struct managed_
 {
     zes_power_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_POWER_PROPERTIES};
     const bool is_least = sysman->query == ZEPI_SYSMAN_MIN_POWER_MW;
-    const ze_result_t ze = sysman->get_properties(component, &properties);
-    if (ze != ZE_RESULT_SUCCESS ||
-        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
+    ze_result_t ze;
+    if (!get_component(sysman, managed, component, &properties, &properties.onSubdevice,
+                       &properties.subdeviceId, NULL, &ze))
         return ze;
-    // -1: the driver does not know it.
     const int32_t limit = is_least ? properties.minLimit : properties.maxLimit;
     if (limit >= 0 && (!reading->is_known || ((uint64_t)limit < reading->value) == is_least))
         *reading = (struct reading){(uint64_t)limit, true};
@@ -168,14 +163,9 @@ static ze_result_t read_throttling(const struct sysman *sysman,
 {
     zes_freq_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES};
     zes_freq_state_t state = {.stype = ZES_STRUCTURE_TYPE_FREQ_STATE};
-    ze_result_t(ZE_APICALL * get_state)(zes_freq_handle_t, zes_freq_state_t *);
-    memcpy(&get_state, &sysman->get_state, sizeof(get_state));
-    ze_result_t ze = sysman->get_properties(component, &properties);
-    if (ze != ZE_RESULT_SUCCESS ||
-        !is_asked_for(managed, properties.onSubdevice, properties.subdeviceId))
-        return ze;
-    ze = get_state(component, &state);
-    if (ze == ZE_RESULT_SUCCESS)
+    ze_result_t ze;
+    if (get_component(sysman, managed, component, &properties, &properties.onSubdevice,
+                      &properties.subdeviceId, &state, &ze))
         *reading = (struct reading){reading->value | state.throttleReasons, true};
     return ze;
 }
@@ -208,6 +198,7 @@ static void find_functions(struct sysman *sysman, enum zepi_sysman_query query)
     find_function(queries[query].list, &sysman->list);
     find_function(queries[query].properties, &sysman->get_properties);
     find_function(queries[query].state, &sysman->get_state);
+    find_function(queries[query].state, &sysman->get_fan);
 }
 
 static zepi_result_t read_components(const struct sysman *sysman,
