@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <inttypes.h>
 #include <openssl/crypto.h>
@@ -233,6 +234,7 @@ static bool session_connect(struct session *session)
                       session->context ? session->context->errstr : "no memory");
         return false;
     }
+    fcntl(session->context->fd, F_SETFD, FD_CLOEXEC);
     session_begin_operation(session);
     if (password->size > 0 && address->user[0])
         freeReplyObject(session_ask(session, REDIS_REPLY_STATUS, "AUTH %s %b", address->user,
