@@ -69,7 +69,7 @@ static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct z
 // barrier waits for the gate, too (quirk forgotten-rectangles).
 zepi_result_t zepi_copy_append_gate(struct zepi_submit *submit);
 
-// ---- Copies without events, of a front door that has checked queue and ranges ----
+// ---- Copies without events, of a front end that has checked queue and ranges ----
 
 // False: the copy takes more than zepi_queue_copy_end does. Else the queue's mutex is held.
 static inline bool zepi_queue_copy_begin(struct zepi_queue *queue)

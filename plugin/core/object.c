@@ -13,13 +13,13 @@ struct zepi_slab {
     alignas(LINE_BYTES) char objects[];
 };
 
-static void *front_door;
+static void *front_end;
 static struct zepi_mutex pools_mutex; // guards the list of pools
 static struct zepi_type_pool *pools;
 
-void zepi_object_set_front_door(void *value)
+void zepi_object_set_front_end(void *value)
 {
-    front_door = value;
+    front_end = value;
 }
 
 static void unload_pool(struct zepi_type_pool *pool)
@@ -158,7 +158,7 @@ void *zepi_object_create(const struct zepi_type *type)
         return NULL;
     }
     memset(object + 1, 0, type->size_bytes - sizeof(*object));
-    object->front_door = front_door;
+    object->front_end = front_end;
     atomic_store_explicit(&object->is_published, false, memory_order_relaxed);
     // Release: zepi_object_visit_all sees that it is not published, as the object that the memory
     // was before may have been.

@@ -15,12 +15,12 @@
 
 // The head of every object: the first member of its structure.
 struct zepi_object {
-    void *front_door; // the UR adapter's dispatch table, NULL without it; never written again
+    void *front_end; // the UR adapter's dispatch table, NULL without it; never written again
     _Atomic(const struct zepi_type *) type; // NULL once released: tells handles apart
     atomic_uint references;
     atomic_bool is_published; // zepi_object_visit_all visits it
 };
-static_assert(offsetof(struct zepi_object, front_door) == 0,
+static_assert(offsetof(struct zepi_object, front_end) == 0,
               "UR's loader reads the dispatch table at offset 0 of every handle");
 
 // A type of object and its memory. Memory of a type is never given to another type or to the
@@ -67,8 +67,8 @@ struct zepi_type_pool {
                                                  .recycle = recycle_function,                      \
                                                  .pool = &noun##_pool}
 
-// The value of every later object's front door. device/adapter.h sets it.
-void zepi_object_set_front_door(void *front_door);
+// The value of every later object's front end. device/adapter.h sets it.
+void zepi_object_set_front_end(void *front_end);
 
 // Gives back the memory of the types between two addresses: the library that defines them goes, and
 // this one may stay. None of their objects is left.

@@ -10,10 +10,10 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-// All calls of the allocator and the file system, and what is sent to a server, with fault injection: a test sets a
-// hook and makes the n-th call fail. Without a hook a call costs one load and one branch more than
-// the call itself. The plugin and cache/ make no allocation, no file operation and no connection in
-// another way.
+// All calls of the allocator and the file system, and what is sent to a server, with fault
+// injection: a test sets a hook and makes the n-th call fail. Without a hook a call costs one load
+// and one branch more than the call itself. The plugin and cache/ make no allocation, no file
+// operation and no connection in another way.
 
 enum zepi_sys_call {
     ZEPI_SYS_ALLOCATE,

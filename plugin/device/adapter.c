@@ -170,21 +170,21 @@ zepi_result_t zepi_adapter_get(struct zepi_platform *const **out_platforms, uint
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY ? result : ZEPI_SUCCESS;
 }
 
-static void set_front_door(struct zepi_device *const *devices, uint32_t count, void *front_door)
+static void set_front_end(struct zepi_device *const *devices, uint32_t count, void *front_end)
 {
     for (uint32_t i = 0; i < count; i++) {
-        devices[i]->object.front_door = front_door;
-        set_front_door(devices[i]->sub_devices, devices[i]->sub_device_count, front_door);
+        devices[i]->object.front_end = front_end;
+        set_front_end(devices[i]->sub_devices, devices[i]->sub_device_count, front_end);
     }
 }
 
-void zepi_adapter_set_front_door(void *front_door)
+void zepi_adapter_set_front_end(void *front_end)
 {
     zepi_mutex_lock(&mutex);
-    zepi_object_set_front_door(front_door);
+    zepi_object_set_front_end(front_end);
     for (uint32_t i = 0; i < platform_count; i++) {
-        platforms[i]->object.front_door = front_door;
-        set_front_door(platforms[i]->devices, platforms[i]->device_count, front_door);
+        platforms[i]->object.front_end = front_end;
+        set_front_end(platforms[i]->devices, platforms[i]->device_count, front_end);
     }
     zepi_mutex_unlock(&mutex);
 }

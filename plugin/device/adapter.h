@@ -15,8 +15,8 @@ zepi_result_t zepi_adapter_get(struct zepi_platform *const **out_platforms, uint
 zepi_result_t zepi_platform_get(uint32_t capacity, zepi_platform_t *out_platforms,
                                 uint32_t *out_count);
 
-// The value of every object's front door, from now on and for platforms and devices that are there.
+// The value of every object's front end, from now on and for platforms and devices that are there.
 // A host of zepi's own table may have made objects before: no other interface sees these.
-void zepi_adapter_set_front_door(void *front_door);
+void zepi_adapter_set_front_end(void *front_end);
 
 #endif

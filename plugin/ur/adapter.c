@@ -4,7 +4,7 @@
 #include "core/log.h"
 #include "ur/info.h"
 
-struct zepi_object zepi_ur_adapter = {.front_door = (void *)&zepi_ur_tables};
+struct zepi_object zepi_ur_adapter = {.front_end = (void *)&zepi_ur_tables};
 
 static atomic_bool is_sycl_host;
 

@@ -2,7 +2,7 @@
 #ifndef ZEPI_UR_UR_H
 #define ZEPI_UR_UR_H
 
-// The one door to the headers of Unified Runtime: ur_api.h uses bool without including it. This
+// The one place that includes the headers of Unified Runtime: ur_api.h uses bool without including it. This
 // folder is compiled once for each release of DPC++ that the adapter serves, with that release's
 // header.
 #include <stdbool.h>

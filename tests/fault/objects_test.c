@@ -226,7 +226,7 @@ out:
     return result;
 }
 
-// The core is asked by more than one front door: it looks at the dimensions itself.
+// The core is asked by more than one front end: it looks at the dimensions itself.
 static void refuse_dimensions(void)
 {
     const size_t group_size[8] = {1, 1, 1, 1, 1, 1, 1, 1};

@@ -12,7 +12,7 @@ extern zepi_plugin_t zepi;
 
 // Loads libzepi.so with a cache folder of this process' own (unless ZEPI_CACHE_DIR is set) and
 // fills the table. A program that links zepi_core gets that instead, to reach what lies behind the
-// door.
+// table.
 void test_plugin_load(void);
 // The same with another file of it.
 void test_plugin_load_from(const char *path);

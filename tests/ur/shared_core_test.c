@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Both doors in one process: libzepi.so and the adapter stand on one core.
+// Both front ends in one process: libzepi.so and the adapter stand on one core.
 #include "test_plugin.h"
 #include "test_ze_cpu.h"
 #include "ur_fixture.h"
@@ -62,7 +62,7 @@ Test(shared_core, builds_once_for_both)
     test_gear_destroy(&table_gear);
 }
 
-Test(shared_core, stays_for_one_door_when_the_other_is_closed)
+Test(shared_core, stays_for_one_when_the_other_is_closed)
 {
     UR_OK(urProgramRelease(ur_executable("vector_add")));
     unload_adapter();

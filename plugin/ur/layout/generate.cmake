@@ -72,7 +72,7 @@ endfunction()
 
 # zepi_write_ur_functions(FILE RELEASE DEFINITIONS [RELEASE DEFINITIONS]...)
 #
-# FILE gets what the door needs of all layouts:
+# FILE gets what the getters need of all layouts:
 #   ZEPI_UR_RELEASES(X)   X(2025_3, 2025.3) ...: as given, the first has bit 0
 #   ZEPI_UR_TABLES(X)     X(Adapter) ...: tables of any release
 #   ZEPI_UR_FUNCTIONS(X)  X(urAdapterGet, 15) ...: every function of a table, in the order of strcmp,

@@ -8,7 +8,7 @@
 #include <ur_functions.h>
 
 // A layout is the order of Unified Runtime's tables in a release of DPC++. Each has a library of
-// its own, which exports this description for the door and nothing else. Constant. All share one
+// its own, which exports this description for the getters and nothing else. Constant. All share one
 // core library.
 
 enum zepi_ur_table {

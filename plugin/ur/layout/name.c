@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // libur_adapter_zepi.so under another name, ZEPI_UR_NAME. A loader that looks for the other getters
 // finds them there, as this library needs it.
-#include "ur/layout/door.h"
+#include "ur/layout/getter.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -44,7 +44,7 @@ ur_result_t UR_APICALL urGetAdapterProcAddrTable(ur_api_version_t version, void 
 {
     const void *caller = __builtin_extract_return_addr(__builtin_return_address(0));
     const ur_result_t result =
-        zepi_ur_door_give(ZEPI_UR_TABLE_Adapter, version, pDdiTable, ZEPI_UR_NAME, caller);
+        zepi_ur_get_table(ZEPI_UR_TABLE_Adapter, version, pDdiTable, ZEPI_UR_NAME, caller);
     if (result == UR_RESULT_SUCCESS)
         open_companions(caller);
     return result;

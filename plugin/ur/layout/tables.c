@@ -12,7 +12,7 @@ const struct zepi_ur_tables zepi_ur_tables = {ZEPI_UR_LAYOUT_TABLES(TABLE)};
 
 static void tables_begin(bool is_sycl)
 {
-    zepi_adapter_set_front_door((void *)&zepi_ur_tables);
+    zepi_adapter_set_front_end((void *)&zepi_ur_tables);
     zepi_ur_set_is_sycl(is_sycl);
 }
 

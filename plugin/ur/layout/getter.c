@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The getters that a loader finds by name in libur_adapter_zepi.so. The first call of a loader
 // decides which layout's tables it gets.
-#include "ur/layout/door.h"
+#include "ur/layout/getter.h"
 #include "core/log.h"
 #include "core/options.h"
 #include "ur/layout/layout.h"
@@ -96,7 +96,7 @@ static bool is_first_name(enum zepi_ur_name name)
     return atomic_compare_exchange_strong(&first_name, &first, name) || first == name;
 }
 
-ur_result_t zepi_ur_door_give(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
+ur_result_t zepi_ur_get_table(enum zepi_ur_table table, ur_api_version_t version, void *out_table,
                               enum zepi_ur_name name, const void *caller)
 {
     // The first getter that a loader calls: a second loader begins there, too.
@@ -131,7 +131,7 @@ ur_result_t zepi_ur_door_give(enum zepi_ur_table table, ur_api_version_t version
     ur_result_t UR_APICALL urGet##name##ProcAddrTable(ur_api_version_t version, void *pDdiTable)   \
     {                                                                                              \
         const void *caller = __builtin_extract_return_addr(__builtin_return_address(0));           \
-        return zepi_ur_door_give(ZEPI_UR_TABLE_##name, version, pDdiTable, ZEPI_UR_NAME_ZEPI,      \
+        return zepi_ur_get_table(ZEPI_UR_TABLE_##name, version, pDdiTable, ZEPI_UR_NAME_ZEPI,      \
                                  caller);                                                          \
     }
 ZEPI_UR_TABLES(GETTER)

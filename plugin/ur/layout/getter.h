@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_UR_LAYOUT_DOOR_H
-#define ZEPI_UR_LAYOUT_DOOR_H
+#ifndef ZEPI_UR_LAYOUT_GETTER_H
+#define ZEPI_UR_LAYOUT_GETTER_H
 
 #include "ur/layout/layout.h"
 
@@ -18,7 +18,7 @@ enum zepi_ur_name {
 
 // Copies a table for `caller`, an address in the loader, which asks the library of that name.
 // UNSUPPORTED_FEATURE: its layout has no such table, or another name is served.
-UR_DLLEXPORT ur_result_t zepi_ur_door_give(enum zepi_ur_table table, ur_api_version_t version,
+UR_DLLEXPORT ur_result_t zepi_ur_get_table(enum zepi_ur_table table, ur_api_version_t version,
                                            void *out_table, enum zepi_ur_name name,
                                            const void *caller);
 
