@@ -32,12 +32,6 @@ enum zepi_buffer_where {
     ZEPI_BUFFER_AT_HOME,   // in the host's memory that is the buffer's storage
 };
 
-struct zepi_buffer_part {
-    struct zepi_buffer *buffer; // borrowed
-    size_t offset_bytes;
-    size_t size_bytes;
-};
-
 struct zepi_buffer_uses {
     struct zepi_queue *queue; // borrowed
     // A reference, while the command is captured: its graph keeps the buffers, and copies are made

@@ -70,11 +70,11 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
             ? zepi_submit_begin_gated(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY)
             : zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
-        const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY,
-                                                      .to = destination,
-                                                      .from = source,
-                                                      .size_bytes = size_bytes};
-        result = zepi_capture_command(queue, &command, wait, out_event);
+        const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY,
+                                                   .to = destination,
+                                                   .from = source,
+                                                   .size_bytes = size_bytes};
+        result = zepi_capture_command(queue, &command.head, wait, out_event);
     } else if (result == ZEPI_SUCCESS) {
         result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination,
                          staged ? staged : source, size_bytes, submit.signal, submit.wait_count,
@@ -105,12 +105,12 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
     zepi_result_t result =
         zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY, destination, source);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
-        const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY_RECT,
-                                                      .to = destination,
-                                                      .to_layout = to,
-                                                      .from = source,
-                                                      .from_layout = from};
-        return zepi_capture_command(queue, &command, wait, out_event);
+        const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY_RECT,
+                                                   .to = destination,
+                                                   .to_layout = to,
+                                                   .from = source,
+                                                   .from_layout = from};
+        return zepi_capture_command(queue, &command.head, wait, out_event);
     }
     if (result != ZEPI_SUCCESS)
         return result;

@@ -19,6 +19,29 @@ struct zepi_layout {
     uint32_t slice_pitch_bytes; // 0: one slice
 };
 
+// A copy, fill or hint as a graph captures it.
+enum {
+    ZEPI_CAPTURED_COPY = ZEPI_CAPTURED_COPIES,
+    ZEPI_CAPTURED_COPY_RECT,
+    ZEPI_CAPTURED_COPY_IMAGE,
+    ZEPI_CAPTURED_FILL,
+    ZEPI_CAPTURED_PREFETCH,
+    ZEPI_CAPTURED_ADVISE,
+};
+struct zepi_image_copy;
+struct zepi_captured_copy {
+    struct zepi_captured_command head;
+    void *to;
+    const void *from; // memory of hints, too
+    size_t size_bytes;
+    const struct zepi_layout *to_layout;
+    const struct zepi_layout *from_layout;
+    const struct zepi_image_copy *image_copy;
+    const void *pattern; // of any size
+    size_t pattern_size_bytes;
+    zepi_advice_t advice;
+};
+
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
 zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,

@@ -30,12 +30,12 @@ static zepi_result_t capture_fill(struct zepi_queue *queue, void *destination, c
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_FILL,
-                                                  .to = destination,
-                                                  .size_bytes = size_bytes,
-                                                  .pattern = pattern,
-                                                  .pattern_size_bytes = pattern_size_bytes};
-    return zepi_capture_command(queue, &command, wait, out_event);
+    const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_FILL,
+                                               .to = destination,
+                                               .size_bytes = size_bytes,
+                                               .pattern = pattern,
+                                               .pattern_size_bytes = pattern_size_bytes};
+    return zepi_capture_command(queue, &command.head, wait, out_event);
 }
 
 zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
@@ -267,4 +267,5 @@ static zepi_result_t copy_init(struct zepi_context *context)
     return ZEPI_SUCCESS;
 }
 
-const struct zepi_context_part zepi_copy_part = {.init = copy_init};
+// Lets memory/ write to a device's memory, by a copy or a fill (zepi_usm_write).
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_COPY, .init = copy_init);

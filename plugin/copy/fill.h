@@ -34,7 +34,4 @@ zepi_result_t zepi_queue_fill_rect(zepi_queue_t queue, void *destination,
 // Whether the driver fills with patterns of this size.
 bool zepi_has_fill_command(const struct zepi_device *device, size_t pattern_size_bytes);
 
-// Lets memory/ write to a device's memory, by a copy or a fill (zepi_usm_write).
-extern const struct zepi_context_part zepi_copy_part;
-
 #endif

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "copy/hint.h"
 
+#include "copy/copy.h"
 #include "device/device.h"
 #include "queue/capture_command.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
-static zepi_result_t hint_capture(struct zepi_queue *queue, enum zepi_captured_kind kind,
-                                  const void *memory, size_t size_bytes, zepi_advice_t advice,
-                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+static zepi_result_t hint_capture(struct zepi_queue *queue, unsigned kind, const void *memory,
+                                  size_t size_bytes, zepi_advice_t advice, zepi_wait_list_t wait,
+                                  zepi_event_t *out_event)
 {
-    const struct zepi_captured_command command = {
-        .kind = kind, .from = memory, .size_bytes = size_bytes, .advice = advice};
-    return zepi_capture_command(queue, &command, wait, out_event);
+    const struct zepi_captured_copy command = {
+        .head.kind = kind, .from = memory, .size_bytes = size_bytes, .advice = advice};
+    return zepi_capture_command(queue, &command.head, wait, out_event);
 }
 
 // Hints take no events of their own: barriers stand for them where a command waits.

@@ -56,9 +56,9 @@ zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_
         zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE,
                         copy->to ? NULL : copy->to_memory, copy->from ? NULL : copy->from_memory);
     if (result == ZEPI_CAPTURED) {
-        const struct zepi_captured_command command = {.kind = ZEPI_CAPTURED_COPY_IMAGE,
-                                                      .image_copy = copy};
-        return zepi_capture_command(queue, &command, wait, out_event);
+        const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY_IMAGE,
+                                                   .image_copy = copy};
+        return zepi_capture_command(queue, &command.head, wait, out_event);
     }
     if (result != ZEPI_SUCCESS)
         return result;

@@ -40,40 +40,66 @@ static void context_run_callbacks(struct zepi_context *context)
     }
 }
 
-// A part's state has cache lines of its own.
-static size_t context_part_bytes(uint32_t number)
+// ---- The parts ----
+
+extern const struct zepi_context_part *const __start_zepi_parts[]
+    __attribute__((visibility("hidden")));
+extern const struct zepi_context_part *const __stop_zepi_parts[]
+    __attribute__((visibility("hidden")));
+
+struct part_list {
+    const struct zepi_context_part *parts[ZEPI_CONTEXT_PARTS]; // by number
+};
+
+// A program that links the archive may lack parts, with the code that needs them.
+static struct part_list list_context_parts(void)
 {
-    return (zepi_context_parts[number]->size_bytes + 63) / 64 * 64;
+    static const struct zepi_context_part none;
+    struct part_list list;
+    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++)
+        list.parts[i] = &none;
+    for (const struct zepi_context_part *const *part = __start_zepi_parts; part < __stop_zepi_parts;
+         part++)
+        list.parts[(*part)->number] = *part;
+    return list;
+}
+
+// A part's state has cache lines of its own.
+static size_t context_part_bytes(const struct zepi_context_part *part)
+{
+    return (part->size_bytes + 63) / 64 * 64;
 }
 
 static zepi_result_t context_init_parts(struct zepi_context *context)
 {
+    const struct part_list list = list_context_parts();
     size_t size_bytes = 0;
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++)
-        size_bytes += context_part_bytes(i);
+        size_bytes += context_part_bytes(list.parts[i]);
     char *at = zepi_sys_allocate_lines(size_bytes);
     if (!at)
         return zepi_fail_no_memory();
     memset(at, 0, size_bytes);
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
         context->parts[i] = at;
-        at += context_part_bytes(i);
+        at += context_part_bytes(list.parts[i]);
     }
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS && result == ZEPI_SUCCESS; i++) {
-        if (zepi_context_parts[i]->init)
-            result = zepi_context_parts[i]->init(context);
+        if (list.parts[i]->init)
+            result = list.parts[i]->init(context);
     }
     return result;
 }
 
 static void context_finish_parts(struct zepi_context *context)
 {
+    const struct part_list list = list_context_parts();
     if (!context->parts[0])
         return;
     for (uint32_t i = ZEPI_CONTEXT_PARTS; i-- > 0;) {
-        if (zepi_context_parts[i]->finish)
-            zepi_context_parts[i]->finish(context);
+        if (list.parts[i]->finish)
+            list.parts[i]->finish(context);
     }
     zepi_sys_free(context->parts[0]);
 }
@@ -85,10 +111,11 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
     const bool is_first = ++*attempt == 1;
     if (*attempt > 2)
         return false;
+    const struct part_list list = list_context_parts();
     bool is_any = false;
     // In the order of the layers: deferred frees make room in the pools of memory.
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
-        const struct zepi_context_part *part = zepi_context_parts[i];
+        const struct zepi_context_part *part = list.parts[i];
         if (part->reclaim && part->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_TIMEOUT_NS))
             is_any = true;
     }

@@ -8,9 +8,10 @@
 struct zepi_context;
 struct zepi_device;
 
-// The state that a layer above keeps for each context. plugin_init.c lists the parts. The layers
-// come one after the other: a part may use those before it, from its `init` to its `finish`.
+// The state that a layer above keeps for each context. The parts come one after the other by their
+// numbers, as the layers do: a part may use those before it, from its `init` to its `finish`.
 struct zepi_context_part {
+    unsigned number;
     size_t size_bytes; // of its state, which begins zeroed on a cache line of its own
     // NULL: zeroed state is fine. After a failure `finish` follows.
     zepi_result_t (*init)(struct zepi_context *context);
@@ -37,7 +38,12 @@ enum zepi_context_part_number {
     ZEPI_CONTEXT_PARTS,
 };
 
-extern const struct zepi_context_part *const zepi_context_parts[ZEPI_CONTEXT_PARTS];
+// Defines the part of a file. All lie in one section, where the context finds them: no layer names
+// one above.
+#define ZEPI_DEFINE_CONTEXT_PART(part_number, ...)                                                 \
+    static const struct zepi_context_part context_part = {.number = part_number, __VA_ARGS__};     \
+    static const struct zepi_context_part *const context_part_entry                                \
+        __attribute__((section("zepi_parts"), used)) = &context_part
 
 // Some devices of one platform, and the state that they share. Filled at creation, then never
 // written, but for the members and parts that have locks of their own.

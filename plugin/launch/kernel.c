@@ -31,8 +31,8 @@ static void kernel_destroy(void *object)
         zepi_ze.zeKernelDestroy(kernel->adopted);
     if (kernel->launch_target)
         kernel_destroy_launch_target(kernel->launch_target);
-    zepi_release(kernel->program);
-    zepi_release(atomic_load_explicit(&kernel->set_arguments, memory_order_relaxed));
+    zepi_release(kernel->front_end);
+    zepi_release(atomic_load_explicit(&kernel->front_end_state, memory_order_relaxed));
     zepi_release(kernel->module);
 }
 

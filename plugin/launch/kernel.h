@@ -24,10 +24,10 @@ struct zepi_kernel {
     struct zepi_build_result **device_kernels;
     struct zepi_build_result *inline_device_kernels[4]; // if they fit
     zepi_exports_t exports; // owned; each an instance that is never given back
-    // Of a front door: its program and the arguments that it keeps with the kernel, both retained,
-    // and the handle that it made the kernel around, owned. Or NULL.
-    void *program;
-    _Atomic(void *) set_arguments;
+    // References that the front end keeps with the kernel, and the handle that it made the kernel
+    // around, owned. Or NULL.
+    void *front_end;
+    _Atomic(void *) front_end_state;
     ze_kernel_handle_t adopted;
     atomic_bool has_object_arguments; // its last launch had objects of the front door among them
 };

@@ -108,9 +108,9 @@ zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_ker
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
                                   const struct zepi_launch *launch)
 {
-    const struct zepi_captured_command command = {
-        .kind = ZEPI_CAPTURED_LAUNCH, .kernel = kernel, .launch = launch};
-    return zepi_capture_command(queue, &command, launch->wait, launch->out_event);
+    const struct zepi_captured_launch command = {
+        .head.kind = ZEPI_CAPTURED_LAUNCH, .kernel = kernel, .launch = launch};
+    return zepi_capture_command(queue, &command.head, launch->wait, launch->out_event);
 }
 
 // ---- Checks ----

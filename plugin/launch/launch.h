@@ -4,6 +4,7 @@
 
 #include "launch/arguments.h"
 #include "launch/kernel.h"
+#include "queue/capture.h"
 #include "queue/queue.h"
 
 // The one way to launch a kernel. Under the queue's mutex the queue's instance of the kernel is
@@ -16,6 +17,14 @@ zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_ker
 // The same for a target that was found by name.
 zepi_result_t zepi_launch_target(struct zepi_queue *queue, const struct zepi_target *target,
                                  const struct zepi_launch *launch);
+
+// A launch as a graph captures it.
+enum { ZEPI_CAPTURED_LAUNCH = ZEPI_CAPTURED_LAUNCHES };
+struct zepi_captured_launch {
+    struct zepi_captured_command head;
+    struct zepi_kernel *kernel;
+    const struct zepi_launch *launch; // not checked
+};
 
 // Captures a launch for which zepi_launch_kernel returned ZEPI_CAPTURED: nothing was appended. The
 // arguments are read and copied. ZEPI_ARGUMENTS_UNREAD: arguments.h.

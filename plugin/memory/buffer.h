@@ -50,6 +50,13 @@ struct zepi_buffer {
     uint32_t place_count;
 };
 
+// Some bytes of a buffer.
+struct zepi_buffer_part {
+    struct zepi_buffer *buffer; // borrowed
+    size_t offset_bytes;
+    size_t size_bytes;
+};
+
 extern const struct zepi_type zepi_buffer_type;
 
 zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, const void *host_data,

@@ -414,9 +414,5 @@ static void usm_finish(struct zepi_context *context)
     }
 }
 
-const struct zepi_context_part zepi_usm_part = {
-    .size_bytes = sizeof(struct zepi_usm_pools),
-    .init = usm_init,
-    .finish = usm_finish,
-    .reclaim = usm_reclaim,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_USM, .size_bytes = sizeof(struct zepi_usm_pools),
+                         .init = usm_init, .finish = usm_finish, .reclaim = usm_reclaim);

@@ -17,7 +17,6 @@ struct zepi_pool {
 };
 
 extern const struct zepi_type zepi_pool_type;
-extern const struct zepi_context_part zepi_usm_part;
 
 struct zepi_usm_pool_desc {
     size_t most_bytes;               // longer allocations are not pooled

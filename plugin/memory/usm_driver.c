@@ -53,6 +53,4 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
     return result;
 }
 
-const struct zepi_context_part zepi_usm_driver_part = {
-    .size_bytes = sizeof(struct zepi_usm_driver),
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_USM_DRIVER, .size_bytes = sizeof(struct zepi_usm_driver));

@@ -16,8 +16,6 @@ struct zepi_usm_driver {
     zepi_usm_write *write; // copy/ sets it: a write is a command
 };
 
-extern const struct zepi_context_part zepi_usm_driver_part;
-
 static inline struct zepi_usm_driver *zepi_usm_driver_of(const struct zepi_context *context)
 {
     return context->parts[ZEPI_PART_USM_DRIVER];

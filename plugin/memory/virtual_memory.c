@@ -210,10 +210,8 @@ static void mappings_finish(struct zepi_context *context)
     mapping_list_release(gone, context);
 }
 
-const struct zepi_context_part zepi_mappings_part = {
-    .size_bytes = sizeof(struct zepi_mappings),
-    .finish = mappings_finish,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_MAPPINGS, .size_bytes = sizeof(struct zepi_mappings),
+                         .finish = mappings_finish);
 
 static void mappings_add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
 {

@@ -33,9 +33,6 @@ struct zepi_physical_memory {
 
 extern const struct zepi_type zepi_physical_memory_type;
 
-// The mappings of a context.
-extern const struct zepi_context_part zepi_mappings_part;
-
 // The bytes from the address to the end of the mappings without a gap, as far as `size_bytes` ask
 // for them; SIZE_MAX where nothing is mapped.
 size_t zepi_mappings_room(const struct zepi_context *context, const void *address,

@@ -276,8 +276,9 @@ static void units_finish(struct zepi_context *context)
     }
 }
 
-const struct zepi_context_part zepi_units_part = {.size_bytes = sizeof(struct context_values),
-                                                  .finish = units_finish};
+// The values that were set on the units' inputs in a context.
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_UNITS, .size_bytes = sizeof(struct context_values),
+                         .finish = units_finish);
 
 // A new reference to the unit's module, if it is held.
 static struct zepi_module *unit_find_module_locked(const struct zepi_unit_entry *unit,

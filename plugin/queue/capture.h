@@ -4,14 +4,9 @@
 
 #include "core/mutex.h"
 #include "core/object.h"
+#include "memory/buffer.h"
 
-struct zepi_buffer_part;
 struct zepi_capture;
-struct zepi_graph;
-struct zepi_image_copy;
-struct zepi_kernel;
-struct zepi_launch;
-struct zepi_layout;
 struct zepi_queue;
 
 // A queue in capture mode does not execute commands: they become commands of a graph. A layer above
@@ -22,32 +17,18 @@ struct zepi_queue;
 // command is to be captured, and its caller then describes the command to zepi_capture_command.
 #define ZEPI_CAPTURED ((zepi_result_t)0x7ffd)
 
-enum zepi_captured_kind {
-    ZEPI_CAPTURED_COPY,
-    ZEPI_CAPTURED_COPY_RECT,
-    ZEPI_CAPTURED_COPY_IMAGE,
-    ZEPI_CAPTURED_FILL,
-    ZEPI_CAPTURED_PREFETCH,
-    ZEPI_CAPTURED_ADVISE,
-    ZEPI_CAPTURED_LAUNCH,
+// Of commands that this layer has; other layers number theirs, from here on.
+enum {
     ZEPI_CAPTURED_MARKER,
     ZEPI_CAPTURED_BARRIER,
+    ZEPI_CAPTURED_COPIES = 16,
+    ZEPI_CAPTURED_LAUNCHES = 32,
 };
 
-// A command that was checked as if it were to be executed. Borrowed for one call.
+// A command that was checked as if it were to be executed. Borrowed for one call. Begins the
+// structure in which its layer describes it.
 struct zepi_captured_command {
-    enum zepi_captured_kind kind;
-    void *to;
-    const void *from; // memory of hints, too
-    size_t size_bytes;
-    const struct zepi_layout *to_layout;
-    const struct zepi_layout *from_layout;
-    const struct zepi_image_copy *image_copy;
-    const void *pattern; // of any size
-    size_t pattern_size_bytes;
-    zepi_advice_t advice;
-    struct zepi_kernel *kernel;
-    const struct zepi_launch *launch; // not checked
+    unsigned kind;
 };
 
 struct zepi_capture_functions {
@@ -64,7 +45,8 @@ struct zepi_capture_functions {
     void (*leave)(struct zepi_queue *queue);
 };
 
-// Events of captured commands hold the capture that they are of.
+// Events of captured commands hold the capture that they are of. Begins the structure of the layer
+// above.
 struct zepi_capture {
     struct zepi_object object;
     const struct zepi_capture_functions *functions;
@@ -72,15 +54,10 @@ struct zepi_capture {
     const struct zepi_device *device;
     const struct zepi_context *context;
     atomic_bool is_over; // never goes back
-    // Guards the members below; under a queue's mutex. Allocation and the graph's mutex under it.
+    // Guards the members below, and those of the layer above; under a queue's mutex. Allocation and
+    // the graph's mutex under it.
     struct zepi_mutex mutex;
-    struct zepi_graph *graph;  // retained until it is over
-    void *owner;               // the same, of a front door
-    bool is_invalid;           // part of something was captured, and the rest failed
-    bool is_chain;             // each command waits for the one before
-    struct zepi_queue **forks; // owned list of references: other queues
-    size_t fork_count;
-    size_t fork_capacity;
+    bool is_invalid; // part of something was captured, and the rest failed
 };
 
 static inline bool zepi_capture_is_over(const struct zepi_capture *capture)

@@ -247,8 +247,5 @@ static void command_lists_finish(struct zepi_context *context)
     }
 }
 
-const struct zepi_context_part zepi_command_lists_part = {
-    .size_bytes = sizeof(struct zepi_command_lists),
-    .finish = command_lists_finish,
-    .reclaim = command_lists_reclaim,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_COMMAND_LISTS, .size_bytes = sizeof(struct zepi_command_lists),
+                         .finish = command_lists_finish, .reclaim = command_lists_reclaim);

@@ -102,6 +102,4 @@ zepi_result_t zepi_closed_list_create(struct zepi_context *context,
 uint32_t zepi_queue_number_take(const struct zepi_context *context);
 void zepi_queue_number_give(const struct zepi_context *context, uint32_t number);
 
-extern const struct zepi_context_part zepi_command_lists_part;
-
 #endif

@@ -41,7 +41,7 @@ struct zepi_event {
     uint64_t submit_ns; // on the host's clock; of timed events
     // The same on the device's clock; 0: not asked for yet (event_times.h).
     atomic_uint_fast64_t submit_ticks;
-    uint32_t command; // the front door's number of its type
+    uint32_t label; // the front end's
     // Of the first of a chain that waits for its commands: either for all queues, or, in an
     // in-order queue, for the last of them.
     struct zepi_deferred deferred;

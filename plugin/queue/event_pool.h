@@ -50,8 +50,6 @@ struct zepi_event_pools {
     struct zepi_event_burst *bursts;         // owned
 };
 
-extern const struct zepi_context_part zepi_event_pools_part;
-
 static inline struct zepi_event_pools *zepi_event_pools_of(const struct zepi_context *context)
 {
     return context->parts[ZEPI_PART_EVENT_POOLS];

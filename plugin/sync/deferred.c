@@ -240,9 +240,5 @@ static bool sync_reclaim(struct zepi_context *context, uint64_t timeout_ns)
     return is_any;
 }
 
-const struct zepi_context_part zepi_sync_part = {
-    .size_bytes = sizeof(struct zepi_sync),
-    .init = sync_init,
-    .finish = sync_finish,
-    .reclaim = sync_reclaim,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_SYNC, .size_bytes = sizeof(struct zepi_sync), .init = sync_init,
+                         .finish = sync_finish, .reclaim = sync_reclaim);

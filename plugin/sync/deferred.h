@@ -54,8 +54,6 @@ struct zepi_deferred {
     void (*run)(struct zepi_deferred *deferred); // once, under no lock; the member is free again
 };
 
-extern const struct zepi_context_part zepi_sync_part;
-
 static inline struct zepi_sync *zepi_sync_of(const struct zepi_context *context)
 {
     return context->parts[ZEPI_PART_SYNC];

@@ -74,7 +74,7 @@ static inline ur_result_t zepi_ur_command_end(struct zepi_ur_command *command, z
     if (!command->event)
         return command->is_blocking ? zepi_ur_result(zepi_queue_wait_for_commands(command->queue))
                                     : UR_RESULT_SUCCESS;
-    command->event->command = (uint32_t)type;
+    command->event->label = (uint32_t)type;
     if (command->is_blocking)
         return zepi_ur_command_wait(command);
     *command->out_event = (ur_event_handle_t)command->event;

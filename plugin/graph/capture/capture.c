@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "device/context.h"
+#include "graph/capture/capture_draft.h"
 #include "graph/capture/captured_command.h"
 #include "graph/capture/captured_graph.h"
 #include "queue/event.h"
@@ -11,12 +12,12 @@
 
 static void capture_destroy(void *object)
 {
-    struct zepi_capture *capture = object;
+    struct zepi_capture_graph *capture = object;
     // The rest went as it ended.
     zepi_free(capture->forks);
 }
 
-ZEPI_DEFINE_TYPE(capture, capture_destroy);
+ZEPI_DEFINE_TYPE(capture_graph, capture_destroy);
 
 // ---- Begin and end ----
 
@@ -74,27 +75,29 @@ static void capture_close_graph(struct zepi_graph *graph, enum zepi_graph_captur
 static struct zepi_capture *capture_create(struct zepi_queue *queue, struct zepi_graph *graph,
                                            void *owner)
 {
-    struct zepi_capture *capture = zepi_object_create(&zepi_capture_type);
-    if (!capture)
+    struct zepi_capture_graph *made = zepi_object_create(&zepi_capture_graph_type);
+    if (!made)
         return NULL;
+    made->graph = zepi_retain(graph);
+    made->owner = zepi_retain(owner);
+    made->is_chain = true;
+    struct zepi_capture *capture = &made->capture;
     capture->functions = &functions;
-    capture->graph = zepi_retain(graph);
-    capture->owner = zepi_retain(owner);
     capture->origin = queue;
     capture->device = queue->device;
     capture->context = queue->context;
-    capture->is_chain = true;
     return capture;
 }
 
 // One that has not begun, or is over. Takes its graph and its owner.
 static void capture_give_up(struct zepi_capture *capture)
 {
+    struct zepi_capture_graph *own = zepi_capture_graph_of(capture);
     zepi_mutex_lock(&capture->mutex);
-    struct zepi_graph *graph = capture->graph;
-    void *owner = capture->owner;
-    capture->graph = NULL;
-    capture->owner = NULL;
+    struct zepi_graph *graph = own->graph;
+    void *owner = own->owner;
+    own->graph = NULL;
+    own->owner = NULL;
     zepi_mutex_unlock(&capture->mutex);
     zepi_release(graph);
     zepi_release(owner);
@@ -129,12 +132,12 @@ zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *gr
 }
 
 // Under the capture's mutex. What no command waits for is the origin's own.
-static bool capture_is_joined_locked(const struct zepi_capture *capture)
+static bool capture_is_joined_locked(const struct zepi_capture_graph *capture)
 {
     const struct zepi_graph_commands *commands = &capture->graph->commands;
     for (size_t i = 0; i < commands->count; i++) {
         const struct zepi_graph_command *command = commands->list[i];
-        if (!command->is_awaited && command->queue != capture->origin)
+        if (!command->is_awaited && command->queue != capture->capture.origin)
             return false;
     }
     return true;
@@ -156,18 +159,19 @@ static void capture_release_fork(struct zepi_capture *capture, struct zepi_queue
 // No command is captured any more. The caller has a reference.
 static zepi_result_t capture_close(struct zepi_capture *capture)
 {
+    struct zepi_capture_graph *own = zepi_capture_graph_of(capture);
     zepi_mutex_lock(&capture->mutex);
     // Release: the graph is as it stays.
     atomic_store_explicit(&capture->is_over, true, memory_order_release);
-    const bool is_joined = capture_is_joined_locked(capture);
+    const bool is_joined = capture_is_joined_locked(own);
     const bool is_valid = is_joined && !capture->is_invalid;
-    const size_t fork_count = capture->fork_count;
-    capture->fork_count = 0;
+    const size_t fork_count = own->fork_count;
+    own->fork_count = 0;
     zepi_mutex_unlock(&capture->mutex);
-    capture_close_graph(capture->graph, is_valid ? ZEPI_GRAPH_CAPTURED : ZEPI_GRAPH_CAPTURE_FAILED,
-                        capture->is_chain);
+    capture_close_graph(own->graph, is_valid ? ZEPI_GRAPH_CAPTURED : ZEPI_GRAPH_CAPTURE_FAILED,
+                        own->is_chain);
     for (size_t i = 0; i < fork_count; i++)
-        capture_release_fork(capture, capture->forks[i]);
+        capture_release_fork(capture, own->forks[i]);
     if (is_valid)
         return ZEPI_SUCCESS;
     if (!is_joined)
@@ -191,7 +195,7 @@ zepi_result_t zepi_capture_end(struct zepi_queue *queue, void **out_owner)
         return zepi_fail(ZEPI_ERROR_NOT_CAPTURING, "the queue is not in capture mode");
     if (!is_origin)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the capture began on another queue");
-    *out_owner = zepi_retain(capture->owner);
+    *out_owner = zepi_retain(zepi_capture_graph_of(capture)->owner);
     const zepi_result_t result = capture_close(capture);
     capture_give_up(capture);
     zepi_release(capture);
@@ -204,7 +208,9 @@ void *zepi_capture_get_owner(struct zepi_queue *queue)
     if (!capture)
         return NULL;
     zepi_mutex_lock(&capture->mutex);
-    void *owner = capture->owner ? zepi_retain(capture->owner) : NULL;
+    void *owner = zepi_capture_graph_of(capture)->owner;
+    if (owner)
+        zepi_retain(owner);
     zepi_mutex_unlock(&capture->mutex);
     zepi_release(capture);
     return owner;

@@ -35,6 +35,4 @@ void *zepi_capture_get_owner(struct zepi_queue *queue);
 zepi_result_t zepi_capture_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                    zepi_wait_list_t wait, zepi_event_t *out_event);
 
-extern const struct zepi_type zepi_capture_type;
-
 #endif

@@ -9,7 +9,7 @@
 zepi_result_t zepi_capture_get_graph(struct zepi_capture *capture, struct zepi_graph **out_graph)
 {
     zepi_mutex_lock(&capture->mutex);
-    struct zepi_graph *graph = capture->graph;
+    struct zepi_graph *graph = zepi_capture_graph_of(capture)->graph;
     if (graph)
         zepi_retain(graph);
     zepi_mutex_unlock(&capture->mutex);
@@ -204,7 +204,8 @@ void zepi_capture_draft_note_order_locked(const struct zepi_capture_draft *draft
         follows_last = follows_last || command->waits[i] + 1 == command->number;
         before->is_followed = before->is_followed || before->queue == draft->queue;
     }
-    draft->capture->is_chain = draft->capture->is_chain && follows_last;
+    struct zepi_capture_graph *capture = zepi_capture_graph_of(draft->capture);
+    capture->is_chain = capture->is_chain && follows_last;
 }
 
 static void draft_note_locked(const struct zepi_capture_draft *draft, uint32_t number)
@@ -220,7 +221,7 @@ static void draft_note_locked(const struct zepi_capture_draft *draft, uint32_t n
 // Room for the queue, if it comes to the capture with this command.
 static zepi_result_t draft_reserve_fork_locked(const struct zepi_capture_draft *draft)
 {
-    struct zepi_capture *capture = draft->capture;
+    struct zepi_capture_graph *capture = zepi_capture_graph_of(draft->capture);
     if (zepi_queue_is_capturing(draft->queue))
         return ZEPI_SUCCESS;
     struct zepi_queue **forks =
@@ -262,7 +263,7 @@ static void draft_give_outside_locked(struct zepi_capture_draft *draft)
 
 static zepi_result_t draft_add_locked(struct zepi_capture_draft *draft, uint32_t *out_number)
 {
-    struct zepi_capture *capture = draft->capture;
+    struct zepi_capture_graph *capture = zepi_capture_graph_of(draft->capture);
     zepi_result_t result = zepi_capture_draft_check_locked(draft);
     if (result == ZEPI_SUCCESS)
         result = draft_reserve_fork_locked(draft);

@@ -5,6 +5,25 @@
 #include "graph/graph.h"
 #include "queue/capture_command.h"
 
+// A capture with its graph. The members are guarded by the capture's mutex.
+struct zepi_capture_graph {
+    union {
+        struct zepi_object object;
+        struct zepi_capture capture;
+    };
+    struct zepi_graph *graph;  // retained until it is over
+    void *owner;               // the same, of a front end
+    bool is_chain;             // each command waits for the one before
+    struct zepi_queue **forks; // owned list of references: other queues
+    size_t fork_count;
+    size_t fork_capacity;
+};
+
+static inline struct zepi_capture_graph *zepi_capture_graph_of(struct zepi_capture *capture)
+{
+    return (struct zepi_capture_graph *)capture;
+}
+
 // A command on its way into the graph of a capture: its waits and its place. On the stack
 // of one call. Functions that end in _locked are called under the queue's and then the capture's
 // mutex, the others under no lock.
@@ -22,6 +41,8 @@ struct zepi_capture_draft {
     size_t outside_count;
     size_t outside_capacity;
 };
+
+extern const struct zepi_type zepi_capture_graph_type;
 
 // A new reference to the graph of a capture that goes on. ZEPI_ERROR_CAPTURED_EVENT: it is over.
 zepi_result_t zepi_capture_get_graph(struct zepi_capture *capture, struct zepi_graph **out_graph);

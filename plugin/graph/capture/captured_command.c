@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "graph/capture/captured_command.h"
 
+#include "copy/copy.h"
 #include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "device/context.h"
 #include "graph/capture/capture_draft.h"
+#include "launch/launch.h"
 #include "queue/command/barrier.h"
 
 zepi_result_t zepi_captured_command_keep(struct zepi_capture *capture, void *object,
@@ -29,22 +31,6 @@ zepi_result_t zepi_captured_command_keep(struct zepi_capture *capture, void *obj
     return kept ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-static enum zepi_graph_command_kind capture_kind(enum zepi_captured_kind kind)
-{
-    static const enum zepi_graph_command_kind kinds[] = {
-        [ZEPI_CAPTURED_COPY] = ZEPI_GRAPH_COPY,
-        [ZEPI_CAPTURED_COPY_RECT] = ZEPI_GRAPH_COPY_RECT,
-        [ZEPI_CAPTURED_COPY_IMAGE] = ZEPI_GRAPH_COPY_IMAGE,
-        [ZEPI_CAPTURED_FILL] = ZEPI_GRAPH_FILL,
-        [ZEPI_CAPTURED_PREFETCH] = ZEPI_GRAPH_PREFETCH,
-        [ZEPI_CAPTURED_ADVISE] = ZEPI_GRAPH_ADVISE,
-        [ZEPI_CAPTURED_LAUNCH] = ZEPI_GRAPH_LAUNCH,
-        [ZEPI_CAPTURED_MARKER] = ZEPI_GRAPH_NOTHING,
-        [ZEPI_CAPTURED_BARRIER] = ZEPI_GRAPH_NOTHING,
-    };
-    return kinds[kind];
-}
-
 static zepi_result_t capture_copy_image(struct zepi_graph_command *command,
                                         const struct zepi_image_copy *copy)
 {
@@ -58,18 +44,13 @@ static zepi_result_t capture_copy_image(struct zepi_graph_command *command,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
-                                          const struct zepi_captured_command *from)
+static zepi_result_t capture_fill_copy(struct zepi_graph_command *command,
+                                       const struct zepi_captured_copy *from)
 {
-    struct zepi_graph_command *command = zepi_graph_command_create(
-        draft->graph, draft->graph->context, capture_kind(from->kind), 0, NULL);
-    draft->command = command;
-    if (!command)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     command->to = from->to;
     command->from = from->from;
     command->size_bytes = from->size_bytes;
-    switch (from->kind) {
+    switch (from->head.kind) {
     case ZEPI_CAPTURED_COPY_RECT:
         command->to_layout = *from->to_layout;
         command->from_layout = *from->from_layout;
@@ -79,10 +60,6 @@ static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
     case ZEPI_CAPTURED_ADVISE:
         command->advice = 1u << from->advice;
         return ZEPI_SUCCESS;
-    case ZEPI_CAPTURED_LAUNCH:
-        command->is_updatable = draft->graph->is_updatable;
-        return zepi_graph_make_launch(draft->graph, from->kernel, from->launch, NULL,
-                                      &command->launch);
     case ZEPI_CAPTURED_FILL:
         command->pattern_size_bytes = from->pattern_size_bytes;
         command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);
@@ -90,6 +67,36 @@ static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
     default:
         return ZEPI_SUCCESS;
     }
+}
+
+static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
+                                          const struct zepi_captured_command *from)
+{
+    static const enum zepi_graph_command_kind kinds[] = {
+        [ZEPI_CAPTURED_MARKER] = ZEPI_GRAPH_NOTHING,
+        [ZEPI_CAPTURED_BARRIER] = ZEPI_GRAPH_NOTHING,
+        [ZEPI_CAPTURED_COPY] = ZEPI_GRAPH_COPY,
+        [ZEPI_CAPTURED_COPY_RECT] = ZEPI_GRAPH_COPY_RECT,
+        [ZEPI_CAPTURED_COPY_IMAGE] = ZEPI_GRAPH_COPY_IMAGE,
+        [ZEPI_CAPTURED_FILL] = ZEPI_GRAPH_FILL,
+        [ZEPI_CAPTURED_PREFETCH] = ZEPI_GRAPH_PREFETCH,
+        [ZEPI_CAPTURED_ADVISE] = ZEPI_GRAPH_ADVISE,
+        [ZEPI_CAPTURED_LAUNCH] = ZEPI_GRAPH_LAUNCH,
+    };
+    struct zepi_graph_command *command =
+        zepi_graph_command_create(draft->graph, draft->graph->context, kinds[from->kind], 0, NULL);
+    draft->command = command;
+    if (!command)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    if (from->kind == ZEPI_CAPTURED_LAUNCH) {
+        const struct zepi_captured_launch *launch = (const struct zepi_captured_launch *)from;
+        command->is_updatable = draft->graph->is_updatable;
+        return zepi_graph_make_launch(draft->graph, launch->kernel, launch->launch, NULL,
+                                      &command->launch);
+    }
+    return from->kind >= ZEPI_CAPTURED_COPIES
+               ? capture_fill_copy(command, (const struct zepi_captured_copy *)from)
+               : ZEPI_SUCCESS;
 }
 
 static zepi_result_t capture_check_queue(const struct zepi_capture *capture,

@@ -81,10 +81,8 @@ static void external_finish(struct zepi_context *context)
     }
 }
 
-const struct zepi_context_part zepi_external_part = {
-    .size_bytes = sizeof(struct zepi_external),
-    .finish = external_finish,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_EXTERNAL, .size_bytes = sizeof(struct zepi_external),
+                         .finish = external_finish);
 
 // ---- Import ----
 

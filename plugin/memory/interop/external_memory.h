@@ -33,9 +33,6 @@ struct zepi_external_memory {
 
 extern const struct zepi_type zepi_external_memory_type;
 
-// The mappings of a context.
-extern const struct zepi_context_part zepi_external_part;
-
 // What the device's driver imports and exports. None after a failure.
 zepi_result_t zepi_external_kinds_get(const struct zepi_device *device,
                                       struct zepi_external_kinds *out_kinds);

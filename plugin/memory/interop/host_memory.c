@@ -59,10 +59,8 @@ static void host_memory_finish(struct zepi_context *context)
         registration_destroy(&host_memory_of(context)->registrations->deferred);
 }
 
-const struct zepi_context_part zepi_host_memory_part = {
-    .size_bytes = sizeof(struct zepi_host_memory),
-    .finish = host_memory_finish,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_HOST_MEMORY, .size_bytes = sizeof(struct zepi_host_memory),
+                         .finish = host_memory_finish);
 
 static size_t host_page_bytes(void)
 {

@@ -7,9 +7,6 @@
 // The host's own memory, of which the driver is told. Contexts and devices have been checked. Any
 // thread: a lock of the context guards its registrations.
 
-// The memory that the host left registered in a context.
-extern const struct zepi_context_part zepi_host_memory_part;
-
 // Whether the device's driver makes USM of the host's memory, and undoes it. Found out once a
 // device, by a trial.
 zepi_result_t zepi_host_memory_can_register(struct zepi_device *device, bool *out_can);

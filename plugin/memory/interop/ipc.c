@@ -97,10 +97,8 @@ static void ipc_finish(struct zepi_context *context)
     }
 }
 
-const struct zepi_context_part zepi_ipc_part = {
-    .size_bytes = sizeof(struct zepi_ipc),
-    .finish = ipc_finish,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_IPC, .size_bytes = sizeof(struct zepi_ipc),
+                         .finish = ipc_finish);
 
 zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered)
 {

@@ -13,9 +13,6 @@
 
 struct zepi_physical_memory;
 
-// The handles and the opened memory of a context.
-extern const struct zepi_context_part zepi_ipc_part;
-
 // Whether the context's driver shares memory between processes.
 zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered);
 

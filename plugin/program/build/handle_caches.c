@@ -39,11 +39,8 @@ static void handle_caches_finish(struct zepi_context *context)
     zepi_build_budget_destroy(caches->budget);
 }
 
-const struct zepi_context_part zepi_handle_caches_part = {
-    .size_bytes = sizeof(struct zepi_handle_caches),
-    .init = handle_caches_init,
-    .finish = handle_caches_finish,
-};
+ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_HANDLE_CACHES, .size_bytes = sizeof(struct zepi_handle_caches),
+                         .init = handle_caches_init, .finish = handle_caches_finish);
 
 void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
 {

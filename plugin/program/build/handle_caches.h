@@ -15,8 +15,6 @@ struct zepi_handle_caches {
     struct zepi_build_cache *lookups;
 };
 
-extern const struct zepi_context_part zepi_handle_caches_part;
-
 static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi_context *context)
 {
     return context->parts[ZEPI_PART_HANDLE_CACHES];

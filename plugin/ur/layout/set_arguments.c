@@ -56,7 +56,7 @@ static struct zepi_ur_set_arguments *set_arguments_create(uint32_t count)
 static struct zepi_ur_set_arguments *set_arguments_find(struct zepi_kernel *kernel)
 {
     // Acquire, here and below: the writes of the thread that made it.
-    return atomic_load_explicit(&kernel->set_arguments, memory_order_acquire);
+    return atomic_load_explicit(&kernel->front_end_state, memory_order_acquire);
 }
 
 static struct zepi_ur_set_arguments *set_arguments_find_or_create(struct zepi_kernel *kernel)
@@ -67,7 +67,7 @@ static struct zepi_ur_set_arguments *set_arguments_find_or_create(struct zepi_ke
     struct zepi_ur_set_arguments *made =
         set_arguments_create(zepi_ur_kernel_any_device_kernel(kernel)->argument_count);
     if (!made ||
-        atomic_compare_exchange_strong_explicit(&kernel->set_arguments, &there, made,
+        atomic_compare_exchange_strong_explicit(&kernel->front_end_state, &there, made,
                                                 memory_order_acq_rel, memory_order_acquire))
         return made;
     zepi_release(made);

@@ -20,7 +20,7 @@ static ur_result_t kernel_create_by_name(struct zepi_ur_program *program, const 
     zepi_release(module);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    kernel->program = zepi_retain(program);
+    kernel->front_end = zepi_retain(program);
     *out_kernel = kernel;
     return UR_RESULT_SUCCESS;
 }

@@ -78,7 +78,7 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
     case UR_KERNEL_INFO_CONTEXT:
         return zepi_ur_info_return_handle(&info, kernel->context);
     case UR_KERNEL_INFO_PROGRAM:
-        return zepi_ur_info_return_handle(&info, kernel->program);
+        return zepi_ur_info_return_handle(&info, kernel->front_end);
     case UR_KERNEL_INFO_ATTRIBUTES:
         return get_info_attributes(kernel, &info);
     case UR_KERNEL_INFO_NUM_REGS:

@@ -65,7 +65,7 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
     case UR_EVENT_INFO_CONTEXT:
         return zepi_ur_info_return_handle(&info, event->context);
     case UR_EVENT_INFO_COMMAND_TYPE:
-        return zepi_ur_info_return_u32(&info, event->command);
+        return zepi_ur_info_return_u32(&info, event->label);
     case UR_EVENT_INFO_COMMAND_EXECUTION_STATUS:
         return get_info_event_status(event, &info);
     case UR_EVENT_INFO_REFERENCE_COUNT:
@@ -95,7 +95,7 @@ static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t 
     case UR_PROFILING_INFO_COMMAND_START:
         // A recorded time is one moment.
         *out_ns =
-            event->command == UR_COMMAND_TIMESTAMP_RECORDING_EXP ? times.end_ns : times.start_ns;
+            event->label == UR_COMMAND_TIMESTAMP_RECORDING_EXP ? times.end_ns : times.start_ns;
         break;
     default:
         *out_ns = times.end_ns;
@@ -198,7 +198,7 @@ ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle
         &event));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    event->command = UR_COMMAND_EVENTS_WAIT_WITH_BARRIER;
+    event->label = UR_COMMAND_EVENTS_WAIT_WITH_BARRIER;
     *phEvent = (ur_event_handle_t)event;
     return UR_RESULT_SUCCESS;
 }

@@ -288,7 +288,7 @@ static __attribute__((cold, noinline)) ur_result_t fail_launch(zepi_result_t res
 static inline ur_result_t finish_launch(const struct zepi_launch *launch)
 {
     if (launch->out_event)
-        (*launch->out_event)->command = UR_COMMAND_KERNEL_LAUNCH;
+        (*launch->out_event)->label = UR_COMMAND_KERNEL_LAUNCH;
     return UR_RESULT_SUCCESS;
 }
 
