@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# zepi_add_device_code(TARGET OUTPUT_DIR FILE.cl... [CLANG_FLAGS FLAG...] [SPIRV_FLAGS FLAG...])
+# zepi_add_device_code(TARGET OUTPUT_DIR FILE.cl... [SPIRV_VERSION VERSION] [CLANG_FLAGS FLAG...]
+#                      [SPIRV_FLAGS FLAG...])
 #
 # Compiles OpenCL C to SPIR-V at build time: FILE.cl becomes OUTPUT_DIR/FILE.spv. TARGET is a custom
 # target that other targets may depend on. The same file name in two calls needs two output folders.
@@ -37,7 +38,10 @@ if(clang_version VERSION_LESS 17)
 endif()
 
 function(zepi_add_device_code target output_dir)
-  cmake_parse_arguments(PARSE_ARGV 2 CODE "" "" "CLANG_FLAGS;SPIRV_FLAGS")
+  cmake_parse_arguments(PARSE_ARGV 2 CODE "" "SPIRV_VERSION" "CLANG_FLAGS;SPIRV_FLAGS")
+  if(NOT CODE_SPIRV_VERSION)
+    set(CODE_SPIRV_VERSION 1.2)
+  endif()
   set(outputs)
   foreach(source IN LISTS CODE_UNPARSED_ARGUMENTS)
     get_filename_component(source "${source}" ABSOLUTE)
@@ -50,7 +54,8 @@ function(zepi_add_device_code target output_dir)
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${output_dir}"
       COMMAND "${ZEPI_CLANG}" -cc1 -triple spir64 -cl-std=CL3.0 -O1 -funroll-loops
               ${CODE_CLANG_FLAGS} -finclude-default-header -emit-llvm-bc -o "${bitcode}" "${source}"
-      COMMAND "${ZEPI_LLVM_SPIRV}" --spirv-max-version=1.2 ${CODE_SPIRV_FLAGS} -o "${spirv}" "${bitcode}"
+      COMMAND "${ZEPI_LLVM_SPIRV}" --spirv-max-version=${CODE_SPIRV_VERSION} ${CODE_SPIRV_FLAGS}
+              -o "${spirv}" "${bitcode}"
       DEPENDS "${source}"
       COMMENT "Compiling ${name}.cl to SPIR-V"
       VERBATIM)

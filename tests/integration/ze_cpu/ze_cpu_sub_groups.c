@@ -122,3 +122,52 @@ Test(ze_cpu_sub_groups, are_as_large_in_a_group_whose_size_is_required)
     MUST(zeModuleDestroy(module));
     fixture_finish(&fixture);
 }
+
+// Launches one group of ITEMS items, which find their numbers behind the output. The caller frees
+// the output.
+static int *launch(const struct fixture *fixture, const char *name, const int *limit)
+{
+    ze_module_handle_t module = fixture_module(fixture, "exchanges", NULL);
+    ze_kernel_handle_t kernel = fixture_kernel(module, name);
+    ze_command_list_handle_t list = fixture_immediate(fixture, FIXTURE_SYNCHRONOUS);
+    int *out = fixture_shared(fixture, 2 * ITEMS * sizeof(*out));
+    for (int i = 0; i < ITEMS; i++)
+        out[ITEMS + i] = i;
+    MUST(zeKernelSetGroupSize(kernel, ITEMS, 1, 1));
+    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(out), &out));
+    if (limit)
+        MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(*limit), limit));
+    MUST(
+        zeCommandListAppendLaunchKernel(list, kernel, &(ze_group_count_t){1, 1, 1}, NULL, 0, NULL));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeModuleDestroy(module));
+    return out;
+}
+
+// XLA's sums are written by one item.
+Test(ze_cpu_sub_groups, shuffle_values_that_one_item_alone_uses)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    int *out = launch(&fixture, "shuffle_for_one", NULL);
+    const int expected[] = {2 * 3, 3 * 5, 4 * 7, 5 * 9};
+    for (int i = 0; i < 4; i++)
+        cr_assert_eq(out[i], expected[i], "shuffle %d gives %d, expected %d", i, out[i],
+                     expected[i]);
+    MUST(zeMemFree(fixture.context, out));
+    fixture_finish(&fixture);
+}
+
+// oneDPL's scan in Open3D checks indices before it exchanges.
+Test(ze_cpu_sub_groups, exchange_values_behind_assertions_that_hold)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const int limit = ITEMS;
+    int *out = launch(&fixture, "broadcast_behind_checks", &limit);
+    for (int i = 0; i < ITEMS / SUB_GROUP; i++)
+        cr_assert_eq(out[i], SUB_GROUP * i + SUB_GROUP - 1, "sub-group %d: %d", i, out[i]);
+    MUST(zeMemFree(fixture.context, out));
+    fixture_finish(&fixture);
+}

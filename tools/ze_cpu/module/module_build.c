@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "module_build.h"
 
+#include "mended.h"
 #include "options.h"
 #include "sub_groups.h"
 
@@ -134,27 +135,44 @@ static uint32_t largest_sub_group_size(const void *context, const char *kernel)
     return cl->sub_group_size_count > 0 ? cl->sub_group_sizes[cl->sub_group_size_count - 1] : 0;
 }
 
-// Kernels for GPUs exchange values in sub-groups as large as the device has them. The input's bytes
-// become *out_copy, SPIR-V that says so, unless that is NULL. False without memory.
-static bool require_sub_group_sizes(struct cpu_input *input, const struct zepi_spirv *table,
-                                    uint8_t **out_copy)
+static void replace_copy(uint8_t **copy, uint8_t *by)
 {
-    *out_copy = NULL;
+    if (by == NULL)
+        return;
+    free(*copy);
+    *copy = by;
+}
+
+// Kernels for GPUs exchange values in sub-groups as large as the device has them. False without
+// memory.
+static bool require_sub_group_sizes(struct cpu_input *input, const struct zepi_spirv *table,
+                                    uint8_t **copy)
+{
+    uint8_t *sized = NULL;
     if (!cpu_options()->reports_gpu)
         return true;
-    uint32_t *words = malloc(input->size_bytes);
-    if (words == NULL)
+    if (!cpu_sub_groups_require(*copy, input->size_bytes, table, largest_sub_group_size, NULL,
+                                &sized, &input->size_bytes))
         return false;
-    memcpy(words, input->bytes, input->size_bytes);
-    size_t size_bytes = 0;
-    const bool is_fine = cpu_sub_groups_require(words, input->size_bytes, table,
-                                                largest_sub_group_size, NULL, out_copy, &size_bytes);
-    free(words);
-    if (is_fine && *out_copy != NULL) {
-        input->bytes = *out_copy;
-        input->size_bytes = size_bytes;
-    }
-    return is_fine;
+    replace_copy(copy, sized);
+    return true;
+}
+
+// The input's bytes become *out_copy, the SPIR-V as the OpenCL runtime compiles it right, owned by
+// the caller. False without memory.
+static bool copy_input(struct cpu_input *input, const struct zepi_spirv *table, uint8_t **out_copy)
+{
+    uint8_t *mended = NULL;
+    *out_copy = malloc(input->size_bytes);
+    if (*out_copy == NULL)
+        return false;
+    memcpy(*out_copy, input->bytes, input->size_bytes);
+    if (!require_sub_group_sizes(input, table, out_copy) ||
+        !cpu_mended_create(*out_copy, input->size_bytes, &mended, &input->size_bytes))
+        return false;
+    replace_copy(out_copy, mended);
+    input->bytes = *out_copy;
+    return true;
 }
 
 static ze_result_t make_program(const struct cpu_input *input, cl_program *out_program,
@@ -250,9 +268,8 @@ static ze_result_t build_input(struct cpu_module *module, const struct cpu_input
     cl_program program = NULL;
     uint8_t *copy = NULL;
     char *options = cpu_build_options(input.flags, log);
-    ze_result_t result =
-        options != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
-    if (options != NULL && !require_sub_group_sizes(&input, &module->tables[index], &copy))
+    ze_result_t result = options != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    if (options != NULL && !copy_input(&input, &module->tables[index], &copy))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS)
         result = make_program(&input, &program, log);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "ZECPU\0\0\2"
+#define MAGIC "ZECPU\0\0\3"
 #define MAGIC_BYTES 8
 #define HEADER_BYTES (MAGIC_BYTES + 8) // magic, payload bytes, checksum of the payload
 

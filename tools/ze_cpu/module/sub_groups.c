@@ -64,6 +64,13 @@ struct reading {
     bool has_dispatch;
 };
 
+bool cpu_sub_groups_need(uint32_t capability)
+{
+    return capability == CAPABILITY_GROUPS || capability == CAPABILITY_SUBGROUP_DISPATCH ||
+           (capability >= CAPABILITY_NON_UNIFORM && capability <= CAPABILITY_NON_UNIFORM_QUAD) ||
+           capability == CAPABILITY_INTEL_SHUFFLE || capability == CAPABILITY_INTEL_BLOCK_IO;
+}
+
 static size_t length_at(const struct reading *reading, size_t at)
 {
     return reading->words[at] >> 16;
@@ -75,9 +82,7 @@ static bool is_of_sub_groups(const struct reading *reading, size_t at)
     const size_t length = length_at(reading, at);
     switch (words[0] & 0xffff) {
     case OP_CAPABILITY:
-        return words[1] == CAPABILITY_GROUPS || words[1] == CAPABILITY_SUBGROUP_DISPATCH ||
-               (words[1] >= CAPABILITY_NON_UNIFORM && words[1] <= CAPABILITY_NON_UNIFORM_QUAD) ||
-               words[1] == CAPABILITY_INTEL_SHUFFLE || words[1] == CAPABILITY_INTEL_BLOCK_IO;
+        return cpu_sub_groups_need(words[1]);
     case OP_DECORATE:
         return length == 4 && words[2] == DECORATION_BUILT_IN &&
                words[3] >= BUILT_IN_SUBGROUP_SIZE &&

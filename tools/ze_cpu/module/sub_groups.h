@@ -9,6 +9,9 @@
 // kernel that may depend on the size requires one. Kernels that call functions by pointers, but
 // know nothing of sub-groups, require 1. tools/drm_shim uses this too.
 
+// Whether this capability is one of sub-groups.
+bool cpu_sub_groups_need(uint32_t capability);
+
 // The size for a kernel without a required one. 0: none is required.
 typedef uint32_t (*cpu_sub_group_choice)(const void *context, const char *kernel);
 

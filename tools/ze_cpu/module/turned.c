@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "turned.h"
 
+#include "sub_groups.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,12 +27,6 @@ enum {
     OP_SELECT = 169,
     OP_PHI = 245,
     OP_EXECUTION_MODE_ID = 331,
-    CAPABILITY_GROUPS = 18,
-    CAPABILITY_SUBGROUP_DISPATCH = 58,
-    CAPABILITY_NON_UNIFORM = 61,
-    CAPABILITY_NON_UNIFORM_QUAD = 68,
-    CAPABILITY_INTEL_SHUFFLE = 5568,
-    CAPABILITY_INTEL_BLOCK_IO = 5569,
     DECORATION_BUILT_IN = 11,
     BUILT_IN_NUM_WORKGROUPS = 24, // the first of those with three components
     BUILT_IN_GLOBAL_INVOCATION_ID = 28,
@@ -41,13 +37,6 @@ enum {
     MODE_LOCAL_SIZE_HINT = 18,
     CLASS_CROSS_WORKGROUP = 5,
 };
-
-static bool is_of_sub_groups(uint32_t capability)
-{
-    return capability == CAPABILITY_GROUPS || capability == CAPABILITY_SUBGROUP_DISPATCH ||
-           (capability >= CAPABILITY_NON_UNIFORM && capability <= CAPABILITY_NON_UNIFORM_QUAD) ||
-           capability == CAPABILITY_INTEL_SHUFFLE || capability == CAPABILITY_INTEL_BLOCK_IO;
-}
 
 static bool has_dimensions(uint32_t built_in)
 {
@@ -101,7 +90,7 @@ static bool can_be_turned(const uint32_t *words, size_t count)
     bool *variables = find_variables(words, count);
     for (size_t at = HEADER_WORDS; variables != NULL && at < count; at += words[at] >> 16) {
         if ((words[at] & 0xffff) == OP_CAPABILITY)
-            uses_sub_groups = uses_sub_groups || is_of_sub_groups(words[at + 1]);
+            uses_sub_groups = uses_sub_groups || cpu_sub_groups_need(words[at + 1]);
         has_obstacle = has_obstacle || is_obstacle(words + at, variables);
     }
     const bool result = variables != NULL && uses_sub_groups && !has_obstacle;
