@@ -7,7 +7,6 @@
 #include "device/adapter.h"
 #include "launch/kernel.h"
 #include "memory/buffer.h"
-#include "memory/pool.h"
 #include "memory/usm.h"
 #include "program/this_module.h"
 #include "queue/command/allocate.h"
@@ -131,10 +130,10 @@ static const zepi_plugin_t table = {
     .graph_dump = zepi_api_graph_dump,
 
     .queue_create_on_engine = zepi_queue_create_on_engine,
-    .pool_create = zepi_pool_create,
-    .pool_get_info = zepi_pool_get_info,
-    .pool_set_limits = zepi_pool_set_limits,
-    .pool_trim = zepi_pool_trim,
+    .pool_create = zepi_api_pool_create,
+    .pool_get_info = zepi_api_pool_get_info,
+    .pool_set_limits = zepi_api_pool_set_limits,
+    .pool_trim = zepi_api_pool_trim,
     .queue_allocate = zepi_queue_allocate,
     .queue_free = zepi_queue_free,
 

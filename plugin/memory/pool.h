@@ -44,10 +44,7 @@ zepi_result_t zepi_pool_get_current(struct zepi_context *context, struct zepi_de
 zepi_result_t zepi_pool_set_current(struct zepi_context *context, struct zepi_device *device,
                                     struct zepi_pool *pool);
 
-zepi_result_t zepi_pool_create(zepi_context_t context, const zepi_pool_desc_t *desc,
-                               zepi_pool_t *out_pool);
-zepi_result_t zepi_pool_get_info(zepi_pool_t pool, zepi_pool_info_t *out_info);
-zepi_result_t zepi_pool_set_limits(zepi_pool_t pool, size_t maximum_bytes, size_t kept_bytes);
-zepi_result_t zepi_pool_trim(zepi_pool_t pool, size_t keep_bytes);
+// Gives back memory that is not in use, down to so many bytes.
+void zepi_pool_trim(struct zepi_pool *pool, size_t keep_bytes);
 
 #endif

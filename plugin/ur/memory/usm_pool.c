@@ -264,7 +264,7 @@ ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_hand
                                     ur_usm_pool_handle_t hPool, size_t minBytesToKeep)
 {
     const ur_result_t result = check_device_pool(hContext, hDevice, hPool);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_pool_trim(zepi_ur_usm_pool(hPool), minBytesToKeep))
-               : result;
+    if (result == UR_RESULT_SUCCESS)
+        zepi_pool_trim(zepi_ur_usm_pool(hPool), minBytesToKeep);
+    return result;
 }
