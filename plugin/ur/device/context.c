@@ -127,6 +127,8 @@ ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeConte
         result = get_all_devices(&numDevices, &phDevices);
     if (result == UR_RESULT_SUCCESS)
         result = check_devices_of_context(numDevices, phDevices);
+    if (result == UR_RESULT_SUCCESS && !hNativeContext)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_result(zepi_context_create_from_native(

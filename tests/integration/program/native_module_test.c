@@ -341,7 +341,7 @@ static zepi_event_t unseen; // of a command on the second of two queues
 // would do the same.
 static void see_it_complete(const char *function, int is_over)
 {
-    if (is_over || !unseen || strcmp(function, "zeCommandListHostSynchronize") != 0)
+    if (is_over || !unseen || strcmp(function, "zeEventHostSynchronize") != 0)
         return;
     zepi_event_t event = unseen;
     unseen = NULL;

@@ -297,10 +297,14 @@ Test(rebuild, limits_hold_while_programs_come_and_go)
     }
     limits.memory_entries = 0;
     TEST_OK(zepi.cache_set_limits(gear.context, &limits));
-    const uint64_t live = ze_cpu.get_live_objects();
-    program = make_known(5);
-    cr_assert_eq(scale(&program, 2), 10);
-    drop(&program);
+    uint64_t live = 0;
+    // The first launch brings what the queue keeps.
+    for (int round = 0; round < 2; round++) {
+        live = ze_cpu.get_live_objects();
+        program = make_known(5);
+        cr_assert_eq(scale(&program, 2), 10);
+        drop(&program);
+    }
     cr_assert_eq(ze_cpu.get_live_objects(), live);
 }
 
