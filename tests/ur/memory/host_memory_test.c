@@ -192,8 +192,8 @@ static sem_t may_look_on;
 static atomic_bool has_looked;
 static bool has_returned_early;
 
-// Stops the thread that unregisters before it looks at the second queue, and lets it go on while
-// this one gives the memory back to the driver.
+// Stops the thread that unregisters before it looks at the second queue, which another thread finds
+// empty meanwhile. When it returns, the memory was given back to the driver.
 static void meet(const char *function, int is_over)
 {
     if (strcmp(function, "zeEventHostSynchronize") == 0 && is_over &&
@@ -202,7 +202,6 @@ static void meet(const char *function, int is_over)
         sem_wait(&may_look_on);
     }
     if (strcmp(function, "zeMemFree") == 0 && !is_over) {
-        sem_post(&may_look_on);
         for (int i = 0; i < 50 && !has_returned_early; i++) {
             usleep(1000);
             has_returned_early = sem_trywait(&unregistered) == 0;
@@ -226,6 +225,7 @@ Test(host_memory, is_unregistered_on_return_if_another_thread_finds_the_last_com
     sem_wait(&is_looking);
     UR_OK(urEventWait(1, &event));
     UR_OK(urQueueFinish(second));
+    sem_post(&may_look_on);
     pthread_join(thread, NULL);
     ze_cpu.set_hook(NULL);
     cr_assert_not(has_returned_early);
