@@ -49,7 +49,8 @@ bool zepi_part_has_kernel(const struct zepi_kernel_search *search,
                           const struct zepi_module_part *part);
 zepi_result_t zepi_image_has_kernel(const struct zepi_kernel_search *search,
                                     struct zepi_device_image *image, bool *out_has);
-// The same of SPIR-V; of native code, whether its description lets it be tried there.
+// Whether SPIR-V that is for the queue's device has the kernel; native code that is for it may have
+// it.
 bool zepi_image_may_have_kernel(const struct zepi_kernel_search *search,
                                 const struct zepi_device_image *image);
 

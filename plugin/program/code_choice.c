@@ -97,8 +97,8 @@ static bool match_unstated(const struct zepi_wanted *wanted, const struct zepi_c
     return true;
 }
 
-// The same with a peer and the images that it imports from, if it has a kernel of the code.
-// `listed` has room for all peers.
+// Matches the code with a peer and the images that this imports from, if it has a kernel of the
+// code. `listed` has room for all peers.
 static zepi_result_t match_peer(const struct zepi_wanted *wanted, const struct zepi_code *code,
                                 const struct zepi_code_peers *peers, uint32_t index,
                                 struct zepi_device_image **listed,

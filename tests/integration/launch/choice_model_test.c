@@ -47,7 +47,7 @@ static int32_t failure(zepi_result_t result)
 //   which constants it has, not only those that were built. (A launch with another value got the
 //   numbers of the default.) SPIR-V's default counts before that of native code, in any order.
 // - Such code in a unit's input: all of the unit's images say which constants the kernel has, as
-//   for executables and objects. (The same.)
+//   for executables and objects. (A launch with another value got the numbers of the default.)
 // - A selector's choice of an object that is linked with others: their values count, too, and a
 //   launch with others is a mismatch. (It was said that there is no such kernel.)
 // - The value that a launch would see, of code that states none: the default, not that of other
