@@ -152,8 +152,12 @@ static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes,
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     void *memory = zepi_usm_shard_take(own, size_class, size_bytes);
     // Freed memory whose commands are complete comes before more of the driver's.
-    if (!memory && zepi_sync_poll(zepi_sync_of(heap->pool->context), 0))
+    if (!memory && zepi_usm_shard_collect(own))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
+    if (!memory && zepi_sync_poll(zepi_sync_of(heap->pool->context), 0)) {
+        zepi_usm_shard_collect(own);
+        memory = zepi_usm_shard_take(own, size_class, size_bytes);
+    }
     while (!memory && zepi_usm_shard_grow(own, size_class, attempts))
         memory = zepi_usm_shard_take(own, size_class, size_bytes);
     for (unsigned i = 0; i < ZEPI_USM_SHARDS && !memory; i++)
@@ -161,19 +165,18 @@ static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes,
     return memory;
 }
 
-// Memory that was freed in the order of a queue, or is kept. NULL: there is none.
-static void *usm_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                 struct zepi_point *out_freed)
+// Pending memory, or an allocation that is kept. NULL: there is none.
+static void *usm_take_pending(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                              struct zepi_point *out_freed)
 {
-    // Without earlier moments: blocks whose moment is over have gone back, unless the pool keeps
-    // them.
+    // Without a past: blocks whose use is over have gone back, unless the pool keeps them.
     if (!wish->past && atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed) == 0)
         return NULL;
-    void *memory = zepi_usm_pool_take_from_order(pool, wish, out_freed);
+    void *memory = zepi_usm_pool_take_pending(pool, wish, out_freed);
     // Before more of the driver's, as in usm_heap_take_block.
     if (!memory && wish->past && wish->size_bytes > pool->most_bytes &&
         zepi_sync_poll(zepi_sync_of(pool->context), 0))
-        memory = zepi_usm_pool_take_from_order(pool, wish, out_freed);
+        memory = zepi_usm_pool_take_pending(pool, wish, out_freed);
     return memory;
 }
 
@@ -194,7 +197,7 @@ zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct z
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the alignment is %zu, expected a power of two or 0", alignment_bytes);
     *out_freed = (struct zepi_point){NULL, 0};
-    void *memory = wish->export_types ? NULL : usm_take_from_order(pool, wish, out_freed);
+    void *memory = wish->export_types ? NULL : usm_take_pending(pool, wish, out_freed);
     // Blocks are aligned to their length.
     const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
     struct zepi_usm_heap *heap = !memory && !wish->export_types &&
@@ -306,8 +309,9 @@ static zepi_result_t region_free_or_keep(struct zepi_usm_region *region)
         atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed) >
             atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed))
         return zepi_usm_region_free(region);
-    zepi_usm_pool_add_to_order(pool, &region->blocks[0], (struct zepi_point){NULL, 0});
-    return ZEPI_SUCCESS;
+    return zepi_usm_pool_add_alone(pool, region, (struct zepi_use){0})
+               ? ZEPI_SUCCESS
+               : zepi_usm_region_free(region);
 }
 
 static void free_deferred_region(struct zepi_deferred *deferred)
@@ -326,15 +330,17 @@ static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
         return fail_no_allocation(memory);
     if (pool != zepi_usm_pools_of(context)->own)
         zepi_usm_pool_discount(pool, size_bytes);
-    if (freed.timeline && !is_exportable(region)) {
-        zepi_usm_pool_add_to_order(pool, &region->blocks[0], freed);
+    struct zepi_sync *sync = zepi_sync_of(context);
+    struct zepi_use use = zepi_use_until(freed);
+    if (freed.timeline && !is_exportable(region) && zepi_usm_pool_add_alone(pool, region, use))
         return ZEPI_SUCCESS;
-    }
-    if (!zepi_sync_next(zepi_sync_of(context), NULL, region->blocks[0].stamp).timeline)
+    if (!freed.timeline)
+        use = zepi_use_now(sync, region->blocks[0].stamp);
+    if (!use.point.timeline)
         return region_free_or_keep(region);
     region->deferred.bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
     region->deferred.run = free_deferred_region;
-    zepi_defer(context, &region->deferred);
+    zepi_defer_until(sync, use, &region->deferred);
     return ZEPI_SUCCESS;
 }
 
@@ -396,14 +402,9 @@ zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory, struc
     struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
     if (!shard)
         return free_alone(region, memory, freed);
-    if (!freed.timeline)
-        return zepi_usm_shard_give(shard, region, (uintptr_t)memory) ? ZEPI_SUCCESS
-                                                                     : fail_no_allocation(memory);
-    struct zepi_usm_block *block = zepi_usm_shard_end(shard, region, (uintptr_t)memory);
-    if (!block)
-        return fail_no_allocation(memory);
-    zepi_usm_pool_add_to_order(shard->heap->pool, block, freed);
-    return ZEPI_SUCCESS;
+    return zepi_usm_shard_give(shard, region, (uintptr_t)memory, freed)
+               ? ZEPI_SUCCESS
+               : fail_no_allocation(memory);
 }
 
 zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
@@ -425,7 +426,7 @@ static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, 
 static __attribute__((noinline)) zepi_result_t
 free_busy(struct zepi_usm_shard *shard, struct zepi_usm_region *slab, struct zepi_usm_block *block)
 {
-    zepi_usm_shard_push_or_defer_locked(shard, slab, block);
+    zepi_usm_shard_push_or_pend_locked(shard, slab, block, zepi_usm_block_use(shard, block));
     return ZEPI_SUCCESS;
 }
 

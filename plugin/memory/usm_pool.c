@@ -240,15 +240,6 @@ static void usm_regions_free(struct zepi_usm_region *first)
     }
 }
 
-static bool shard_trim(struct zepi_usm_shard *shard, size_t *excess_bytes)
-{
-    zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_region *idle = shard_collect_slabs_locked(shard, excess_bytes);
-    zepi_mutex_unlock(&shard->mutex);
-    usm_regions_free(idle);
-    return idle != NULL;
-}
-
 // The driver's memory in the pool beyond `keep_bytes`.
 static size_t pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_bytes)
 {
@@ -256,85 +247,278 @@ static size_t pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_by
     return reserved > keep_bytes ? reserved - keep_bytes : 0;
 }
 
-static void shard_unlock_settled(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+static bool shard_trim(struct zepi_usm_shard *shard, size_t keep_bytes)
 {
+    size_t excess_bytes = pool_excess_bytes(shard->heap->pool, keep_bytes);
+    if (excess_bytes == 0)
+        return false;
+    zepi_mutex_lock(&shard->mutex);
+    struct zepi_usm_region *idle = shard_collect_slabs_locked(shard, &excess_bytes);
+    zepi_mutex_unlock(&shard->mutex);
+    usm_regions_free(idle);
+    return idle != NULL;
+}
+
+// The idle slabs of the shard beyond its limit and the pool's threshold.
+static struct zepi_usm_region *shard_shrink_locked(struct zepi_usm_shard *shard)
+{
+    const struct zepi_usm_pool *pool = shard->heap->pool;
+    const size_t threshold = atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
+    const size_t most_bytes = pool_excess_bytes(pool, threshold);
+    size_t excess_bytes = shard->idle_bytes > IDLE_BYTES ? shard->idle_bytes - IDLE_BYTES : 0;
+    if (most_bytes < excess_bytes)
+        excess_bytes = most_bytes;
+    return excess_bytes > 0 ? shard_collect_slabs_locked(shard, &excess_bytes) : NULL;
+}
+
+// Puts a slab that was given a block where it belongs now. True: the pool was released, and that
+// was its last block.
+static bool place_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+{
+    if (shard->is_closed) {
+        if (slab->hold_count != ZEPI_USM_UNLINKED)
+            return false;
+        atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
+        return true;
+    }
+    if (slab->hold_count < 0)
+        shard_link_slab_locked(shard, slab);
+    else if (slab->previous)
+        shard->idle_bytes += slab_idle_bytes(slab);
+    return false;
+}
+
+// Frees idle slabs beyond the limit, and `gone`.
+static void shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_region *gone)
+{
+    struct zepi_usm_region *idle = shard->is_closed ? NULL : shard_shrink_locked(shard);
+    zepi_mutex_unlock(&shard->mutex);
+    usm_regions_free(idle);
+    usm_regions_free(gone);
+}
+
+void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+{
+    const bool is_gone = place_slab_locked(shard, slab);
+    if (is_gone)
+        slab->next = NULL;
+    shard_unlock_and_free(shard, is_gone ? slab : NULL);
+}
+
+// ---- Pending memory ----
+
+static size_t alone_bytes(struct zepi_usm_block *block)
+{
+    return atomic_load_explicit(&zepi_usm_block_region(block)->size_bytes, memory_order_relaxed);
+}
+
+// Takes out blocks whose use is over; of allocations alone those beyond `keep_bytes` in the pool.
+// *out_left: a use that is not over.
+static struct zepi_usm_block *take_over_locked(struct zepi_usm_shard *shard, unsigned list,
+                                               size_t keep_bytes, struct zepi_use *out_left)
+{
+    struct zepi_usm_pool *pool = shard->heap->pool;
+    struct zepi_sync *sync = zepi_sync_of(pool->context);
+    const bool is_idle = zepi_sync_is_idle(sync);
+    size_t excess_bytes = list == ZEPI_USM_ALONE ? pool_excess_bytes(pool, keep_bytes) : 1;
+    struct zepi_usm_block *taken = NULL;
+    struct zepi_usm_block **link = &shard->pending[list];
+    if (is_idle && list != ZEPI_USM_ALONE) {
+        taken = *link;
+        *link = NULL;
+    }
+    while (*link) {
+        struct zepi_usm_block *block = *link;
+        const bool is_over = is_idle || zepi_use_is_over(sync, &block->freed);
+        if (!is_over)
+            *out_left = block->freed;
+        if (!is_over || excess_bytes == 0) {
+            link = &block->next;
+            continue;
+        }
+        if (list == ZEPI_USM_ALONE)
+            excess_bytes -= alone_bytes(block) < excess_bytes ? alone_bytes(block) : excess_bytes;
+        *link = block->next;
+        block->next = taken;
+        taken = block;
+    }
+    return taken;
+}
+
+// Blocks go back to their slabs, allocations alone to the driver. `deferred_use` of the deferred
+// work: where it goes on; no timeline there: it is over. NULL: another thread collects.
+static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes,
+                          struct zepi_use *deferred_use)
+{
+    struct zepi_use left = {0};
+    struct zepi_usm_region *gone = NULL;
+    bool is_any = false;
+    zepi_mutex_lock(&shard->mutex);
+    for (unsigned list = 0; list <= ZEPI_USM_ALONE; list++) {
+        struct zepi_usm_block *next =
+            shard->pending[list] ? take_over_locked(shard, list, keep_bytes, &left) : NULL;
+        while (next) {
+            struct zepi_usm_block *block = next;
+            struct zepi_usm_region *region = zepi_usm_block_region(block);
+            next = block->next;
+            is_any = true;
+            if (list != ZEPI_USM_ALONE)
+                zepi_usm_slab_push_locked(region, block);
+            if (list == ZEPI_USM_ALONE || place_slab_locked(shard, region)) {
+                region->next = gone;
+                gone = region;
+            }
+        }
+    }
+    if (deferred_use) {
+        *deferred_use = left;
+        shard->is_deferred = left.point.timeline != NULL;
+    }
+    shard_unlock_and_free(shard, gone);
+    return is_any;
+}
+
+static size_t threshold_of(const struct zepi_usm_shard *shard)
+{
+    return atomic_load_explicit(&shard->heap->pool->threshold_bytes, memory_order_relaxed);
+}
+
+bool zepi_usm_shard_collect(struct zepi_usm_shard *shard)
+{
+    return shard_collect(shard, threshold_of(shard), NULL);
+}
+
+static void collect_deferred(struct zepi_deferred *deferred)
+{
+    struct zepi_use use;
+    struct zepi_usm_shard *shard =
+        (struct zepi_usm_shard *)((char *)deferred - offsetof(struct zepi_usm_shard, deferred));
+    shard_collect(shard, threshold_of(shard), &use);
+    if (use.point.timeline)
+        zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, deferred);
+}
+
+// Adds a block whose allocation was ended, and unlocks the shard.
+static void shard_pend_locked(struct zepi_usm_shard *shard, unsigned list, size_t bytes,
+                              struct zepi_usm_block *block, struct zepi_use use)
+{
+    block->freed = use;
+    block->next = shard->pending[list];
+    shard->pending[list] = block;
+    const bool is_first = use.point.timeline && !shard->is_deferred;
+    if (is_first) {
+        shard->is_deferred = true;
+        shard->deferred.bytes = bytes; // more will follow without a word
+        shard->deferred.run = collect_deferred;
+    }
+    zepi_mutex_unlock(&shard->mutex);
+    if (is_first)
+        zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, &shard->deferred);
+}
+
+void zepi_usm_shard_push_or_pend_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
+                                        struct zepi_usm_block *block, struct zepi_use use)
+{
+    if (use.point.timeline) {
+        const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
+        shard_pend_locked(shard, shift - ZEPI_USM_LEAST_SHIFT,
+                          atomic_load_explicit(&slab->size_bytes, memory_order_relaxed), block,
+                          use);
+        return;
+    }
+    zepi_usm_slab_push_locked(slab, block);
     if (zepi_usm_slab_is_unsettled(slab))
         zepi_usm_shard_settle_locked(shard, slab);
     else
         zepi_mutex_unlock(&shard->mutex);
 }
 
-static void settle_deferred_order(struct zepi_deferred *deferred);
-
-static void defer_order(struct zepi_usm_pool *pool)
+bool zepi_usm_pool_add_alone(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
+                             struct zepi_use use)
 {
-    pool->order.deferred.run = settle_deferred_order;
-    zepi_defer(pool->context, &pool->order.deferred);
+    struct zepi_usm_heap *heap = zepi_usm_pool_heap(
+        pool, atomic_load_explicit(&region->device, memory_order_relaxed),
+        (zepi_usm_kind_t)atomic_load_explicit(&region->kind, memory_order_relaxed));
+    if (!heap)
+        return false;
+    struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
+    zepi_mutex_lock(&shard->mutex);
+    shard_pend_locked(shard, ZEPI_USM_ALONE, alone_bytes(&region->blocks[0]), &region->blocks[0],
+                      use);
+    return true;
 }
 
-// Blocks that were freed in the order of queues that have got there go back to their slabs;
-// allocations alone go to the driver while the pool has more than `keep_bytes`. False: none do.
-static bool pool_settle_order(struct zepi_usm_pool *pool, size_t keep_bytes)
+static bool is_in_past(const struct zepi_usm_past *past, struct zepi_use use)
 {
-    struct zepi_usm_block *blocks;
-    struct zepi_usm_block *alone;
-    const bool is_left = zepi_usm_order_take_over(&pool->order, pool_excess_bytes(pool, keep_bytes),
-                                                  &blocks, &alone);
-    const bool is_any = blocks || alone;
-    while (blocks) {
-        struct zepi_usm_block *block = blocks;
-        struct zepi_usm_region *slab = zepi_usm_table_find((uintptr_t)block->address);
-        struct zepi_usm_shard *shard = atomic_load_explicit(&slab->shard, memory_order_relaxed);
-        blocks = block->next;
-        zepi_mutex_lock(&shard->mutex);
-        zepi_usm_slab_push_locked(slab, block);
-        shard_unlock_settled(shard, slab);
+    for (uint32_t i = 0; past && use.since == ZEPI_NO_OTHERS && i < past->count; i++) {
+        if (zepi_point_covers(past->points[i], use.point))
+            return true;
     }
-    while (alone) {
-        struct zepi_usm_region *region = zepi_usm_order_region(alone);
-        alone = alone->next;
-        zepi_usm_region_free(region);
-    }
-    if (is_left)
-        defer_order(pool);
-    return is_any;
+    return false;
 }
 
-// Queues have got to where they were when memory was freed.
-static void settle_deferred_order(struct zepi_deferred *deferred)
+// Blocks of a class are long enough, and aligned.
+static bool alone_fits(struct zepi_usm_block *block, const struct zepi_usm_wish *wish)
 {
-    struct zepi_usm_order *order =
-        (struct zepi_usm_order *)((char *)deferred - offsetof(struct zepi_usm_order, deferred));
-    struct zepi_usm_pool *pool =
-        (struct zepi_usm_pool *)((char *)order - offsetof(struct zepi_usm_pool, order));
-    zepi_usm_order_end_deferred(order);
-    pool_settle_order(pool, atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed));
+    const size_t size_bytes = alone_bytes(block);
+    return size_bytes >= wish->size_bytes &&
+           size_bytes - wish->size_bytes <= wish->size_bytes / 4 &&
+           (wish->alignment_bytes == 0 || (uintptr_t)block->address % wish->alignment_bytes == 0);
+}
+
+static struct zepi_usm_block *shard_take_pending(struct zepi_usm_shard *shard, unsigned list,
+                                                 const struct zepi_usm_wish *wish)
+{
+    struct zepi_sync *sync = zepi_sync_of(shard->heap->pool->context);
+    zepi_mutex_lock(&shard->mutex);
+    struct zepi_usm_block **link = &shard->pending[list];
+    while (*link &&
+           ((list == ZEPI_USM_ALONE && !alone_fits(*link, wish)) ||
+            (!zepi_use_is_over(sync, &(*link)->freed) && !is_in_past(wish->past, (*link)->freed))))
+        link = &(*link)->next;
+    struct zepi_usm_block *block = *link;
+    if (block)
+        *link = block->next;
+    if (block && list != ZEPI_USM_ALONE)
+        zepi_usm_block_begin_locked(block, wish->size_bytes);
+    zepi_mutex_unlock(&shard->mutex);
+    return block;
+}
+
+void *zepi_usm_pool_take_pending(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                                 struct zepi_point *out_freed)
+{
+    const size_t block_bytes =
+        wish->size_bytes > wish->alignment_bytes ? wish->size_bytes : wish->alignment_bytes;
+    const bool is_pooled =
+        block_bytes <= pool->most_bytes && wish->alignment_bytes <= ZEPI_USM_MOST_ALIGNMENT_BYTES;
+    const unsigned list = is_pooled ? zepi_usm_class_of(block_bytes) : ZEPI_USM_ALONE;
+    struct zepi_usm_heap *heap = zepi_usm_pool_heap(pool, wish->device, wish->kind);
+    struct zepi_usm_block *block = NULL;
+    const unsigned own = zepi_thread_shard();
+    for (unsigned i = 0; heap && i < ZEPI_USM_SHARDS && !block; i++)
+        block = shard_take_pending(&heap->shards[(own + i) % ZEPI_USM_SHARDS], list, wish);
+    if (!block)
+        return NULL;
+    *out_freed = block->freed.point;
+    if (list == ZEPI_USM_ALONE)
+        zepi_usm_region_unclaim(zepi_usm_block_region(block), wish->size_bytes);
+    if (pool != zepi_usm_pools_of(pool->context)->own)
+        zepi_usm_pool_count(pool, wish->size_bytes);
+    return block->address;
 }
 
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
 {
-    bool is_any = pool_settle_order(pool, keep_bytes);
-    size_t excess_bytes = pool_excess_bytes(pool, keep_bytes);
+    bool is_any = false;
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS && excess_bytes > 0; at++)
-            is_any = shard_trim(&pool->heaps[i].shards[at], &excess_bytes) || is_any;
+        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++) {
+            struct zepi_usm_shard *shard = &pool->heaps[i].shards[at];
+            is_any = shard_collect(shard, keep_bytes, NULL) || is_any;
+            is_any = shard_trim(shard, keep_bytes) || is_any;
+        }
     }
     return is_any;
-}
-
-static void shard_shrink_locked(struct zepi_usm_shard *shard)
-{
-    const struct zepi_usm_pool *pool = shard->heap->pool;
-    const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
-    const size_t threshold = atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
-    size_t excess_bytes = shard->idle_bytes - IDLE_BYTES;
-    if (reserved <= threshold)
-        excess_bytes = 0;
-    else if (reserved - threshold < excess_bytes)
-        excess_bytes = reserved - threshold;
-    struct zepi_usm_region *idle = shard_collect_slabs_locked(shard, &excess_bytes);
-    zepi_mutex_unlock(&shard->mutex);
-    usm_regions_free(idle);
 }
 
 // ---- The life of a shard ----
@@ -369,27 +553,6 @@ void zepi_usm_shard_close(struct zepi_usm_shard *shard)
 
 // ---- Blocks ----
 
-void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
-{
-    const bool is_over = shard->is_closed && slab->hold_count == ZEPI_USM_UNLINKED;
-    if (shard->is_closed) {
-        if (is_over)
-            atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
-        zepi_mutex_unlock(&shard->mutex);
-        if (is_over)
-            zepi_usm_region_free(slab);
-        return;
-    }
-    if (slab->hold_count < 0)
-        shard_link_slab_locked(shard, slab);
-    else if (slab->previous)
-        shard->idle_bytes += slab_idle_bytes(slab);
-    if (shard->idle_bytes > IDLE_BYTES)
-        shard_shrink_locked(shard);
-    else
-        zepi_mutex_unlock(&shard->mutex);
-}
-
 void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes)
 {
     zepi_mutex_lock(&shard->mutex);
@@ -407,7 +570,7 @@ void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, siz
 }
 
 bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                         uintptr_t address)
+                         uintptr_t address, struct zepi_point freed)
 {
     struct zepi_usm_pool *pool = shard->heap->pool;
     zepi_mutex_lock(&shard->mutex);
@@ -419,122 +582,8 @@ bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *s
     }
     if (shard->is_counted)
         zepi_usm_pool_discount(pool, size_bytes);
-    zepi_usm_shard_push_or_defer_locked(shard, slab, block);
+    zepi_usm_shard_push_or_pend_locked(shard, slab, block,
+                                       freed.timeline ? zepi_use_until(freed)
+                                                      : zepi_usm_block_use(shard, block));
     return true;
-}
-
-struct zepi_usm_block *zepi_usm_shard_end(struct zepi_usm_shard *shard,
-                                          struct zepi_usm_region *slab, uintptr_t address)
-{
-    zepi_mutex_lock(&shard->mutex);
-    const size_t size_bytes = zepi_usm_region_room(slab, (const void *)address);
-    struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, slab, address);
-    zepi_mutex_unlock(&shard->mutex);
-    if (block && shard->is_counted)
-        zepi_usm_pool_discount(shard->heap->pool, size_bytes);
-    return block;
-}
-
-// The commands that might use the sealed blocks are complete. Those that were freed since wait in
-// their turn.
-static void give_sealed_blocks(struct zepi_deferred *deferred)
-{
-    struct zepi_usm_region *slab =
-        (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred));
-    struct zepi_usm_shard *shard = atomic_load_explicit(&slab->shard, memory_order_relaxed);
-    struct zepi_context *context = shard->heap->pool->context;
-    zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_block *next = slab->sealed;
-    struct zepi_usm_block *since = slab->open;
-    slab->sealed = slab->open = NULL;
-    while (next) {
-        struct zepi_usm_block *block = next;
-        next = block->next;
-        zepi_usm_slab_push_locked(slab, block);
-    }
-    while (since) {
-        struct zepi_usm_block *block = since;
-        since = block->next;
-        if (!zepi_sync_next(zepi_sync_of(context), NULL, block->stamp).timeline) {
-            zepi_usm_slab_push_locked(slab, block);
-        } else {
-            block->next = slab->sealed;
-            slab->sealed = block;
-        }
-    }
-    const bool is_sealed = slab->sealed != NULL;
-    shard_unlock_settled(shard, slab);
-    if (is_sealed)
-        zepi_defer(context, deferred);
-}
-
-void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                                         struct zepi_usm_block *block)
-{
-    struct zepi_context *context = shard->heap->pool->context;
-    if (!zepi_sync_next(zepi_sync_of(context), NULL, block->stamp).timeline) {
-        zepi_usm_slab_push_locked(slab, block);
-        shard_unlock_settled(shard, slab);
-        return;
-    }
-    block->next = slab->open;
-    slab->open = block;
-    const bool is_first = !slab->sealed;
-    if (is_first) {
-        slab->sealed = slab->open;
-        slab->open = NULL;
-        // All of it: more of its blocks will follow without a word.
-        slab->deferred.bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-        slab->deferred.run = give_sealed_blocks;
-    }
-    zepi_mutex_unlock(&shard->mutex);
-    if (is_first)
-        zepi_defer(context, &slab->deferred);
-}
-
-// ---- In the order of queues ----
-
-void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_block *block,
-                                struct zepi_point freed)
-{
-    const struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)block->address);
-    const unsigned shift = atomic_load_explicit(&region->shift, memory_order_relaxed);
-    const bool is_alone = shift == ZEPI_USM_WHOLE_SHIFT;
-    const size_t size_bytes = is_alone
-                                  ? atomic_load_explicit(&region->size_bytes, memory_order_relaxed)
-                                  : (size_t)1 << shift;
-    block->freed = freed;
-    if (zepi_usm_order_add(&pool->order,
-                           is_alone ? ZEPI_USM_ORDER_ALONE : shift - ZEPI_USM_LEAST_SHIFT, block,
-                           size_bytes))
-        defer_order(pool);
-}
-
-void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                    struct zepi_point *out_freed)
-{
-    const size_t block_bytes =
-        wish->size_bytes > wish->alignment_bytes ? wish->size_bytes : wish->alignment_bytes;
-    const bool is_pooled = block_bytes <= pool->most_bytes &&
-                           wish->alignment_bytes <= ZEPI_USM_MOST_ALIGNMENT_BYTES &&
-                           zepi_usm_pool_heap(pool, wish->device, wish->kind);
-    struct zepi_usm_block *block = zepi_usm_order_take(
-        &pool->order, is_pooled ? zepi_usm_class_of(block_bytes) : ZEPI_USM_ORDER_ALONE, wish);
-    if (!block)
-        return NULL;
-    *out_freed = block->freed;
-    if (!is_pooled) {
-        zepi_usm_region_unclaim(zepi_usm_order_region(block), wish->size_bytes);
-        if (pool != zepi_usm_pools_of(pool->context)->own)
-            zepi_usm_pool_count(pool, wish->size_bytes);
-        return block->address;
-    }
-    const struct zepi_usm_region *slab = zepi_usm_table_find((uintptr_t)block->address);
-    struct zepi_usm_shard *shard = atomic_load_explicit(&slab->shard, memory_order_relaxed);
-    zepi_mutex_lock(&shard->mutex);
-    zepi_usm_block_begin_locked(block, wish->size_bytes);
-    zepi_mutex_unlock(&shard->mutex);
-    if (shard->is_counted)
-        zepi_usm_pool_count(pool, wish->size_bytes);
-    return block->address;
 }

@@ -5,15 +5,15 @@
 #include "core/mutex.h"
 #include "core/object.h"
 #include "memory/usm_driver.h"
-#include "memory/usm_order.h"
+#include "memory/usm_region.h"
 
 // The source of USM. Small allocations are blocks of slabs that the driver allocated: a power of
 // two long, and aligned to their length, up to 2 MiB. A block that is given back serves the next
-// allocation of its class at once, or, if commands may use it, once they are complete; one that is
-// freed in the order of a queue serves allocations that come later in that order at once
-// (usm_order.h). Slabs without a block in use stay up to a limit, until the driver has no memory
-// left, or until a host trims. Larger allocations go to the driver one by one, unless the pool's
-// threshold keeps them.
+// allocation of its class at once, or, if commands may use it, once they are complete: it is
+// pending until then. One that is freed in the order of a queue serves allocations that come later
+// in that order at once. Slabs without a block in use stay up to a limit, until the driver has no
+// memory left, or until a host trims. Larger allocations go to the driver one by one, unless the
+// pool's threshold keeps them.
 //
 // A context has a pool of its own, for host and device memory: shared memory moves between host and
 // device by pages, which allocations should not have in common unless the host wants a pool for it.
@@ -24,7 +24,7 @@
 #define ZEPI_USM_MOST_ALIGNMENT_BYTES ((size_t)2 << 20) // of blocks; drivers refuse larger ones
 #define ZEPI_USM_SHARDS 8 // of threads; a power of two; memory that lies idle is counted by them
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
-static_assert(ZEPI_USM_CLASSES == ZEPI_USM_ORDER_ALONE, "one list for each class");
+#define ZEPI_USM_ALONE ZEPI_USM_CLASSES // in place of a class: allocations of the driver's alone
 
 // A shard's memory of one kind and device. Blocks go back to the shard that they are from, also
 // from other threads.
@@ -37,6 +37,11 @@ struct zepi_usm_shard {
     struct zepi_usm_heap *heap; // that it is part of
     // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
     struct zepi_usm_region *first[ZEPI_USM_CLASSES];
+    // Pending blocks by class, freed last first. They are in use for their slabs. Allocations alone
+    // stay here while the pool keeps them for reuse.
+    struct zepi_usm_block *pending[ZEPI_USM_CLASSES + 1];
+    struct zepi_deferred deferred; // collects pending blocks; waits for one of them
+    bool is_deferred;
 };
 
 struct zepi_usm_heap {
@@ -63,7 +68,6 @@ struct zepi_usm_pool {
     atomic_size_t reserved_high_bytes;
     atomic_size_t maximum_bytes;   // of reserved_bytes
     atomic_size_t threshold_bytes; // up to here nothing goes back to the driver by itself
-    struct zepi_usm_order order;
     uint32_t heap_count;
     struct zepi_usm_heap
         heaps[]; // each device's, the host's, and maybe each device's shared memory
@@ -88,15 +92,33 @@ static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context
 // False: none.
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
 
-// Adds the memory of an allocation that was just ended, in one of the pool's blocks: free in the
-// order of a queue, or, if `freed.timeline` is NULL, an allocation alone that is kept for the next
-// one.
-void zepi_usm_pool_add_to_order(struct zepi_usm_pool *pool, struct zepi_usm_block *block,
-                                struct zepi_point freed);
-// Memory that fits the wish and was freed in the order of a queue, or kept. Counted; its stamp is
-// the old one. NULL: there is none. *out_freed: when it was freed.
-void *zepi_usm_pool_take_from_order(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                    struct zepi_point *out_freed);
+// The points that an allocation in the order of a queue comes after.
+#define ZEPI_USM_PAST_POINTS 9
+struct zepi_usm_past {
+    uint32_t count;
+    struct zepi_point points[ZEPI_USM_PAST_POINTS];
+};
+
+// The properties of wanted memory.
+struct zepi_usm_wish {
+    const struct zepi_usm_past *past; // NULL: only memory that no command uses
+    struct zepi_device *device;
+    zepi_usm_kind_t kind;
+    size_t size_bytes;
+    size_t alignment_bytes;
+    // For other interfaces: 0, or an allocation of the driver's alone, which goes back to it.
+    ze_external_memory_type_flags_t export_types;
+};
+
+// Pending memory that fits the wish, or an allocation alone that is kept; of these, one that is at
+// most a quarter longer. Counted; its epoch is the old one. NULL: there is none. *out_freed: where
+// it was freed in the order of a queue.
+void *zepi_usm_pool_take_pending(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
+                                 struct zepi_point *out_freed);
+// Adds an allocation alone, which was ended, to the pending ones. False: the pool has no heap for
+// it.
+bool zepi_usm_pool_add_alone(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
+                             struct zepi_use use);
 
 // Takes a region of the context, which is in no shard, out of the table, and frees its memory.
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
@@ -133,7 +155,7 @@ static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *poo
     return NULL;
 }
 
-// For 1 to 2 MiB bytes.
+// For 1 byte to 4 MiB.
 static inline unsigned zepi_usm_class_of(size_t size_bytes)
 {
     const unsigned long most = (size_bytes - 1) | ((1u << ZEPI_USM_LEAST_SHIFT) - 1);
@@ -195,10 +217,17 @@ static inline void zepi_usm_slab_push_locked(struct zepi_usm_region *slab,
     slab->hold_count--;
 }
 
-// Gives back a block, at once if no command can use it, else once they are complete, and unlocks
-// the shard.
-void zepi_usm_shard_push_or_defer_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                                         struct zepi_usm_block *block);
+// Gives back a block, at once if its use is over, else once it is, and unlocks the shard.
+void zepi_usm_shard_push_or_pend_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
+                                        struct zepi_usm_block *block, struct zepi_use use);
+// The use of a block by everything that was submitted so far.
+static inline struct zepi_use zepi_usm_block_use(const struct zepi_usm_shard *shard,
+                                                 const struct zepi_usm_block *block)
+{
+    return zepi_use_now(zepi_sync_of(shard->heap->pool->context), block->stamp);
+}
+// Gives back pending blocks whose use is over. False: there were none.
+bool zepi_usm_shard_collect(struct zepi_usm_shard *shard);
 
 // Whether that calls for zepi_usm_shard_settle_locked: the slab is idle now, or was full.
 static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab)
@@ -208,11 +237,10 @@ static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab
 
 // The same with the lock, and counted.
 void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes);
-// False: no allocation begins there.
+// Ends the allocation that begins at the address, in the order of a queue after `freed`; no
+// timeline there: its use is that of all that was submitted so far. False: no allocation begins
+// there.
 bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                         uintptr_t address);
-// Ends the allocation and no more: zepi_usm_pool_add_to_order. NULL: none begins there.
-struct zepi_usm_block *zepi_usm_shard_end(struct zepi_usm_shard *shard,
-                                          struct zepi_usm_region *slab, uintptr_t address);
+                         uintptr_t address, struct zepi_point freed);
 
 #endif

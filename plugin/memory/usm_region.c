@@ -37,6 +37,8 @@ static struct zepi_usm_region *usm_region_create(uint32_t block_count)
         return NULL;
     region->block_capacity = block_count;
     region->block_mask = block_count - 1;
+    for (uint32_t i = 0; i < block_count; i++)
+        region->blocks[i].slot = i;
     zepi_at_unload(ZEPI_UNLOAD_REGIONS, unload_regions);
     region->next_of_all = atomic_load_explicit(&regions, memory_order_relaxed);
     // Release: a thread that walks along the list sees this one's writes.

@@ -23,11 +23,12 @@ struct zepi_usm_shard;
 struct zepi_usm_block {
     _Atomic uintptr_t end;   // of the bytes asked for; 0: free
     _Atomic uint32_t serial; // of the allocation; written under the shard's mutex
+    uint32_t slot;           // of the block in its region; never another
     // Under the shard's mutex.
-    struct zepi_usm_block *next; // free one, or one that waits for commands, or in usm_order.h
+    struct zepi_usm_block *next; // free one, or a pending one
     void *address;
-    uint64_t stamp;          // of the allocation (zepi_sync_epoch)
-    struct zepi_point freed; // of a block in a list of usm_order.h
+    uint64_t stamp;        // of the allocation (zepi_sync_epoch)
+    struct zepi_use freed; // of a pending one: the commands that may still use it
 };
 
 struct zepi_usm_region {
@@ -49,17 +50,19 @@ struct zepi_usm_region {
     // Under the shard's mutex.
     struct zepi_usm_block *first_free;
     int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
-    // Blocks that were freed while commands might use them: those that wait with `deferred`, and
-    // those that were freed since.
-    struct zepi_usm_block *sealed;
-    struct zepi_usm_block *open;
-    struct zepi_deferred deferred; // in the list of the context's while there are sealed blocks
+    struct zepi_deferred deferred; // of one allocation, that was freed while commands might use it
     struct zepi_usm_region *next;  // of its class, or without memory
     struct zepi_usm_region *previous;
     struct zepi_usm_region *next_of_all;
     atomic_uint export_types;       // that the driver's memory was made for; else 0
     struct zepi_usm_block blocks[]; // each in its slot
 };
+
+static inline struct zepi_usm_region *zepi_usm_block_region(struct zepi_usm_block *block)
+{
+    return (struct zepi_usm_region *)((char *)(block - block->slot) -
+                                      offsetof(struct zepi_usm_region, blocks));
+}
 
 // The slot of the block that the address is in. An address outside of the region gets one of its
 // slots, too.

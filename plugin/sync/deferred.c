@@ -122,6 +122,7 @@ bool zepi_sync_poll(struct zepi_sync *sync, uint64_t timeout_ns)
     if (atomic_load_explicit(&sync->deferred_bytes, memory_order_relaxed) == 0)
         return false;
     zepi_mutex_lock(&sync->mutex);
+    zepi_sync_begin_epoch_locked(sync);
     struct zepi_timeline *timeline = zepi_sync_next_locked(sync, NULL, 0).timeline;
     while (timeline) {
         // Work moves along the timelines in the order of this walk.
@@ -185,6 +186,7 @@ void zepi_defer_until(struct zepi_sync *sync, struct zepi_use use, struct zepi_d
     if (!zepi_use_is_over(sync, &use)) {
         deferred->use = use;
         zepi_mutex_lock(&sync->mutex);
+        zepi_sync_begin_epoch_locked(sync);
         is_placed = place_locked(sync, deferred);
         if (is_placed) {
             count_bytes_locked(sync, deferred->bytes, 0);

@@ -17,9 +17,8 @@
 // list that never ends holds up only memory that is older.
 struct zepi_use {
     struct zepi_point point; // no timeline: the use is over
-    uint64_t since;
+    uint64_t since;          // ZEPI_NO_OTHERS: the point alone
 };
-#define ZEPI_NO_OTHERS UINT64_MAX // in `since`: the point alone
 
 // The use of memory of an epoch by everything that was submitted so far; 0: of anything.
 static inline struct zepi_use zepi_use_now(struct zepi_sync *sync, uint64_t since)
@@ -34,9 +33,7 @@ static inline struct zepi_use zepi_use_until(struct zepi_point point)
 static inline bool zepi_use_is_over(struct zepi_sync *sync, struct zepi_use *use)
 {
     while (use->point.timeline && zepi_point_is_reached(use->point))
-        use->point = use->since == ZEPI_NO_OTHERS
-                         ? (struct zepi_point){NULL, 0}
-                         : zepi_sync_next(sync, use->point.timeline, use->since);
+        use->point = zepi_sync_next(sync, use->point.timeline, use->since);
     return !use->point.timeline;
 }
 

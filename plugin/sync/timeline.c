@@ -66,18 +66,34 @@ static void unlist_idle_locked(struct zepi_sync *sync, struct zepi_timeline *tim
     zepi_mutex_unlock(mutex);
 }
 
-void zepi_timeline_list(struct zepi_timeline *timeline)
+static void list_locked(struct zepi_sync *sync, struct zepi_timeline *timeline)
 {
-    struct zepi_sync *sync = timeline->sync;
-    zepi_mutex_lock(&sync->mutex);
     timeline->previous = NULL;
     timeline->next = sync->listed;
     if (timeline->next)
         timeline->next->previous = timeline;
     sync->listed = timeline;
-    atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
-    // Release: zepi_sync_is_idle acquires.
+    // Release, here and below: zepi_sync_is_idle acquires.
     atomic_fetch_add_explicit(&sync->listed_count, 1, memory_order_release);
+}
+
+static void activate_locked(struct zepi_sync *sync, uint32_t index)
+{
+    if (atomic_load_explicit(&sync->used, memory_order_relaxed) <= index)
+        atomic_store_explicit(&sync->used, index + 1, memory_order_release);
+    atomic_fetch_or_explicit(&sync->active, UINT32_C(1) << index, memory_order_release);
+}
+
+void zepi_timeline_list(struct zepi_timeline *timeline)
+{
+    struct zepi_sync *sync = timeline->sync;
+    const uint32_t index = first_block_index(timeline);
+    zepi_mutex_lock(&sync->mutex);
+    if (index < ZEPI_TIMELINES)
+        activate_locked(sync, index);
+    else
+        list_locked(sync, timeline);
+    atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
     zepi_mutex_unlock(&sync->mutex);
 }
 
@@ -96,20 +112,13 @@ static void add_block_locked(struct zepi_sync *sync, struct zepi_timeline_block 
 // One without an owner, or NULL.
 static struct zepi_timeline *take_timeline_locked(struct zepi_sync *sync)
 {
-    const uint32_t taken = atomic_load_explicit(&sync->taken, memory_order_relaxed);
     struct zepi_timeline *timeline = sync->free;
-    if (taken == UINT32_MAX) {
-        if (timeline)
-            sync->free = timeline->next;
-        return timeline;
+    if (sync->taken != UINT32_MAX) {
+        timeline = &sync->first.timelines[__builtin_ctz(~sync->taken)];
+        sync->taken |= sync->taken + 1;
+    } else if (timeline) {
+        sync->free = timeline->next;
     }
-    const uint32_t index = (uint32_t)__builtin_ctz(~taken);
-    timeline = &sync->first.timelines[index];
-    atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
-    if (atomic_load_explicit(&sync->used, memory_order_relaxed) <= index)
-        atomic_store_explicit(&sync->used, index + 1, memory_order_release);
-    // Release, here and above: a thread that sees the timeline sees that it has nothing to do.
-    atomic_store_explicit(&sync->taken, taken | UINT32_C(1) << index, memory_order_release);
     return timeline;
 }
 
@@ -171,7 +180,9 @@ void zepi_timeline_remove(struct zepi_timeline *timeline)
     zepi_timeline_reach(timeline, zepi_timeline_now(timeline).seqno);
     zepi_mutex_lock(&sync->mutex);
     if (index < ZEPI_TIMELINES) {
-        atomic_fetch_and_explicit(&sync->taken, ~(UINT32_C(1) << index), memory_order_release);
+        sync->taken &= ~(UINT32_C(1) << index);
+        atomic_fetch_and_explicit(&sync->active, ~(UINT32_C(1) << index), memory_order_release);
+        atomic_store_explicit(&timeline->is_listed, false, memory_order_relaxed);
     } else {
         if (atomic_load_explicit(&timeline->is_listed, memory_order_relaxed))
             unlist_locked(sync, timeline);
@@ -184,30 +195,28 @@ void zepi_timeline_remove(struct zepi_timeline *timeline)
 
 // ---- Walks ----
 
-// The point of a timeline that commands of the epoch or later are busy on; no timeline in it: it is
-// not. Begins an epoch, unless one has begun since its last command: what is allocated from now on
-// is not used by those that are busy.
-static struct zepi_point busy_point(struct zepi_timeline *timeline, uint64_t since)
+// The point of a timeline that may be busy with commands of the epoch or later; no timeline in it:
+// it is not.
+static inline struct zepi_point busy_point(struct zepi_timeline *timeline, uint64_t since)
 {
     const struct zepi_point point = zepi_timeline_now(timeline);
-    if (zepi_point_is_reached(point))
-        return (struct zepi_point){NULL, 0};
-    uint64_t epoch = atomic_load_explicit(&timeline->epoch, memory_order_relaxed);
-    if (epoch < since)
-        return (struct zepi_point){NULL, 0};
-    // Relaxed: only the number matters. A failure: another thread has begun one.
-    if (epoch == zepi_sync_epoch(timeline->sync))
-        atomic_compare_exchange_strong_explicit(&timeline->sync->epoch, &epoch, epoch + 1,
-                                                memory_order_relaxed, memory_order_relaxed);
-    return point;
+    // Acquire: with this number comes its epoch, or a later one.
+    const bool is_unused =
+        zepi_point_is_reached(point) ||
+        (atomic_load_explicit(&timeline->seen_submitted, memory_order_acquire) == point.seqno &&
+         atomic_load_explicit(&timeline->quiet_since, memory_order_relaxed) <= since);
+    return is_unused ? (struct zepi_point){NULL, 0} : point;
 }
 
 // Timelines that come or go meanwhile may be among them or not.
-static struct zepi_point next_in_first_block(struct zepi_sync *sync, uint32_t begin, uint64_t since)
+static inline __attribute__((always_inline)) struct zepi_point
+next_in_first_block(struct zepi_sync *sync, uint32_t begin, uint64_t since)
 {
     struct zepi_point point = {NULL, 0};
+    if (since == ZEPI_NO_OTHERS)
+        return point;
     // Acquire: a timeline that this thread knows of is seen.
-    uint32_t left = atomic_load_explicit(&sync->taken, memory_order_acquire);
+    uint32_t left = atomic_load_explicit(&sync->active, memory_order_acquire);
     left = begin < ZEPI_TIMELINES ? left & (UINT32_MAX << begin) : 0;
     for (; left > 0 && !point.timeline; left &= left - 1)
         point = busy_point(&sync->first.timelines[__builtin_ctz(left)], since);
@@ -220,7 +229,8 @@ static struct zepi_point next_listed_locked(struct zepi_sync *sync,
 {
     struct zepi_point found = {NULL, 0};
     struct zepi_timeline *next;
-    for (struct zepi_timeline *timeline = sync->listed; timeline; timeline = next) {
+    for (struct zepi_timeline *timeline = since == ZEPI_NO_OTHERS ? NULL : sync->listed; timeline;
+         timeline = next) {
         next = timeline->next;
         if (zepi_timeline_is_idle(timeline)) {
             unlist_idle_locked(sync, timeline);
@@ -236,25 +246,56 @@ static struct zepi_point next_listed_locked(struct zepi_sync *sync,
     return found;
 }
 
+// Where the walk goes on behind `after`, in the first block, and then among those that are listed.
+struct walk {
+    uint32_t begin;
+    const struct zepi_timeline *after;
+};
+
+static inline struct walk walk_behind(const struct zepi_timeline *after)
+{
+    const uint32_t index = after ? first_block_index(after) : 0;
+    return (struct walk){after ? index + 1 : 0, index < ZEPI_TIMELINES ? NULL : after};
+}
+
 struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
                                         uint64_t since)
 {
-    const uint32_t index = after ? first_block_index(after) : 0;
-    const struct zepi_point point = next_in_first_block(sync, after ? index + 1 : 0, since);
-    return point.timeline
-               ? point
-               : next_listed_locked(sync, after && index < ZEPI_TIMELINES ? NULL : after, since);
+    const struct walk walk = walk_behind(after);
+    const struct zepi_point point = next_in_first_block(sync, walk.begin, since);
+    return point.timeline ? point : next_listed_locked(sync, walk.after, since);
+}
+
+static __attribute__((noinline)) struct zepi_point
+next_listed(struct zepi_sync *sync, const struct zepi_timeline *after, uint64_t since)
+{
+    zepi_mutex_lock(&sync->mutex);
+    const struct zepi_point point = next_listed_locked(sync, after, since);
+    zepi_mutex_unlock(&sync->mutex);
+    return point;
 }
 
 struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
                                  uint64_t since)
 {
-    const uint32_t index = after ? first_block_index(after) : 0;
-    struct zepi_point point = next_in_first_block(sync, after ? index + 1 : 0, since);
-    if (point.timeline || atomic_load_explicit(&sync->listed_count, memory_order_acquire) == 0)
-        return point;
-    zepi_mutex_lock(&sync->mutex);
-    point = next_listed_locked(sync, after && index < ZEPI_TIMELINES ? NULL : after, since);
-    zepi_mutex_unlock(&sync->mutex);
-    return point;
+    const struct walk walk = walk_behind(after);
+    const struct zepi_point point = next_in_first_block(sync, walk.begin, since);
+    return point.timeline || atomic_load_explicit(&sync->listed_count, memory_order_acquire) == 0
+               ? point
+               : next_listed(sync, walk.after, since);
+}
+
+void zepi_sync_begin_epoch_locked(struct zepi_sync *sync)
+{
+    const uint64_t epoch = atomic_load_explicit(&sync->epoch, memory_order_relaxed) + 1;
+    struct zepi_point point = zepi_sync_next_locked(sync, NULL, 0);
+    for (; point.timeline; point = zepi_sync_next_locked(sync, point.timeline, 0)) {
+        struct zepi_timeline *timeline = point.timeline;
+        if (atomic_load_explicit(&timeline->seen_submitted, memory_order_relaxed) == point.seqno)
+            continue;
+        atomic_store_explicit(&timeline->quiet_since, epoch, memory_order_relaxed);
+        // Release, here and below: busy_point and zepi_sync_epoch acquire.
+        atomic_store_explicit(&timeline->seen_submitted, point.seqno, memory_order_release);
+    }
+    atomic_store_explicit(&sync->epoch, epoch, memory_order_release);
 }

@@ -32,13 +32,16 @@ typedef void zepi_timeline_poll(void *owner, uint64_t timeout_ns);
 struct zepi_timeline {
     alignas(64) atomic_uint_fast64_t submitted; // the newest seqno; written under `submit_mutex`
     atomic_uint_fast64_t completed;             // all up to it are over; only grows
-    // The context's epoch when `submitted` last grew. Written under `submit_mutex`.
-    atomic_uint_fast64_t epoch;
     atomic_uint_fast64_t first_deferred; // the seqno that `first` waits for; UINT64_MAX: none
     struct zepi_sync *sync;              // that it is part of
-    // Walks find it: always true in the first block. Written under `submit_mutex` and sync->mutex.
+    // Walks find it, since its first command or the end of an idle time (beyond the first block).
+    // Written under `submit_mutex` and sync->mutex.
     atomic_bool is_listed;
     bool is_ordered; // what completes one command tells of all before it
+    // Commands up to `seen_submitted` were submitted before epoch `quiet_since` began. Written
+    // under sync->mutex.
+    atomic_uint_fast64_t seen_submitted;
+    atomic_uint_fast64_t quiet_since;
     // Under sync->mutex, as all that follow.
     struct zepi_deferred *first; // borrowed; in the order of seqnos
     struct zepi_deferred *last;
@@ -70,8 +73,9 @@ struct zepi_sync {
     struct zepi_condition changed;
     atomic_uint_fast64_t epoch; // see zepi_sync_epoch
     atomic_uint listed_count;   // of timelines beyond the first block
-    _Atomic uint32_t used;  // timelines of the first block that ever had an owner: the first ones
-    _Atomic uint32_t taken; // a bit for each timeline of the first block
+    _Atomic uint32_t used;   // timelines of the first block that were ever listed: the first ones
+    _Atomic uint32_t active; // a bit for each that is
+    uint32_t taken;          // a bit for each that has an owner
     struct zepi_timeline *listed; // beyond the first block
     struct zepi_timeline *free;   // there, without an owner
     atomic_uint_fast64_t deferred_bytes;
@@ -103,16 +107,12 @@ void zepi_timeline_run_deferred(struct zepi_timeline *timeline) __attribute__((c
 
 // Under the owner's mutex, after it was appended, and if that failed, too: one more command.
 // Returns its number. Relaxed: a thread that frees memory which this command uses has got it from
-// this thread, and a thread that submits a command which uses memory has got that from the thread
-// that allocated it.
+// this thread.
 static inline uint64_t zepi_timeline_submit(struct zepi_timeline *timeline)
 {
     if (__builtin_expect(!atomic_load_explicit(&timeline->is_listed, memory_order_relaxed), 0))
         zepi_timeline_list(timeline);
     const uint64_t seqno = atomic_load_explicit(&timeline->submitted, memory_order_relaxed) + 1;
-    atomic_store_explicit(&timeline->epoch,
-                          atomic_load_explicit(&timeline->sync->epoch, memory_order_relaxed),
-                          memory_order_relaxed);
     atomic_store_explicit(&timeline->submitted, seqno, memory_order_relaxed);
     return seqno;
 }
@@ -161,21 +161,26 @@ static inline bool zepi_point_covers(struct zepi_point known, struct zepi_point 
 // ---- All timelines of a context ----
 
 // Memory that is handed out now is of this epoch. Commands that use it are submitted in the same
-// epoch or a later one: a list whose last command is of an earlier one does not use it. Epochs are
-// begun as memory is freed beside busy lists.
+// epoch or a later one: a list that got none since does not use it. Epochs are
+// begun as work is deferred and lists are polled.
 static inline uint64_t zepi_sync_epoch(const struct zepi_sync *sync)
 {
-    return atomic_load_explicit(&sync->epoch, memory_order_relaxed);
+    // Acquire: what was read of lists before the epoch began comes before what follows.
+    return atomic_load_explicit(&sync->epoch, memory_order_acquire);
 }
 
-// The newest point of the first busy timeline that was given commands in epoch `since` or later, of
-// those behind `after` in the order of their addresses (of all, if that is NULL), those of the
+#define ZEPI_NO_OTHERS UINT64_MAX // an epoch that no commands are of
+
+// The newest point of the first busy timeline that may have got commands in epoch `since` or later,
+// of those behind `after` in the order of their addresses (of all, if that is NULL), those of the
 // first block first. No timeline in the point: there is none. No lock unless timelines beyond the
 // first block are listed.
 struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
                                  uint64_t since);
 struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
                                         uint64_t since);
+// Memory that is allocated from now on is not used by commands that were submitted before.
+void zepi_sync_begin_epoch_locked(struct zepi_sync *sync);
 
 // Whether every timeline is idle, so that no memory is in use. False: some are busy, or there are
 // too many for a short look.

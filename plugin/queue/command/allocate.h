@@ -10,7 +10,7 @@
 // Level Zero has no such commands. The address is handed out at once; a command is appended only
 // for a wait list or an event. An allocation comes after all earlier commands of the same in-order
 // queue, and after the events of its wait list: memory that was freed there serves it although
-// commands still use it (memory/usm_order.h). Nothing waits for events that the host did not name,
+// commands still use it (memory/usm_pool.h). Nothing waits for events that the host did not name,
 // so that two queues never come to wait for each other.
 
 zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm_kind_t kind,

@@ -280,7 +280,10 @@ static bool is_held_up(const struct object *object)
         const struct list *list = &object->model->lists[i];
         if (list->is_there && list->is_endless && !zepi_timeline_is_idle(list->timeline) &&
             (use->point.timeline == list->timeline ||
-             atomic_load(&list->timeline->epoch) >= use->since))
+             (use->since != ZEPI_NO_OTHERS &&
+              (atomic_load(&list->timeline->seen_submitted) !=
+                   zepi_timeline_now(list->timeline).seqno ||
+               atomic_load(&list->timeline->quiet_since) > use->since))))
             return true;
     }
     return false;

@@ -136,10 +136,12 @@ Test(timeline, covers_what_comes_before_if_it_is_ordered)
 Test(timeline, memory_that_is_younger_than_all_commands_is_unused)
 {
     struct fake_list list;
+    struct thing thing;
     add(&list);
     const uint64_t before = zepi_sync_epoch(&sync);
     submit(&list);
     cr_assert_not_null(zepi_sync_next(&sync, NULL, before).timeline);
+    give_up(&thing, 1);
     const uint64_t after = zepi_sync_epoch(&sync);
     cr_assert_null(zepi_sync_next(&sync, NULL, after).timeline);
     submit(&list);
