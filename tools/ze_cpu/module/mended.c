@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mended.h"
 
-#include "sub_groups.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +27,7 @@ enum {
     OP_SUBGROUP_SHUFFLE_INTEL = 5571,
     OP_SUBGROUP_SHUFFLE_DOWN_INTEL = 5572,
     OP_SUBGROUP_SHUFFLE_XOR_INTEL = 5574,
+    CAPABILITY_SUBGROUP_DISPATCH = 58,
     CAPABILITY_INTEL_SHUFFLE = 5568,
 };
 
@@ -47,7 +46,7 @@ struct mending {
     uint8_t *types;
     uint32_t uint_type; // of 32 bits; 0: there is none
     size_t shuffle_count, unreachable_count;
-    bool uses_sub_groups, has_intel_shuffles;
+    bool requires_sizes, has_intel_shuffles; // of sub-groups
     // While the copy is written:
     uint32_t *to;
     size_t written;
@@ -87,7 +86,8 @@ static void read_all(struct mending *mending)
         const uint32_t *words = mending->words + at;
         switch (words[0] & 0xffff) {
         case OP_CAPABILITY:
-            mending->uses_sub_groups = mending->uses_sub_groups || cpu_sub_groups_need(words[1]);
+            if (words[1] == CAPABILITY_SUBGROUP_DISPATCH)
+                mending->requires_sizes = true;
             if (words[1] == CAPABILITY_INTEL_SHUFFLE)
                 mending->has_intel_shuffles = true;
             break;
@@ -170,7 +170,7 @@ static void write_instruction(struct mending *mending, const uint32_t *words)
             write(mending, constant, NULL_CONSTANT_WORDS);
         }
     }
-    if (operation == OP_UNREACHABLE)
+    if (operation == OP_UNREACHABLE && mending->requires_sizes)
         write_return(mending);
     else if (may_move(mending, words))
         write_shuffle(mending, words);
@@ -205,9 +205,9 @@ bool cpu_mended_create(const void *spirv, size_t spirv_bytes, uint8_t **out_spir
     if (mending.types == NULL)
         return false;
     read_all(&mending);
-    const bool is_fine = !mending.uses_sub_groups ||
-                         mending.shuffle_count + mending.unreachable_count == 0 ||
-                         write_copy(&mending, out_spirv, out_size_bytes);
+    const bool is_needed =
+        mending.shuffle_count > 0 || (mending.requires_sizes && mending.unreachable_count > 0);
+    const bool is_fine = !is_needed || write_copy(&mending, out_spirv, out_size_bytes);
     free(mending.types);
     return is_fine;
 }
