@@ -116,8 +116,9 @@ struct object {
 
 static bool is_done(const struct command *command)
 {
-    return atomic_load(&command->list->lives) != command->lives ||
-           atomic_load(&command->list->done) >= command->seqno;
+    // In this order: the next list at the place begins with a lower number than the last may have.
+    return atomic_load(&command->list->done) >= command->seqno ||
+           atomic_load(&command->list->lives) != command->lives;
 }
 
 static void object_run(struct zepi_deferred *deferred)
