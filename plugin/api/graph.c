@@ -7,7 +7,7 @@
 #include "device/context.h"
 #include "graph/capture/capture.h"
 #include "graph/dump.h"
-#include "graph/launch_update.h"
+#include "graph/update.h"
 #include "launch/launch.h"
 
 zepi_result_t zepi_api_graph_create(zepi_context_t context, zepi_device_t device,
@@ -82,9 +82,12 @@ static zepi_result_t end_graph_add(struct zepi_graph_command *command, zepi_resu
     return result;
 }
 
-static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_launch_desc_t *desc,
-                                           struct zepi_graph_launch **out_launch)
+static zepi_result_t make_described_launch(const struct zepi_graph *graph,
+                                           const zepi_launch_desc_t *desc,
+                                           struct zepi_launch_record **out_record)
 {
+    struct zepi_launch launch;
+    struct zepi_launch_room room;
     zepi_result_t result = zepi_api_check_launch_desc(desc);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -93,10 +96,15 @@ static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_
                          "a launch of a graph has a kernel object, and neither a module nor values "
                          "nor a selector");
     result = zepi_check_object(desc->kernel, &zepi_kernel_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_launch_set_kernel(&launch, desc->kernel, graph->context, graph->device_index);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_api_read_launch(&launch, &room, graph->context, graph->device, desc);
     if (result != ZEPI_SUCCESS)
         return result;
-    const struct zepi_launch launch = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
-    return zepi_graph_make_launch(graph, desc->kernel, &launch, NULL, out_launch);
+    result = zepi_graph_make_launch(graph, &launch, NULL, out_record);
+    zepi_launch_room_finish(&room, &launch);
+    return result;
 }
 
 zepi_result_t zepi_api_graph_add_launch(zepi_graph_t graph, const zepi_launch_desc_t *desc,
@@ -170,38 +178,45 @@ zepi_result_t zepi_api_graph_finalize(zepi_graph_t graph)
     }
 }
 
-static zepi_result_t add_graph_update(struct zepi_graph *graph, const zepi_graph_update_t *update)
+// The record of an update, before the graph's mutex is taken.
+static zepi_result_t make_update(const struct zepi_graph *graph, const zepi_graph_update_t *update,
+                                 struct zepi_launch_record **out_record)
 {
     // The commands do not change any more.
     const struct zepi_graph_commands *commands = &graph->commands;
-    struct zepi_graph_launch *launch;
     if (update->number >= commands->count ||
         commands->list[update->number]->kind != ZEPI_GRAPH_LAUNCH)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "command %u of the graph is no launch",
                          update->number);
-    const zepi_result_t result = make_described_launch(graph, update->launch, &launch);
-    return result == ZEPI_SUCCESS
-               ? zepi_launch_update_replace(commands->list[update->number], launch)
-               : result;
+    return make_described_launch(graph, update->launch, out_record);
 }
 
 zepi_result_t zepi_api_graph_update(zepi_graph_t graph, uint32_t count,
                                     const zepi_graph_update_t *updates)
 {
+    struct zepi_launch_record **records;
+    uint32_t made = 0;
     zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
     if (count == 0 || !updates)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no update");
-    zepi_launch_update_begin(graph);
-    // Whether it is finalized is written with the turn.
-    if (!graph->is_updatable || !graph->is_finalized)
-        result = zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
-                           graph->is_updatable ? "was not finalized yet"
-                                               : "was not made to be updatable");
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = add_graph_update(graph, &updates[i]);
-    zepi_launch_update_end(graph, result == ZEPI_SUCCESS);
+    result = zepi_graph_check_update(graph);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    records = zepi_allocate(count, sizeof(records[0]));
+    if (!records)
+        return zepi_fail_no_memory();
+    while (made < count && result == ZEPI_SUCCESS) {
+        result = make_update(graph, &updates[made], &records[made]);
+        if (result == ZEPI_SUCCESS)
+            made++;
+    }
+    zepi_graph_update_begin(graph);
+    for (uint32_t i = 0; i < made; i++)
+        zepi_graph_update_put(graph->commands.list[updates[i].number], records[i]);
+    zepi_graph_update_end(graph, result == ZEPI_SUCCESS);
+    zepi_free(records);
     return result;
 }
 

@@ -12,21 +12,43 @@
 static_assert(sizeof(((struct zepi_thread_texts *)NULL)->error) == ERROR_BYTES,
               "an error can be saved whole");
 
-zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
+static void note_failure(enum zepi_subject subject, zepi_result_t result, const char *format,
+                         va_list arguments)
 {
     struct zepi_thread_texts *texts = zepi_thread_texts();
     zepi_thread.error = result;
     if (!texts)
-        return result;
-    va_list arguments;
-    va_start(arguments, format);
+        return;
     // By way of a buffer: an argument may be the old text.
     char text[ERROR_BYTES];
     vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
     memcpy(texts->error, text, strlen(text) + 1);
     texts->ze = ZE_RESULT_SUCCESS;
+    texts->subject = (uint8_t)subject;
+}
+
+zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    note_failure(ZEPI_SUBJECT_NONE, result, format, arguments);
+    va_end(arguments);
     return result;
+}
+
+zepi_result_t zepi_fail_about(enum zepi_subject subject, zepi_result_t result, const char *format,
+                              ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    note_failure(subject, result, format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+enum zepi_subject zepi_last_subject(void)
+{
+    return zepi_thread.texts ? (enum zepi_subject)zepi_thread.texts->subject : ZEPI_SUBJECT_NONE;
 }
 
 zepi_result_t zepi_fail_no_memory(void)
@@ -79,6 +101,7 @@ ze_result_t zepi_last_ze_result(void)
 void zepi_error_save(struct zepi_error *out_error)
 {
     out_error->ze = zepi_last_ze_result();
+    out_error->subject = zepi_last_subject();
     const char *text = zepi_last_error(&out_error->result);
     memcpy(out_error->text, text, strlen(text) + 1);
 }
@@ -90,6 +113,7 @@ void zepi_error_restore(const struct zepi_error *error)
     if (!texts)
         return;
     texts->ze = (int32_t)error->ze;
+    texts->subject = (uint8_t)error->subject;
     memcpy(texts->error, error->text, strlen(error->text) + 1);
 }
 

@@ -13,7 +13,18 @@
 zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold, noinline));
 
-// The same with the sentence that every lack of memory gets.
+// The same with what is wrong, for a front end whose codes tell that.
+enum zepi_subject {
+    ZEPI_SUBJECT_NONE, // any other
+    ZEPI_SUBJECT_ARG_COUNT,
+    ZEPI_SUBJECT_ARG,
+    ZEPI_SUBJECT_GROUP_SIZE,
+};
+zepi_result_t zepi_fail_about(enum zepi_subject subject, zepi_result_t result, const char *format,
+                              ...) __attribute__((format(printf, 3, 4), cold, noinline));
+enum zepi_subject zepi_last_subject(void); // of the thread's last failure
+
+// Fails with the sentence that every lack of memory gets.
 zepi_result_t zepi_fail_no_memory(void) __attribute__((cold, noinline));
 
 // Appends to the text of the thread's last failure, or puts text before it ("kernel 'f': ").
@@ -30,6 +41,7 @@ ze_result_t zepi_last_ze_result(void);
 struct zepi_error {
     zepi_result_t result;
     ze_result_t ze;
+    enum zepi_subject subject;
     char text[2048];
 };
 void zepi_error_save(struct zepi_error *out_error);

@@ -18,8 +18,9 @@
 struct zepi_thread_texts {
     struct zepi_thread_texts *next, *previous; // of all threads
     char error[2048];
-    int32_t ze; // the driver's result behind the error; 0: zepi found the mistake itself
-    char *log;  // owned; NULL: none
+    int32_t ze;      // the driver's result behind the error; 0: zepi found the mistake itself
+    uint8_t subject; // enum zepi_subject
+    char *log;       // owned; NULL: none
     size_t log_capacity;
 };
 

@@ -4,7 +4,6 @@
 #include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "launch/kernel.h"
-#include "memory/image.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,78 +27,55 @@ static void dump_sizes(FILE *file, const char *name, const size_t sizes[3], uint
         fprintf(file, "%s%zu", i > 0 ? " x " : " ", sizes[i]);
 }
 
-// Images and samplers stand as values, of the driver's handle. Native code does not tell what its
-// arguments are, and the launch does not hold every object. NULL: it is neither.
-static const char *name_pixel_object(const struct zepi_graph *graph,
-                                     const struct zepi_graph_launch *launch, uint32_t index)
+// Up to 8 bytes, as a number.
+static void dump_bytes(FILE *file, const struct zepi_arg *arg)
 {
-    const struct zepi_device_kernel *device_kernel =
-        zepi_graph_device_kernel(graph, launch->kernel);
-    const void *object = launch->memory[index].object;
-    const uint8_t kind = index < device_kernel->argument_count
-                             ? device_kernel->arguments[index].kind
-                             : ZEPI_SPIRV_ARGUMENT_VALUE;
-    if (kind == ZEPI_SPIRV_ARGUMENT_IMAGE || zepi_object_is(object, &zepi_image_type))
-        return "image";
-    return kind == ZEPI_SPIRV_ARGUMENT_SAMPLER || zepi_object_is(object, &zepi_sampler_type)
-               ? "sampler"
-               : NULL;
+    fprintf(file, "%zu bytes", zepi_arg_size(arg));
+    if (!zepi_arg_is_large(arg))
+        fprintf(file, ", 0x%llx", (unsigned long long)arg->payload);
 }
 
-// Up to 8 bytes, as a number. An object has a name, and the host's handle if that is known.
-static void dump_value(FILE *file, const zepi_argument_t *argument, const char *name,
-                       const void *object)
+static void dump_argument(FILE *file, const struct zepi_launch *launch, uint32_t index)
 {
-    uint64_t value = 0;
-    const bool has_number = argument->value && argument->size_bytes <= sizeof(value);
-    if (has_number)
-        memcpy(&value, argument->value, argument->size_bytes);
-    if (name && object)
-        fprintf(file, "%s %p", name, object);
-    else if (name)
-        fprintf(file, "%s 0x%llx", name, (unsigned long long)value);
-    else if (has_number)
-        fprintf(file, "%zu bytes, 0x%llx", argument->size_bytes, (unsigned long long)value);
-    else
-        fprintf(file, "%zu bytes", argument->size_bytes);
-}
-
-static void dump_argument(FILE *file, const struct zepi_graph *graph,
-                          const struct zepi_graph_launch *launch, uint32_t index)
-{
-    const zepi_argument_t *argument = &launch->arguments[index];
+    const struct zepi_arg *arg = &launch->args[index];
+    const uint32_t use = zepi_arg_use(arg);
+    const void *object = use > 0 ? launch->uses[use - 1].object : NULL;
     fprintf(file, "\\nargument %u: ", index);
-    switch (argument->kind) {
-    case ZEPI_ARGUMENT_POINTER:
-        fprintf(file, "%p", argument->value);
+    switch (zepi_arg_kind(arg)) {
+    case ZEPI_ARG_BYTES:
+        dump_bytes(file, arg);
         break;
-    case ZEPI_ARGUMENT_BUFFER:
-        fprintf(file, "buffer %p", argument->value);
+    case ZEPI_ARG_ADDRESS:
+        fprintf(file, "%p", (const void *)(uintptr_t)arg->payload);
         break;
-    case ZEPI_ARGUMENT_LOCAL:
-        fprintf(file, "%zu bytes of local memory", argument->size_bytes);
+    case ZEPI_ARG_SLM:
+        fprintf(file, "%zu bytes of local memory", zepi_arg_size(arg));
         break;
-    default:
-        dump_value(file, argument, name_pixel_object(graph, launch, index),
-                   launch->memory[index].object);
+    case ZEPI_ARG_BUFFER:
+        fprintf(file, "buffer %p", object);
+        break;
+    case ZEPI_ARG_IMAGE:
+        fprintf(file, "image %p", object);
+        break;
+    case ZEPI_ARG_SAMPLER:
+        fprintf(file, "sampler %p", object);
         break;
     }
 }
 
-static void dump_launch(FILE *file, const struct zepi_graph *graph,
-                        const struct zepi_graph_launch *launch)
+static void dump_launch(FILE *file, const struct zepi_launch *launch)
 {
-    const zepi_launch_desc_t *desc = &launch->desc;
     const size_t none[3] = {0};
+    const uint32_t work_dim = launch->work_dim;
     fprintf(file, "launch ");
     dump_text(file, launch->kernel->name);
-    dump_sizes(file, "global size", desc->global_size, desc->work_dim);
-    if (memcmp(desc->group_size, none, sizeof(none)) != 0)
-        dump_sizes(file, "group size", desc->group_size, desc->work_dim);
-    if (memcmp(desc->global_offset, none, sizeof(none)) != 0)
-        dump_sizes(file, "global offset", desc->global_offset, desc->work_dim);
-    for (uint32_t i = 0; i < desc->argument_count; i++)
-        dump_argument(file, graph, launch, i);
+    dump_sizes(file, "global size", launch->global_size, work_dim);
+    if (!zepi_sizes_are_equal(work_dim, launch->group_size, none))
+        dump_sizes(file, "group size", launch->group_size, work_dim);
+    if (!zepi_sizes_are_equal(work_dim, launch->global_offset, none))
+        dump_sizes(file, "global offset", launch->global_offset, work_dim);
+    for (uint32_t i = 0; i < launch->arg_count; i++)
+        dump_argument(file, launch, i);
 }
 
 static void dump_command(FILE *file, const struct zepi_graph_command *command)
@@ -132,7 +108,7 @@ static void dump_command(FILE *file, const struct zepi_graph_command *command)
                 command->size_bytes, (const void *)command->from);
         break;
     case ZEPI_GRAPH_LAUNCH:
-        dump_launch(file, command->graph, command->launch);
+        dump_launch(file, &command->launch->launch);
         break;
     case ZEPI_GRAPH_NATIVE:
         fprintf(file, "native command");
@@ -166,11 +142,9 @@ static char *dump_to_memory(struct zepi_graph *graph, size_t *out_size)
         return NULL;
     fprintf(file, "digraph zepi {\n    node [shape=box];\n");
     if (graph) {
-        zepi_mutex_lock(&graph->turn);
         zepi_mutex_lock(&graph->mutex);
         dump_commands(file, &graph->commands);
         zepi_mutex_unlock(&graph->mutex);
-        zepi_mutex_unlock(&graph->turn);
     }
     fprintf(file, "}\n");
     const bool is_whole = !ferror(file);

@@ -7,6 +7,7 @@
 #include "graph/execution.h"
 #include "graph/mutable_launch.h"
 #include "graph/recording.h"
+#include "launch/launch.h"
 #include "queue/capture_command.h"
 #include "queue/event.h"
 #include "queue/submit.h"
@@ -83,68 +84,16 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                      graph->commands.is_in_order ? 0 : wait_count, waits);
 }
 
-// Larger launches are checked before they have memory, which is their own then.
-#define LARGEST_IN_ARENA_BYTES ((size_t)8 << 10)
-
-// A launch for an update, which replaces another one, has memory of its own: it may be replaced,
-// too.
-static struct zepi_graph_launch *graph_allocate_launch(struct zepi_graph *graph, size_t size_bytes)
+zepi_result_t zepi_graph_make_launch(const struct zepi_graph *graph,
+                                     const struct zepi_launch *launch,
+                                     const struct zepi_launch *checked,
+                                     struct zepi_launch_record **out_record)
 {
-    struct zepi_graph_launch *launch = NULL;
-    zepi_mutex_lock(&graph->mutex);
-    const bool is_in_arena = !graph->is_finalized && size_bytes <= LARGEST_IN_ARENA_BYTES;
-    if (size_bytes > 0)
-        launch = is_in_arena ? zepi_arena_allocate(&graph->arena, size_bytes)
-                             : zepi_allocate(1, size_bytes);
-    zepi_mutex_unlock(&graph->mutex);
-    if (launch)
-        launch->is_in_arena = is_in_arena;
-    else
-        zepi_fail_no_memory();
-    return launch;
-}
-
-// Of a launch that was not filled in.
-static void graph_give_launch_back(struct zepi_graph *graph, struct zepi_graph_launch *launch,
-                                   size_t size_bytes)
-{
-    if (!launch->is_in_arena) {
-        zepi_free(launch);
-        return;
-    }
-    zepi_mutex_lock(&graph->mutex);
-    zepi_arena_give_back(&graph->arena, launch, size_bytes);
-    zepi_mutex_unlock(&graph->mutex);
-}
-
-zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, struct zepi_kernel *kernel,
-                                     const struct zepi_launch *from,
-                                     const struct zepi_graph_memory *memory,
-                                     struct zepi_graph_launch **out_launch)
-{
-    const struct zepi_device *device = graph->device;
-    struct zepi_device_kernel *device_kernel;
-    zepi_result_t result =
-        zepi_launch_check_kernel(graph->context, graph->device_index, kernel, from, &device_kernel);
+    const zepi_result_t result = zepi_launch_check(graph->device, launch, checked);
     if (result != ZEPI_SUCCESS)
         return result;
-    const size_t size_bytes = zepi_graph_launch_size(&from->arguments);
-    if (size_bytes == 0 || size_bytes > LARGEST_IN_ARENA_BYTES) {
-        result = zepi_launch_check_contents(device, kernel, device_kernel, from, NULL);
-        if (result != ZEPI_SUCCESS)
-            return result;
-    }
-    struct zepi_graph_launch *launch = graph_allocate_launch(graph, size_bytes);
-    if (!launch)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    result = zepi_launch_check_contents(device, kernel, device_kernel, from, launch->arguments);
-    if (result != ZEPI_SUCCESS) {
-        graph_give_launch_back(graph, launch, size_bytes);
-        return result;
-    }
-    zepi_graph_launch_init(launch, kernel, from, memory);
-    *out_launch = launch;
-    return ZEPI_SUCCESS;
+    *out_record = zepi_launch_record_create(launch);
+    return *out_record ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
@@ -199,14 +148,12 @@ static void graph_destroy(void *object)
     for (size_t i = 0; i < graph->commands.count; i++)
         zepi_release(graph->commands.list[i]);
     zepi_free(graph->commands.list);
-    zepi_arena_finish(&graph->arena);
     for (size_t i = 0; i < graph->commands.kept_count; i++)
         zepi_release(graph->commands.kept[i].object);
     zepi_free(graph->commands.kept);
     for (size_t i = 0; i < graph->outside_count; i++)
         zepi_release(graph->outside[i]);
     zepi_free(graph->outside);
-    zepi_free(graph->edits);
     zepi_release(graph->context);
 }
 
@@ -220,7 +167,7 @@ struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_d
     graph->context = zepi_retain(context);
     graph->device = device;
     graph->device_index = zepi_context_device_index(context, device);
-    graph->version = 1;
+    atomic_init(&graph->version, 1);
     graph->oldest_version = 1;
     return graph;
 }
@@ -259,15 +206,42 @@ static bool graph_set_finalized(struct zepi_graph *graph, bool is_finalized)
     return changes;
 }
 
+// ---- Recordings ----
+
+// Records the commands with their launches as they are to a recording that does not run.
+static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
+{
+    zepi_recording_clear(recording);
+    zepi_mutex_lock(&graph->mutex);
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
+    const zepi_result_t result =
+        zepi_recorded_uses_hold_launches(&recording->uses, &graph->commands);
+    zepi_mutex_unlock(&graph->mutex);
+    return result == ZEPI_SUCCESS ? zepi_recording_record(recording, &graph->commands, version)
+                                  : result;
+}
+
+// Puts the launches that updates have changed since into the lists of a recording that does not
+// run. False: it cannot, and has to be recorded anew.
+static bool graph_follow(struct zepi_graph *graph, struct zepi_recording *recording)
+{
+    if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS)
+        return false;
+    zepi_mutex_lock(&graph->mutex);
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
+    const uint32_t count = zepi_recording_take_changes(recording, graph->dirty);
+    zepi_mutex_unlock(&graph->mutex);
+    return zepi_recording_apply_changes(recording, count, version);
+}
+
 static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recording **out_recording)
 {
     struct zepi_recording *recording = NULL;
     zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
     if (result == ZEPI_SUCCESS) {
-        recording->is_updatable = graph->is_updatable;
         recording->is_mutable =
             graph->is_updatable && zepi_mutable_launch_is_offered(graph->device);
-        result = zepi_recording_record(recording, &graph->commands, graph->version);
+        result = graph_record(graph, recording);
     }
     if (result != ZEPI_SUCCESS) {
         zepi_recording_destroy(recording);
@@ -281,34 +255,60 @@ static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recordi
 zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
 {
     struct zepi_recording *recording;
-    zepi_mutex_lock(&graph->turn);
+    zepi_mutex_lock(&graph->submit_mutex);
     zepi_result_t result = graph_set_finalized(graph, true)
                                ? add_recording(graph, &recording)
                                : zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized before");
     if (result != ZEPI_SUCCESS && graph->recording_count == 0)
         graph_set_finalized(graph, false);
-    zepi_mutex_unlock(&graph->turn);
+    zepi_mutex_unlock(&graph->submit_mutex);
     return result;
 }
 
 // ---- Updates ----
 
-// A recording of earlier launches that does not run gets the new ones, and gives up objects that
-// the earlier ones used. What cannot be changed forgets all it has.
-void zepi_graph_update_recordings_locked(struct zepi_graph *graph)
+zepi_result_t zepi_graph_check_update_locked(const struct zepi_graph *graph)
 {
-    const uint64_t version = graph->version;
+    return graph->is_updatable && graph->is_finalized
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
+                           graph->is_updatable ? "was not finalized yet"
+                                               : "was not made to be updatable");
+}
+
+zepi_result_t zepi_graph_check_update(struct zepi_graph *graph)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const zepi_result_t result = zepi_graph_check_update_locked(graph);
+    zepi_mutex_unlock(&graph->mutex);
+    return result;
+}
+
+// A recording of earlier launches that does not run gets the new ones, and gives up objects that
+// the earlier ones used. One that cannot be changed forgets all it has.
+static void graph_follow_all(struct zepi_graph *graph)
+{
+    // Acquire: the launches of that version. A later one is seen by the next call.
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_acquire);
     uint64_t oldest = version;
     for (uint32_t i = 0; i < graph->recording_count; i++) {
         struct zepi_recording *recording = graph->recordings[i];
-        if (recording->version == 0 || recording->version == version)
+        if (recording->version == 0 || recording->version >= version)
             continue;
         if (zepi_recording_ask_idle(recording) != ZEPI_SUCCESS)
             oldest = recording->version < oldest ? recording->version : oldest;
-        else if (!zepi_recording_update(recording, graph->changed, version))
+        else if (!graph_follow(graph, recording))
             zepi_recording_clear(recording);
     }
     graph->oldest_version = oldest;
+}
+
+void zepi_graph_try_follow(struct zepi_graph *graph)
+{
+    if (!zepi_mutex_try_lock(&graph->submit_mutex))
+        return;
+    graph_follow_all(graph);
+    zepi_mutex_unlock(&graph->submit_mutex);
 }
 
 // ---- Executions ----
@@ -338,50 +338,36 @@ static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
     return ZEPI_SUCCESS;
 }
 
-// All recordings run. Waits for the execution that began first without the turn, so that updates
-// and other readers of the graph go on: the thread that this execution waits for may be one of
-// them.
-static __attribute__((noinline)) zepi_result_t graph_await_oldest(struct zepi_graph *graph,
-                                                                  struct zepi_recording *oldest)
-{
-    zepi_event_t last = zepi_retain(oldest->last);
-    zepi_mutex_unlock(&graph->turn);
-    const zepi_result_t result = zepi_event_wait(1, &last, UINT64_MAX);
-    zepi_mutex_lock(&graph->turn);
-    zepi_recording_release_event(oldest, last);
-    return result;
-}
-
 // *recording: one that does not run, or NULL; becomes one with the launches as they are.
-static __attribute__((noinline)) zepi_result_t
-make_recording(struct zepi_graph *graph, uint64_t version, struct zepi_recording **recording)
+static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph *graph,
+                                                              struct zepi_recording **recording)
 {
     struct zepi_recording *idle = *recording;
     if (!idle)
         return add_recording(graph, recording);
-    return idle->version == version ||
-                   (idle->version != 0 && zepi_recording_update(idle, graph->changed, version))
-               ? ZEPI_SUCCESS
-               : zepi_recording_record(idle, &graph->commands, version);
+    return idle->version != 0 && graph_follow(graph, idle) ? ZEPI_SUCCESS
+                                                           : graph_record(graph, idle);
 }
 
-// One that does not run, with the launches as they are. Updates and executions of other threads may
-// come before it returns.
+// One that does not run, with the launches as they are or as an update makes them meanwhile.
 static zepi_result_t choose_recording(struct zepi_graph *graph,
                                       struct zepi_recording **out_recording)
 {
     // A host's own list cannot be recorded once more.
     const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
+    // Acquire: an update that was over before this execution.
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_acquire);
     struct zepi_recording *recording;
     struct zepi_recording *oldest;
-    zepi_result_t result = find_recording(graph, graph->version, &recording, &oldest);
+    zepi_result_t result = find_recording(graph, version, &recording, &oldest);
+    // All recordings run. Executions of other threads have to wait, too, and updates do not.
     while (result == ZEPI_SUCCESS && !recording && graph->recording_count == most) {
-        result = graph_await_oldest(graph, oldest);
+        result = zepi_event_wait(1, &oldest->last, UINT64_MAX);
         if (result == ZEPI_SUCCESS)
-            result = find_recording(graph, graph->version, &recording, &oldest);
+            result = find_recording(graph, version, &recording, &oldest);
     }
-    if (result == ZEPI_SUCCESS && (!recording || recording->version != graph->version))
-        result = make_recording(graph, graph->version, &recording);
+    if (result == ZEPI_SUCCESS && (!recording || recording->version < version))
+        result = make_recording(graph, &recording);
     *out_recording = recording;
     return result;
 }
@@ -416,8 +402,8 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
                                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_recording *recording;
-    // Written with the turn.
-    if (!graph->is_finalized)
+    // Finalizing makes the first one.
+    if (graph->recording_count == 0)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
     zepi_result_t result = choose_recording(graph, &recording);
     if (result != ZEPI_SUCCESS)
@@ -430,8 +416,8 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;
-    if (graph->oldest_version != graph->version)
-        zepi_graph_update_recordings_locked(graph);
+    if (graph->oldest_version != atomic_load_explicit(&graph->version, memory_order_relaxed))
+        graph_follow_all(graph);
     return result;
 }
 
@@ -443,8 +429,8 @@ zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *qu
         result = zepi_submit_await_unreachable(queue, wait);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_mutex_lock(&graph->turn);
+    zepi_mutex_lock(&graph->submit_mutex);
     result = graph_execute_locked(graph, queue, wait, out_event);
-    zepi_mutex_unlock(&graph->turn);
+    zepi_mutex_unlock(&graph->submit_mutex);
     return zepi_capture_check_uncaptured(result);
 }

@@ -2,7 +2,6 @@
 #ifndef ZEPI_GRAPH_GRAPH_H
 #define ZEPI_GRAPH_GRAPH_H
 
-#include "core/arena.h"
 #include "graph/graph_command.h"
 
 struct zepi_recording;
@@ -30,39 +29,30 @@ struct zepi_graph {
     uint32_t device_index;        // in the context
     bool is_updatable;
     bool is_profiled;
-    // Guards the members below; allocation alone under it.
+    // Guards the members below, and launches of commands. Nothing waits under it.
     struct zepi_mutex mutex;
-    bool is_finalized;                   // the commands do not change any more
+    bool is_finalized;                   // the commands do not change any more, but for launches
     struct zepi_graph_commands commands; // but for its is_in_order
-    struct zepi_arena arena;             // the memory of launches
     enum zepi_graph_capture capture;
     zepi_event_t *outside; // owned list of references: not captured, and executions wait for them
     size_t outside_count;
     size_t outside_capacity;
-    ze_command_list_handle_t open; // borrowed; the list of a host's function
-    // Guards the members below. Held while an execution is enqueued: the next one follows it, on
-    // whatever queue.
-    struct zepi_mutex turn;
+    ze_command_list_handle_t open;       // borrowed; the list of a host's function
+    atomic_uint_fast64_t version;        // of the launches: the next one with each update
+    struct zepi_graph_command *dirty;    // borrowed list: of updated commands, the last one first
+    struct zepi_graph_command *drafts;   // borrowed list: of the update that is being made
+    struct zepi_launch_record *given_up; // owned list: drafts that others have replaced
+    // Guards the members below: the order of executions, and their recordings. An execution waits
+    // under it if all recordings run. `mutex` may be taken under it.
+    struct zepi_mutex submit_mutex;
     struct zepi_recording *recordings[ZEPI_GRAPH_RECORDINGS]; // owned
     uint32_t recording_count;
     struct zepi_recording *last; // of the last execution; NULL: there was none
     uint64_t execution_count;
-    uint64_t version;                   // of the launches: the next one with each update
-    uint64_t oldest_version;            // that a recording has
-    struct zepi_graph_command *changed; // borrowed list: by updates, the last one first
-    struct zepi_graph_edit *edits;      // owned list: of the update that is being made
-    size_t edit_count;
-    size_t edit_capacity;
+    uint64_t oldest_version; // that a recording has
 };
 
 extern const struct zepi_type zepi_graph_type;
-
-// Of a kernel whose launch on the graph's device has been checked.
-static inline struct zepi_device_kernel *zepi_graph_device_kernel(const struct zepi_graph *graph,
-                                                                  const struct zepi_kernel *kernel)
-{
-    return zepi_device_kernel_of(kernel->device_kernels[graph->device_index]);
-}
 
 // A graph for a device of a context, which have been checked. NULL without memory (noted).
 struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_device *device);
@@ -75,13 +65,12 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
 struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                                    enum zepi_graph_command_kind kind,
                                                    uint32_t wait_count, const uint32_t *waits);
-// Checks a launch on the graph's device, and makes one of the graph. The kernel has been checked.
-// `memory`: that of each argument, without references; NULL: that of the buffers, images and
-// samplers among the arguments. ZEPI_ARGUMENTS_UNREAD: launch/arguments.h.
-zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, struct zepi_kernel *kernel,
-                                     const struct zepi_launch *from,
-                                     const struct zepi_graph_memory *memory,
-                                     struct zepi_graph_launch **out_launch);
+// Checks a launch of a kernel object on the graph's device, and makes a record of it. `checked`:
+// zepi_launch_check.
+zepi_result_t zepi_graph_make_launch(const struct zepi_graph *graph,
+                                     const struct zepi_launch *launch,
+                                     const struct zepi_launch *checked,
+                                     struct zepi_launch_record **out_record);
 // Consumes the command. *out_number: by which a later one waits for it.
 zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_number);
 
@@ -99,8 +88,14 @@ bool zepi_graph_is_finalized(struct zepi_graph *graph);
 enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
-// Recordings that do not run follow the launches as they are. With the turn.
-void zepi_graph_update_recordings_locked(struct zepi_graph *graph);
+// Whether its launches may be updated: ZEPI_ERROR_WRONG_STATE if not. The function that ends in
+// _locked has the mutex.
+zepi_result_t zepi_graph_check_update_locked(const struct zepi_graph *graph);
+zepi_result_t zepi_graph_check_update(struct zepi_graph *graph);
+
+// Recordings that do not run follow the launches as they are, unless an execution is being
+// enqueued: then this or the next one sees to it.
+void zepi_graph_try_follow(struct zepi_graph *graph);
 
 // Enqueues an execution to a queue of the graph's context and device that is not in capture mode
 // (zepi_capture_execute). It follows the one before it.

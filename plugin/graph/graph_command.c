@@ -33,7 +33,7 @@ zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi
 
 static void command_release_launch(struct zepi_graph_command *command)
 {
-    zepi_graph_launch_release(command->launch);
+    zepi_launch_record_release(command->launch);
     for (uint32_t i = 0; i < command->kernel_count; i++)
         zepi_release(command->kernels[i]);
     if (command->kernels)
@@ -88,12 +88,12 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
 
 struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
                                                    const struct zepi_graph_command *from,
-                                                   struct zepi_graph_launch *launch)
+                                                   struct zepi_launch_record *launch)
 {
     struct zepi_graph_command *command =
         zepi_graph_command_create(graph, from->context, from->kind, 0, NULL);
     if (!command) {
-        zepi_graph_launch_release(launch);
+        zepi_launch_record_release(launch);
         return NULL;
     }
     command->launch = launch;

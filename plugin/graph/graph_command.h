@@ -3,10 +3,16 @@
 #define ZEPI_GRAPH_GRAPH_COMMAND_H
 
 #include "copy/copy.h"
-#include "graph/graph_launch.h"
+#include "launch/launch_record.h"
 
 struct zepi_graph;
 struct zepi_image_copy;
+
+// Memory, or another object, that a recorded command uses.
+struct zepi_graph_memory {
+    void *object;                 // owned reference; NULL: none
+    struct zepi_buffer_part part; // the bytes that a device uses; no buffer: it does not move
+};
 
 enum zepi_graph_command_kind {
     ZEPI_GRAPH_COPY,
@@ -21,7 +27,7 @@ enum zepi_graph_command_kind {
 };
 
 // A command, whose handle the host may have for updates. It goes with its graph. Written only
-// before it is added, but for `launch`, `number` and `is_awaited`.
+// before it is added, but for `launch`, `number`, `is_awaited` and what updates have.
 struct zepi_graph_command {
     struct zepi_object object;
     struct zepi_graph *graph;     // borrowed: holds the command
@@ -46,17 +52,15 @@ struct zepi_graph_command {
     void *pattern;                      // owned
     size_t pattern_size_bytes;
     uint32_t advice; // a bit for each zepi_advice_t
-    // Launches. Changed and replaced by updates, under the graph's turn.
-    struct zepi_graph_launch *launch; // one reference
-    struct zepi_kernel **kernels;     // owned list of references: that an update may choose
+    // Launches. Replaced by updates, under the graph's mutex.
+    struct zepi_launch_record *launch; // one reference
+    struct zepi_kernel **kernels;      // owned list of references: that an update may choose
     uint32_t kernel_count;
-    // What updates changed, in this version of the graph for the last time (graph_launch.h).
-    // Recordings of an earlier version lack no more than these changes.
-    uint64_t changes;
-    uint64_t changed_version;        // 0: no update changed it
-    struct zepi_graph_command *prev; // of those that updates changed: the last one first
-    struct zepi_graph_command *next;
-    struct zepi_graph_native *native; // owned
+    struct zepi_launch_record *draft; // one reference: of the update that is being made, or NULL
+    struct zepi_graph_command *next_draft;
+    uint64_t dirty_version; // of the last update of it; 0: there was none
+    struct zepi_graph_command *prev_dirty, *next_dirty; // the last one first
+    struct zepi_graph_native *native;                   // owned
 };
 
 // Commands that a host recorded itself, through Level Zero.
@@ -66,26 +70,6 @@ struct zepi_graph_native {
 };
 
 extern const struct zepi_type zepi_graph_command_type;
-
-// What an update that is being made has replaced (launch_update.h).
-#define ZEPI_GRAPH_EDIT_BYTES 64
-struct zepi_graph_edit {
-    struct zepi_graph_command *command; // borrowed
-    enum zepi_graph_edit_kind {
-        ZEPI_GRAPH_EDIT_LAUNCH,
-        ZEPI_GRAPH_EDIT_ARGUMENT,
-        ZEPI_GRAPH_EDIT_SIZES,
-    } kind;
-    uint32_t index; // of an argument
-    union {
-        struct zepi_graph_launch *launch; // one reference
-        struct {
-            zepi_argument_t argument;
-            unsigned char value[ZEPI_GRAPH_EDIT_BYTES]; // its bytes
-        };
-        zepi_launch_desc_t desc;
-    } old;
-};
 
 // The commands of a graph in the order in which they were added, and facts of all of them that
 // recordings need.
@@ -112,7 +96,7 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
 // a reference of which is consumed. NULL without memory (noted).
 struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
                                                    const struct zepi_graph_command *from,
-                                                   struct zepi_graph_launch *launch);
+                                                   struct zepi_launch_record *launch);
 // A list for a native command, to be recorded by the host, which closes it.
 zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
                                        struct zepi_graph_native **out_native);

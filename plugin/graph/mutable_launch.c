@@ -5,9 +5,10 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "launch/kernel.h"
 #include "launch/kernel_instance.h"
 #include "launch/work_size.h"
-#include "memory/buffer.h"
+#include "memory/usm_table.h"
 #include "ze/ze.h"
 
 const struct zepi_ze_mutable_flags_desc zepi_mutable_list_desc = {
@@ -166,71 +167,56 @@ static bool changes_end(struct changes *changes)
 }
 
 static bool changes_add_argument(struct changes *changes, uint64_t id, uint32_t index,
-                                 const struct zepi_graph_launch *launch)
+                                 const struct zepi_arg *arg)
 {
-    const zepi_argument_t *argument = &launch->arguments[index];
-    // Objects that are no memory stand as values with a reference of their own: images, samplers.
-    if (launch->has_objects && launch->memory[index].object && !launch->memory[index].part.buffer)
-        return false;
-    if (changes->argument_count == MOST_ARGUMENTS && !changes_flush(changes))
+    if (zepi_arg_kind(arg) == ZEPI_ARG_IMAGE || zepi_arg_kind(arg) == ZEPI_ARG_SAMPLER ||
+        (changes->argument_count == MOST_ARGUMENTS && !changes_flush(changes)))
         return false;
     struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[changes->argument_count++];
     desc->stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC;
     desc->id = id;
     desc->index = index;
-    if (argument->kind == ZEPI_ARGUMENT_POINTER) {
-        desc->size_bytes = sizeof(argument->value);
-        desc->value = &argument->value;
-    } else if (argument->kind == ZEPI_ARGUMENT_BUFFER) {
-        const struct zepi_buffer *buffer = argument->value;
-        if (!buffer->fixed)
-            return false;
-        desc->size_bytes = sizeof(buffer->fixed);
-        desc->value = &buffer->fixed;
-    } else {
-        desc->size_bytes = argument->size_bytes;
-        desc->value = argument->value;
-    }
+    desc->size_bytes = zepi_arg_size(arg);
+    desc->value = zepi_arg_value(arg);
     changes_link(changes, desc, &desc->next);
     return true;
 }
 
-static bool has_offset(const zepi_launch_desc_t *desc)
+static bool has_offset(const struct zepi_launch *launch)
 {
-    for (uint32_t i = 0; i < desc->work_dim; i++) {
-        if (desc->global_offset[i] > 0)
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        if (launch->global_offset[i] > 0)
             return true;
     }
     return false;
 }
 
+// `old`: with which the list was recorded.
 static bool changes_add_offset(struct changes *changes, struct zepi_ze_mutable_triple_desc *offset,
-                               const zepi_launch_desc_t *desc, uint64_t changed)
+                               const struct zepi_launch *old, const struct zepi_launch *launch)
 {
-    for (uint32_t i = 0; i < desc->work_dim; i++) {
-        if (desc->global_offset[i] > UINT32_MAX)
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        if (launch->global_offset[i] > UINT32_MAX)
             return false;
-        offset->xyz[i] = (uint32_t)desc->global_offset[i];
+        offset->xyz[i] = (uint32_t)launch->global_offset[i];
     }
     if (!(changes->uses->device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
-        return !(changed & ZEPI_GRAPH_CHANGED_OFFSET) && !has_offset(desc);
+        return !has_offset(old) && !has_offset(launch);
     changes_link(changes, offset, &offset->next);
     return true;
 }
 
 static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes, uint64_t id,
-                                                        const struct zepi_graph_launch *launch,
-                                                        uint64_t changed)
+                                                        const struct zepi_launch *old,
+                                                        const struct zepi_launch *launch)
 {
     struct zepi_work_size size;
     struct zepi_recorded_uses *uses = changes->uses;
-    const zepi_launch_desc_t *desc = &launch->desc;
-    const struct zepi_device_kernel *device_kernel =
-        zepi_device_kernel_of(launch->kernel->device_kernels[uses->device_index]);
     const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
     if (!instance ||
-        zepi_work_size_init(&size, device_kernel, uses->device, instance->ze, desc->work_dim,
-                            desc->global_size, desc->group_size) != ZEPI_SUCCESS ||
+        zepi_work_size_init(&size, zepi_launch_device_kernel(launch), uses->device, instance->ze,
+                            launch->work_dim, launch->global_size,
+                            launch->group_size) != ZEPI_SUCCESS ||
         size.is_empty)
         return false;
     if (changes->size_count == MOST_SIZES && !changes_flush(changes))
@@ -248,24 +234,18 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
     changes_link(changes, &sizes->count, &sizes->count.next);
     sizes->offset = (struct zepi_ze_mutable_triple_desc){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC, .id = id};
-    return changes_add_offset(changes, &sizes->offset, desc, changed);
+    return changes_add_offset(changes, &sizes->offset, old, launch);
 }
 
 // To the command's kernel, which is one that the list knows of. Each of its arguments has a value.
 static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *uses,
                                                     ze_command_list_handle_t list, uint64_t id,
-                                                    const struct zepi_kernel *old,
                                                     const struct zepi_graph_command *command)
 {
     const struct zepi_device *device = uses->device;
-    const struct zepi_graph_launch *launch = command->launch;
-    const struct zepi_build_result *to = launch->kernel->device_kernels[uses->device_index];
-    if (to == old->device_kernels[uses->device_index])
-        return true;
-    const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
-    if (!instance || command->kernel_count < 2 ||
-        !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
-        launch->desc.argument_count != zepi_device_kernel_of(to)->argument_count)
+    const struct zepi_kernel_instance *instance =
+        get_instance_of(uses, uses->launches[command->number]->launch.kernel);
+    if (!instance || command->kernel_count < 2 || !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL))
         return false;
     ze_kernel_handle_t kernel = mutable_handle(device, ZEL_HANDLE_KERNEL, instance->ze);
     return mutable_optional_of(device)->update_command_kernels(
@@ -273,50 +253,68 @@ static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *u
            ZE_RESULT_SUCCESS;
 }
 
-// The command was recorded with the launch `old`.
-static bool change_launch(struct changes *changes, ze_command_list_handle_t list, uint64_t id,
-                          const struct zepi_graph_launch *old,
-                          const struct zepi_graph_command *command)
+// Whether an argument is the one that the list has, with the same kernel. An address is if it is in
+// memory that zepi made and no memory was freed since (quirk kept-argument-allocation). Both
+// launches keep the objects behind handles.
+static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
+                             bool is_same_memory, const struct zepi_arg *old,
+                             const struct zepi_arg *arg)
 {
-    const struct zepi_graph_launch *launch = command->launch;
-    uint64_t changed = command->changes;
+    if (zepi_arg_kind(old) != zepi_arg_kind(arg) || zepi_arg_size(old) != zepi_arg_size(arg))
+        return false;
+    if (zepi_arg_is_large(arg))
+        return memcmp(zepi_arg_value(old), zepi_arg_value(arg), zepi_arg_size(arg)) == 0;
+    if (old->payload != arg->payload || zepi_arg_size(arg) != sizeof(void *))
+        return old->payload == arg->payload;
+    return device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
+           (arg->head & ZEPI_ARG_ALWAYS_SET) ||
+           (is_same_memory && zepi_usm_table_find((uintptr_t)arg->payload));
+}
+
+static bool change_launch(struct changes *changes, ze_command_list_handle_t list, uint64_t id,
+                          bool is_same_memory, const struct zepi_mutable_change *change)
+{
+    const struct zepi_graph_command *command = change->command;
+    const struct zepi_launch *old = &change->old->launch;
+    const struct zepi_launch *launch = &changes->uses->launches[command->number]->launch;
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
+    const bool has_other_kernel = launch->target.device_kernel != old->target.device_kernel;
     // Buffers that move are brought to the device by the recording, which would have to know.
-    if (old != launch && (launch->moves || old->moves || launch->desc.flags != old->desc.flags))
+    if (launch->flags != old->flags || zepi_launch_has_moving_buffers(launch) ||
+        zepi_launch_has_moving_buffers(old))
         return false;
     if (changes->list && changes->list != list && !changes_end(changes))
         return false;
     changes->list = list;
-    if (changed & ZEPI_GRAPH_CHANGED_KERNEL) {
-        if (!change_kernel(changes->uses, list, id, old->kernel, command))
+    // Another kernel has nothing set.
+    if (has_other_kernel && !change_kernel(changes->uses, list, id, command))
+        return false;
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        const struct zepi_arg *arg = &launch->args[i];
+        if (!(!has_other_kernel &&
+              is_same_argument(device_kernel, i, is_same_memory, &old->args[i], arg)) &&
+            !changes_add_argument(changes, id, i, arg))
             return false;
-        // Another kernel has nothing set.
-        changed = UINT64_MAX;
     }
-    for (uint32_t i = zepi_graph_next_changed(changed, 0); i < launch->desc.argument_count;
-         i = zepi_graph_next_changed(changed, i + 1)) {
-        if (!changes_add_argument(changes, id, i, launch))
-            return false;
-    }
-    return !(changed & ZEPI_GRAPH_CHANGED_SIZES) || changes_add_sizes(changes, id, launch, changed);
+    return (!has_other_kernel && zepi_launch_has_same_sizes(old, launch)) ||
+           changes_add_sizes(changes, id, old, launch);
 }
 
 bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses,
                                   const struct zepi_mutable_command *commands,
-                                  const ze_command_list_handle_t *lists,
-                                  const struct zepi_graph_command *changed, uint64_t since)
+                                  const ze_command_list_handle_t *lists, uint32_t count,
+                                  const struct zepi_mutable_change *changed)
 {
     struct changes changes;
+    const uint64_t generation = zepi_usm_generation();
+    const bool is_same_memory = uses->usm_generation == generation;
     changes_begin(&changes, uses);
-    for (; changed && changed->changed_version > since; changed = changed->next) {
-        const struct zepi_mutable_command *command = &commands[changed->number];
-        struct zepi_graph_launch **launch = &uses->launches[changed->number];
-        if (command->id == 0 ||
-            !change_launch(&changes, lists[command->list], command->id, *launch, changed))
+    uses->usm_generation = generation;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zepi_mutable_command *command = &commands[changed[i].command->number];
+        if (command->id == 0 || !change_launch(&changes, lists[command->list], command->id,
+                                               is_same_memory, &changed[i]))
             return false;
-        if (*launch != changed->launch) {
-            zepi_graph_launch_release(*launch);
-            *launch = zepi_graph_launch_retain(changed->launch);
-        }
     }
     return changes_end(&changes);
 }

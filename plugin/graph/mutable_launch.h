@@ -27,12 +27,18 @@ struct zepi_mutable_command {
     uint32_t list; // its number
 };
 
-// Nothing of the lists runs: puts the launches that updates have changed after version `since` into
-// them. `commands` are those of the lists, by number; `changed` is the graph's list. False: they
-// cannot be changed so, or the driver failed; the state of the lists is not known then.
+// A launch that differs from the one in the list.
+struct zepi_mutable_change {
+    const struct zepi_graph_command *command; // borrowed
+    struct zepi_launch_record *old;           // a reference: with which the list was recorded
+};
+
+// Nothing of the lists runs: puts the launches that `uses` holds into them. `commands` are those of
+// the lists, by number. False: they cannot be changed so, or the driver failed; the state of the
+// lists is not known then.
 bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses,
                                   const struct zepi_mutable_command *commands,
-                                  const ze_command_list_handle_t *lists,
-                                  const struct zepi_graph_command *changed, uint64_t since);
+                                  const ze_command_list_handle_t *lists, uint32_t count,
+                                  const struct zepi_mutable_change *changed);
 
 #endif

@@ -13,10 +13,11 @@ void zepi_recorded_uses_release(struct zepi_recorded_uses *uses)
     for (size_t i = 0; i < uses->value_count; i++)
         zepi_usm_give(uses->context, uses->values[i]);
     for (size_t i = 0; i < uses->launch_count; i++)
-        zepi_graph_launch_release(uses->launches[i]);
+        zepi_launch_record_release(uses->launches[i]);
     zepi_free(uses->launches);
     uses->launches = NULL;
     uses->launch_count = 0;
+    uses->usm_generation = 0;
     uses->instance_count = 0;
     uses->value_count = 0;
 }
@@ -35,7 +36,7 @@ zepi_result_t zepi_recorded_uses_hold_launches(struct zepi_recorded_uses *uses,
     if (!uses->launches)
         return zepi_fail_no_memory();
     for (size_t i = 0; i < commands->count; i++)
-        uses->launches[i] = zepi_graph_launch_retain(commands->list[i]->launch);
+        uses->launches[i] = zepi_launch_record_retain(commands->list[i]->launch);
     uses->launch_count = commands->count;
     return ZEPI_SUCCESS;
 }

@@ -8,9 +8,11 @@
 struct zepi_recorded_uses {
     struct zepi_context *context; // borrowed, as the device
     struct zepi_device *device;
-    uint32_t device_index;               // in the context
-    struct zepi_graph_launch **launches; // owned list of references: by command; NULL: none is held
+    uint32_t device_index; // in the context
+    struct zepi_launch_record *
+        *launches; // owned list of references: by command; NULL: none are held
     size_t launch_count;
+    uint64_t usm_generation; // as the launches were last put into mutable lists; 0: not known
     // Owned: the kernel instances of recorded launches, one a kernel, which may hold
     // memory of the launches (quirk launch-memory-in-kernel).
     struct zepi_recorded_instance *instances;
@@ -29,7 +31,8 @@ struct zepi_recorded_instance {
 void zepi_recorded_uses_release(struct zepi_recorded_uses *uses);
 void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses);
 
-// The launches of the commands, which updates may replace while the lists use them.
+// The launches of the commands as they are, which updates may replace while the lists use them.
+// With the graph's mutex.
 zepi_result_t zepi_recorded_uses_hold_launches(struct zepi_recorded_uses *uses,
                                                const struct zepi_graph_commands *commands);
 // Consumes memory of the context.

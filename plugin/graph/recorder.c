@@ -8,6 +8,7 @@
 #include "device/context.h"
 #include "graph/mutable_launch.h"
 #include "launch/emulation.h"
+#include "launch/kernel.h"
 #include "launch/kernel_instance.h"
 #include "memory/usm.h"
 #include "ze/ze.h"
@@ -102,13 +103,13 @@ static zepi_result_t record_hint(const struct zepi_recorder *recorder,
 // `command`: whose updates are to change the list; NULL: none does.
 static zepi_result_t record_native_launch(const struct zepi_recorder *recorder,
                                           const struct zepi_graph_command *command,
-                                          struct zepi_device_kernel *kernel,
                                           const struct zepi_launch *launch)
 {
     struct zepi_kernel_instance *instance;
-    zepi_result_t result = zepi_recorded_uses_get_instance(recorder->uses, kernel, &instance);
+    zepi_result_t result = zepi_recorded_uses_get_instance(
+        recorder->uses, zepi_launch_device_kernel(launch), &instance);
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_instance_prepare(instance, kernel, recorder->uses->device, launch);
+        result = zepi_kernel_instance_prepare(instance, recorder->uses->device, launch);
     if (result == ZEPI_NOTHING_TO_LAUNCH)
         return record_barrier_command(recorder);
     if (result == ZEPI_SUCCESS && recorder->out_id && command && command->is_updatable)
@@ -126,38 +127,27 @@ static zepi_result_t record_native_launch(const struct zepi_recorder *recorder,
 
 // Specialization constants that reach the kernel through memory, which the recording keeps.
 static zepi_result_t record_emulated_launch(const struct zepi_recorder *recorder,
-                                            const struct zepi_target *target,
                                             const struct zepi_launch *launch)
 {
     struct zepi_emulation emulation;
-    struct zepi_launch emulated = *launch;
-    struct zepi_recorded_uses *uses = recorder->uses;
-    zepi_result_t result =
-        zepi_emulation_init(&emulation, uses->context, target, &launch->arguments);
+    zepi_result_t result = zepi_emulation_init(&emulation, recorder->uses->context, launch);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_recorded_uses_keep(uses, emulation.values);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
-    return record_native_launch(recorder, NULL, zepi_device_kernel_of(target->device_kernel),
-                                &emulated);
+    result = zepi_recorded_uses_keep(recorder->uses, emulation.values);
+    if (result == ZEPI_SUCCESS)
+        result = record_native_launch(recorder, NULL, &emulation.launch);
+    zepi_emulation_finish_launch(&emulation);
+    return result;
 }
 
 static zepi_result_t record_launch(const struct zepi_recorder *recorder,
                                    const struct zepi_graph_command *command)
 {
-    const struct zepi_kernel *kernel = command->launch->kernel;
-    const uint32_t index = recorder->uses->device_index;
-    const struct zepi_launch asked =
-        zepi_launch_of(&command->launch->desc, (zepi_wait_list_t){NULL, 0}, NULL);
-    if (!kernel->is_emulated)
-        return record_native_launch(recorder, command,
-                                    zepi_device_kernel_of(kernel->device_kernels[index]), &asked);
-    const struct zepi_target target = zepi_kernel_target(kernel, index, NULL);
-    return target.image ? record_emulated_launch(recorder, &target, &asked)
-                        : record_native_launch(recorder, NULL,
-                                               zepi_device_kernel_of(target.device_kernel), &asked);
+    const struct zepi_launch *launch = &recorder->uses->launches[command->number]->launch;
+    return launch->target.image
+               ? record_emulated_launch(recorder, launch)
+               : record_native_launch(recorder, launch->kernel->is_emulated ? NULL : command,
+                                      launch);
 }
 
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,

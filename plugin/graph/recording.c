@@ -68,6 +68,7 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     recording_destroy_events(recording);
     zepi_free(recording->own);
     zepi_free(recording->commands);
+    zepi_free(recording->changes);
     zepi_free(recording);
 }
 
@@ -150,17 +151,17 @@ void zepi_recording_clear(struct zepi_recording *recording)
 // ---- Recording ----
 
 static zepi_result_t recording_add_move(struct zepi_recording *recording,
-                                        const struct zepi_graph_memory *memory,
+                                        const struct zepi_buffer_part *part,
                                         enum zepi_buffer_access access)
 {
-    if (!memory->part.buffer || memory->part.buffer->fixed)
+    if (!part->buffer || part->buffer->fixed)
         return ZEPI_SUCCESS;
     struct zepi_recording_move *moves = zepi_grow(recording->moves, recording->move_count,
                                                   &recording->move_capacity, sizeof(moves[0]));
     if (!moves)
         return zepi_fail_no_memory();
     recording->moves = moves;
-    moves[recording->move_count++] = (struct zepi_recording_move){memory->part, access};
+    moves[recording->move_count++] = (struct zepi_recording_move){*part, access};
     return ZEPI_SUCCESS;
 }
 
@@ -170,18 +171,16 @@ static zepi_result_t recording_list_moves(struct zepi_recording *recording,
     zepi_result_t result = ZEPI_SUCCESS;
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
-        const struct zepi_graph_launch *launch = command->launch;
-        if (launch && !launch->moves)
-            continue;
-        result = recording_add_move(recording, &command->memory[1], ZEPI_BUFFER_READ);
+        const struct zepi_launch_record *record = recording->uses.launches[i];
+        const struct zepi_launch *launch = record ? &record->launch : NULL;
+        result = recording_add_move(recording, &command->memory[1].part, ZEPI_BUFFER_READ);
         if (result == ZEPI_SUCCESS)
-            result = recording_add_move(recording, &command->memory[0], ZEPI_BUFFER_WRITE);
-        for (uint32_t j = 0; launch && j < launch->desc.argument_count && result == ZEPI_SUCCESS;
-             j++)
-            result = recording_add_move(recording, &launch->memory[j], ZEPI_BUFFER_WRITE);
+            result = recording_add_move(recording, &command->memory[0].part, ZEPI_BUFFER_WRITE);
+        for (uint32_t j = 0; launch && j < launch->use_count && result == ZEPI_SUCCESS; j++)
+            result = recording_add_move(recording, &launch->uses[j].part, launch->uses[j].access);
     }
     for (size_t i = 0; i < commands->kept_count && result == ZEPI_SUCCESS; i++)
-        result = recording_add_move(recording, &commands->kept[i], ZEPI_BUFFER_WRITE);
+        result = recording_add_move(recording, &commands->kept[i].part, ZEPI_BUFFER_WRITE);
     return result;
 }
 
@@ -373,7 +372,9 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         return zepi_fail_no_memory();
     if (recording->is_mutable && !recording->commands)
         recording->commands = zepi_allocate(commands->count, sizeof(recording->commands[0]));
-    if (recording->is_mutable && !recording->commands)
+    if (recording->is_mutable && !recording->changes)
+        recording->changes = zepi_allocate(commands->count, sizeof(recording->changes[0]));
+    if (recording->is_mutable && !(recording->commands && recording->changes))
         return zepi_fail_no_memory();
     if (!recording->events && !commands->is_in_order)
         result = recording_create_events(recording, commands);
@@ -386,13 +387,34 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
     return result;
 }
 
+uint32_t zepi_recording_take_changes(struct zepi_recording *recording,
+                                     const struct zepi_graph_command *dirty)
+{
+    uint32_t count = 0;
+    for (; dirty && dirty->dirty_version > recording->version; dirty = dirty->next_dirty) {
+        struct zepi_launch_record **launch = &recording->uses.launches[dirty->number];
+        recording->changes[count++] = (struct zepi_mutable_change){dirty, *launch};
+        *launch = zepi_launch_record_retain(dirty->launch);
+    }
+    return count;
+}
+
+bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t count,
+                                  uint64_t version)
+{
+    const bool is_done = zepi_mutable_launches_update(&recording->uses, recording->commands,
+                                                      recording->own, count, recording->changes);
+    for (uint32_t i = 0; i < count; i++)
+        zepi_launch_record_release(recording->changes[i].old);
+    if (is_done)
+        recording->version = version;
+    return is_done;
+}
+
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands, uint64_t version)
 {
-    zepi_recording_clear(recording);
     zepi_result_t result = recording_list_moves(recording, commands);
-    if (result == ZEPI_SUCCESS && recording->is_updatable)
-        result = zepi_recorded_uses_hold_launches(&recording->uses, commands);
     if (result == ZEPI_SUCCESS)
         result = recording_make_parts(recording, commands);
     const bool has_parts = result == ZEPI_SUCCESS;

@@ -10,7 +10,7 @@ struct zepi_list_run;
 // A graph's commands as closed command lists: one list, and one more behind each native command's
 // list. Commands of a graph in order have barriers between them, others events of the recording's
 // own where one waits for another; the last commands in the lists reset these. Every native command
-// has a barrier on both sides. Under the graph's `turn`, but for the deferred free.
+// has a barrier on both sides. Under the graph's submit_mutex, but for the deferred free.
 
 // A buffer that moves: it is brought to the device before each execution.
 struct zepi_recording_move {
@@ -33,9 +33,9 @@ struct zepi_recording {
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
     ze_event_handle_t *waits;    // of the command that is recorded; behind `lists`
     size_t event_count;          // that of commands, once `events` is there
-    bool is_updatable;           // launches of the commands may be replaced. Set by the owner
     bool is_mutable;             // the lists are. Set by the owner before anything is recorded
     struct zepi_mutable_command *commands; // owned: by command; NULL: no list was mutable
+    struct zepi_mutable_change *changes;   // owned: room for one a command
     struct zepi_list_run *run;             // owned; NULL: the driver appends closed lists
     struct zepi_recorded_uses uses;
     struct zepi_recording_move *moves; // owned list
@@ -55,7 +55,7 @@ void zepi_recording_destroy(struct zepi_recording *recording);
 zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording);
 // Releases the event of an execution that is over. A queue that nothing else has is kept until it
 // is idle: its end would wait for later commands, and these may wait for a call that needs the
-// turn.
+// submit_mutex.
 void zepi_recording_release_event(struct zepi_recording *recording, zepi_event_t event);
 // The same for whether the recording may be changed and executed: nothing of it runs.
 static inline zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recording)
@@ -65,25 +65,21 @@ static inline zepi_result_t zepi_recording_ask_idle(struct zepi_recording *recor
 
 // It does not run: forgets its lists, and gives up the objects that these use.
 void zepi_recording_clear(struct zepi_recording *recording);
-// Nothing of it runs: records the commands with their launches as they are. The commands are always
-// the same. On failure nothing is recorded.
+// Nothing of it runs, and it has been cleared and then holds the launches of the commands in this
+// version: records them. The commands are always the same. On failure nothing is recorded.
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands, uint64_t version);
 
 // The last event is signalled, but a command queue may not be done with the lists.
 zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording);
-// Nothing of it runs: puts the launches that updates have changed since into its lists. `changed`
-// is the graph's list. False: it cannot, and the state of its lists is not known: it has to be
-// recorded anew.
-static inline bool zepi_recording_update(struct zepi_recording *recording,
-                                         const struct zepi_graph_command *changed, uint64_t version)
-{
-    if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS ||
-        !zepi_mutable_launches_update(&recording->uses, recording->commands, recording->own,
-                                      changed, recording->version))
-        return false;
-    recording->version = version;
-    return true;
-}
+// Nothing of it runs, and its lists are mutable. First, with the graph's mutex: holds the launches
+// that updates have changed since, and lists the earlier ones. `dirty` is the graph's list. Returns
+// their number.
+uint32_t zepi_recording_take_changes(struct zepi_recording *recording,
+                                     const struct zepi_graph_command *dirty);
+// Then, without it: puts them into its lists. False: it cannot, and the state of its lists is not
+// known: it has to be recorded anew.
+bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t count,
+                                  uint64_t version);
 
 #endif

@@ -54,47 +54,35 @@ static zepi_result_t check_required_values(const struct zepi_device_image *image
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_emulated_arguments(const struct zepi_device_kernel *device_kernel,
-                                              const struct zepi_argument_list *arguments)
+zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
+                                  const struct zepi_launch *launch)
 {
-    const uint32_t count = arguments->count;
-    if (count + 1 != device_kernel->argument_count)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "kernel '%s' has %u arguments, the last of them for emulated "
-                         "specialization constants, got %u",
-                         device_kernel->name, device_kernel->argument_count, count);
-    if (count > ZEPI_EMULATION_MAX_ARGUMENTS || (count > 0 && !arguments->first))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "kernel '%s' gets %u arguments, expected at most %d, in a list",
-                         device_kernel->name, count, ZEPI_EMULATION_MAX_ARGUMENTS);
+    const struct zepi_target *target = &launch->target;
+    struct zepi_launch *own = &emulation->launch;
+    zepi_result_t result = check_required_values(target->image, target->values);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_launch_room_init_copy(&emulation->room, own, launch, 1);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, target->image->emulation_size_bytes,
+                               VALUES_ALIGNMENT_BYTES, &emulation->values);
+    if (result != ZEPI_SUCCESS) {
+        zepi_launch_room_finish(&emulation->room, &emulation->launch);
+        return result;
+    }
+    write_emulated_values(target->image, target->values, emulation->values);
+    zepi_arg_set_address(&own->args[own->arg_count++], emulation->values);
+    emulation->context = context;
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
-                                  const struct zepi_target *target,
-                                  const struct zepi_argument_list *arguments)
+void zepi_emulation_finish_launch(struct zepi_emulation *emulation)
 {
-    const uint32_t count = arguments->count;
-    zepi_result_t result = check_required_values(target->image, target->values);
-    if (result == ZEPI_SUCCESS)
-        result = check_emulated_arguments(zepi_device_kernel_of(target->device_kernel), arguments);
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = zepi_argument_read(arguments, i, &emulation->arguments[i]);
-    if (result == ZEPI_SUCCESS)
-        result =
-            zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, target->image->emulation_size_bytes,
-                              VALUES_ALIGNMENT_BYTES, &emulation->values);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    write_emulated_values(target->image, target->values, emulation->values);
-    emulation->arguments[count] =
-        (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = emulation->values};
-    emulation->context = context;
-    emulation->argument_count = count + 1;
-    return ZEPI_SUCCESS;
+    zepi_launch_room_finish(&emulation->room, &emulation->launch);
 }
 
 void zepi_emulation_finish(struct zepi_emulation *emulation)
 {
     zepi_usm_give(emulation->context, emulation->values);
+    zepi_emulation_finish_launch(emulation);
 }

@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_EMULATION_H
 #define ZEPI_LAUNCH_EMULATION_H
 
-#include "launch/arguments.h"
+#include "launch/launch_record.h"
 
 struct zepi_device_image;
 struct zepi_module_part;
@@ -16,20 +16,19 @@ struct zepi_spec_values;
 const struct zepi_device_image *zepi_emulation_find(const struct zepi_module_part *part,
                                                     const char *kernel_name, uint32_t *out_index);
 
-// A launch's arguments with the values behind them.
-#define ZEPI_EMULATION_MAX_ARGUMENTS 255
+// A launch with one more argument, the address of the values.
 struct zepi_emulation {
     struct zepi_context *context; // borrowed
     void *values;                 // owned host memory, freed after the launch
-    uint32_t argument_count;
-    zepi_argument_t arguments[ZEPI_EMULATION_MAX_ARGUMENTS + 1];
+    struct zepi_launch launch;
+    struct zepi_launch_room room;
 };
 
-// For a target with an image. On success to be finished after the launch was submitted, or was not.
-// The launch's own arguments are checked against the kernel's number of them.
+// For a launch with an image. On success to be finished after the launch was submitted, or was not.
 zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
-                                  const struct zepi_target *target,
-                                  const struct zepi_argument_list *arguments);
+                                  const struct zepi_launch *launch);
+// Gives up all but the values, and all.
+void zepi_emulation_finish_launch(struct zepi_emulation *emulation);
 void zepi_emulation_finish(struct zepi_emulation *emulation);
 
 #endif

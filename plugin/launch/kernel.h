@@ -29,7 +29,6 @@ struct zepi_kernel {
     void *front_end;
     _Atomic(void *) front_end_state;
     ze_kernel_handle_t adopted;
-    atomic_bool has_object_arguments; // its last launch had objects of the front door among them
 };
 
 extern const struct zepi_type zepi_kernel_type;

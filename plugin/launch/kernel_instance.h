@@ -2,27 +2,17 @@
 #ifndef ZEPI_LAUNCH_KERNEL_INSTANCE_H
 #define ZEPI_LAUNCH_KERNEL_INSTANCE_H
 
+#include "launch/launch_record.h"
 #include "sync/deferred.h"
 
 #include <level_zero/ze_api.h>
 
 struct zepi_device;
-struct zepi_device_kernel;
-struct zepi_launch;
 struct zepi_queue;
 
 // One ze_kernel and its state: a launch sets the arguments and sizes that differ. One thread at a
 // time uses an instance: the one that holds the mutex of its queue, or that took it from the free
 // instances.
-
-// An argument as it was set.
-struct zepi_argument_state {
-    uint64_t head; // as zepi_argument_record has it; ZEPI_ARGUMENT_NOT_SET: to be set in any case
-    size_t size_bytes;
-    uint64_t bits; // of a value of up to 8 bytes, or the address
-    uint32_t index;
-};
-#define ZEPI_ARGUMENT_NOT_SET UINT64_MAX
 
 struct zepi_kernel_instance {
     struct zepi_deferred deferred;     // while its last command may still run
@@ -37,8 +27,8 @@ struct zepi_kernel_instance {
     // Set on the ze_kernel.
     uint32_t group_size[3]; // zeros: not known
     uint32_t offset[3];
-    uint64_t usm_generation; // of the last launch; `arguments` is out of date in another one
-    struct zepi_argument_state arguments[];
+    uint64_t usm_generation; // of the last launch; `args` is out of date in another one
+    struct zepi_arg args[];  // as they were set; a head of UINT64_MAX: to be set in any case
 };
 
 // Makes an instance, which belongs to no queue yet.
@@ -55,7 +45,6 @@ zepi_result_t zepi_kernel_instance_set_group_size(struct zepi_kernel_instance *i
 // Checks the arguments and sizes that differ from the last launch, and sets them. An error leaves
 // the instance usable. ZEPI_NOTHING_TO_LAUNCH: the launch is right, and has no work-items.
 zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance,
-                                           const struct zepi_device_kernel *device_kernel,
                                            const struct zepi_device *device,
                                            const struct zepi_launch *launch);
 #define ZEPI_NOTHING_TO_LAUNCH ((zepi_result_t)0x7ffe)
@@ -63,8 +52,8 @@ zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance
 // The launch itself: prepares the instance and appends the command, under the mutex of the queue
 // that the instance belongs to.
 zepi_result_t zepi_kernel_instance_launch(struct zepi_kernel_instance *instance,
-                                          const struct zepi_device_kernel *device_kernel,
                                           struct zepi_queue *queue,
-                                          const struct zepi_launch *launch);
+                                          const struct zepi_launch *launch, zepi_wait_list_t wait,
+                                          zepi_event_t *out_event);
 
 #endif

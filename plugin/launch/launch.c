@@ -2,161 +2,178 @@
 #include "launch/launch.h"
 
 #include "copy/buffer_use.h"
-#include "core/list.h"
 #include "device/context.h"
 #include "launch/emulation.h"
-#include "launch/kernel_instance.h"
 #include "launch/work_size.h"
 #include "queue/capture_command.h"
-#include "ze/ze.h"
+#include "queue/progress.h"
 
-// ---- A kernel on the queue's device ----
+// ---- The kernel of a launch ----
 
-static __attribute__((noinline)) zepi_result_t
-launch_new_instance(struct zepi_queue *queue, struct zepi_device_kernel *device_kernel,
-                    const struct zepi_launch *launch)
+zepi_result_t zepi_launch_find_target(struct zepi_launch *launch, struct zepi_kernel *kernel,
+                                      const struct zepi_context *context, uint32_t device_index)
+{
+    struct zepi_device_kernel *device_kernel;
+    if (kernel->context != context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "kernel '%s' is of another context than the queue", kernel->name);
+    const zepi_result_t result =
+        zepi_kernel_get_device_kernel(kernel, device_index, &device_kernel);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    launch->kernel = kernel;
+    launch->target = zepi_kernel_target(kernel, device_index, NULL);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_launch_fail_count(const struct zepi_launch *launch, uint32_t count)
+{
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
+    return zepi_fail_about(
+        ZEPI_SUBJECT_ARG_COUNT, ZEPI_ERROR_INVALID_SIZE, "kernel '%s' has %u arguments%s, got %u",
+        device_kernel->name, device_kernel->argument_count,
+        launch->target.image ? ", the last of them for emulated specialization constants" : "",
+        count);
+}
+
+// ---- A launch ----
+
+static __attribute__((noinline)) zepi_result_t launch_new_instance(struct zepi_queue *queue,
+                                                                   const struct zepi_launch *launch,
+                                                                   zepi_wait_list_t wait,
+                                                                   zepi_event_t *out_event)
 {
     struct zepi_kernel_instance *instance;
+    struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
     zepi_result_t result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
     if (queue->number != ZEPI_NO_QUEUE_NUMBER) {
         instance = zepi_kernel_instance_keep(device_kernel, queue->number, instance);
-        return zepi_kernel_instance_launch(instance, device_kernel, queue, launch);
+        return zepi_kernel_instance_launch(instance, queue, launch, wait, out_event);
     }
-    result = zepi_kernel_instance_launch(instance, device_kernel, queue, launch);
+    result = zepi_kernel_instance_launch(instance, queue, launch, wait, out_event);
     zepi_kernel_instance_give(device_kernel, instance);
     return result;
 }
 
-static zepi_result_t launch_device_kernel(struct zepi_queue *queue,
-                                          struct zepi_device_kernel *device_kernel,
-                                          const struct zepi_launch *launch)
+static zepi_result_t launch_native(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     // Acquire: another thread may have made it.
-    struct zepi_kernel_instance *instance =
-        atomic_load_explicit(&device_kernel->of_queue[queue->number], memory_order_acquire);
-    return __builtin_expect(instance != NULL, 1)
-               ? zepi_kernel_instance_launch(instance, device_kernel, queue, launch)
-               : launch_new_instance(queue, device_kernel, launch);
+    struct zepi_kernel_instance *instance = atomic_load_explicit(
+        &zepi_launch_device_kernel(launch)->of_queue[queue->number], memory_order_acquire);
+    return instance ? zepi_kernel_instance_launch(instance, queue, launch, wait, out_event)
+                    : launch_new_instance(queue, launch, wait, out_event);
 }
 
-static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi_target *target,
-                                     const struct zepi_launch *launch)
+static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_emulation emulation;
-    struct zepi_launch emulated = *launch;
-    zepi_result_t result =
-        zepi_emulation_init(&emulation, queue->context, target, &launch->arguments);
+    zepi_result_t result = zepi_emulation_init(&emulation, queue->context, launch);
     if (result != ZEPI_SUCCESS)
         return result;
-    emulated.arguments = zepi_argument_list_of(emulation.argument_count, emulation.arguments);
-    result = launch_device_kernel(queue, zepi_device_kernel_of(target->device_kernel), &emulated);
+    result = launch_native(queue, &emulation.launch, wait, out_event);
     zepi_emulation_finish(&emulation);
     return result;
 }
 
-__attribute__((noinline)) zepi_result_t zepi_launch_target(struct zepi_queue *queue,
-                                                           const struct zepi_target *target,
-                                                           const struct zepi_launch *launch)
+zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    return target->image
-               ? launch_emulated(queue, target, launch)
-               : launch_device_kernel(queue, zepi_device_kernel_of(target->device_kernel), launch);
+    const struct zepi_captured_launch command = {.head.kind = ZEPI_CAPTURED_LAUNCH,
+                                                 .launch = launch};
+    return launch->kernel ? zepi_capture_command(queue, &command.head, wait, out_event)
+                          : ZEPI_CAPTURED;
 }
 
-// ---- A kernel object ----
-
-// The device kernel that a kernel object's launches use on a device of the context.
-static zepi_result_t launch_get_device_kernel(const struct zepi_kernel *kernel,
-                                              const struct zepi_context *context,
-                                              uint32_t device_index,
-                                              struct zepi_device_kernel **out_device_kernel)
+static zepi_result_t launch_at_once(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                    zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    if (kernel->context != context)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                         "kernel '%s' is of another context than the queue", kernel->name);
-    return zepi_kernel_get_device_kernel(kernel, device_index, out_device_kernel);
+    const zepi_result_t result = launch->target.image
+                                     ? launch_emulated(queue, launch, wait, out_event)
+                                     : launch_native(queue, launch, wait, out_event);
+    return result == ZEPI_CAPTURED ? zepi_launch_capture(queue, launch, wait, out_event) : result;
 }
 
-// Launches a kernel object that has emulated constants, or refuses one that has no code for the
-// queue's device or is of another context.
-static __attribute__((noinline)) zepi_result_t launch_unusual(struct zepi_queue *queue,
-                                                              const struct zepi_kernel *kernel,
-                                                              const struct zepi_launch *launch)
+// ---- Objects among the arguments ----
+
+// Brings the buffers to the device first. A graph that captures the launch does so itself.
+static __attribute__((noinline)) zepi_result_t
+launch_with_moving_buffers(struct zepi_queue *queue, const struct zepi_launch *launch,
+                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_device_kernel *device_kernel;
-    const zepi_result_t result =
-        launch_get_device_kernel(kernel, queue->context, queue->device_index, &device_kernel);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const struct zepi_target target = zepi_kernel_target(kernel, queue->device_index, NULL);
-    return zepi_launch_target(queue, &target, launch);
+    struct zepi_buffer_uses uses;
+    void *address;
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_buffer_uses_init(&uses, queue, wait);
+    for (uint32_t i = 0; i < launch->use_count && result == ZEPI_SUCCESS && !uses.capture; i++) {
+        const struct zepi_arg_use *use = &launch->uses[i];
+        if (use->part.buffer && !use->part.buffer->fixed)
+            result =
+                zepi_buffer_use(&uses, &use->part, use->access, ZEPI_BUFFER_ON_DEVICE, &address);
+    }
+    const bool is_captured = uses.capture != NULL;
+    if (result == ZEPI_SUCCESS)
+        result = is_captured ? zepi_launch_capture(queue, launch, wait, out_event)
+                             : zepi_capture_check_uncaptured(
+                                   launch_at_once(queue, launch, uses.wait, out_event));
+    zepi_buffer_uses_finish(&uses);
+    return result;
 }
 
-zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
-                                 const struct zepi_launch *launch)
+// Buffers of other contexts, which do not know that the queue uses them.
+static void hold_foreign_buffers(struct zepi_queue *queue, const struct zepi_launch *launch)
 {
-    const bool is_usual = kernel->context == queue->context &&
-                          kernel->device_kernels[queue->device_index] && !kernel->is_emulated;
-    if (__builtin_expect(!is_usual, 0))
-        return launch_unusual(queue, kernel, launch);
-    return launch_device_kernel(
-        queue, zepi_device_kernel_of(kernel->device_kernels[queue->device_index]), launch);
+    for (uint32_t i = 0; i < launch->use_count; i++) {
+        const struct zepi_arg_use *use = &launch->uses[i];
+        if (__builtin_expect(use->part.buffer && use->part.buffer->context != queue->context, 0))
+            zepi_queue_release_later(queue, use->object);
+    }
 }
 
-zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
-                                  const struct zepi_launch *launch)
+zepi_result_t zepi_launch_unusual(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const struct zepi_captured_launch command = {
-        .head.kind = ZEPI_CAPTURED_LAUNCH, .kernel = kernel, .launch = launch};
-    return zepi_capture_command(queue, &command.head, launch->wait, launch->out_event);
+    const zepi_result_t result = zepi_launch_has_moving_buffers(launch)
+                                     ? launch_with_moving_buffers(queue, launch, wait, out_event)
+                                     : launch_at_once(queue, launch, wait, out_event);
+    if (result == ZEPI_SUCCESS && launch->use_count > 0)
+        hold_foreign_buffers(queue, launch);
+    return result;
 }
 
 // ---- Checks ----
 
-zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context, uint32_t device_index,
-                                       const struct zepi_kernel *kernel,
-                                       const struct zepi_launch *launch,
-                                       struct zepi_device_kernel **out_device_kernel)
+static zepi_result_t check_args(const struct zepi_device *device, const struct zepi_launch *launch,
+                                const struct zepi_launch *checked)
 {
-    const zepi_result_t result =
-        launch_get_device_kernel(kernel, context, device_index, out_device_kernel);
-    // Emulated constants are an argument that comes with the launch.
-    return result == ZEPI_SUCCESS && !kernel->is_emulated
-               ? zepi_arguments_check_count(*out_device_kernel, &launch->arguments)
-               : result;
+    bool has_slm = false;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < launch->arg_count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_arg *arg = &launch->args[i];
+        if (checked && arg->head == checked->args[i].head)
+            continue;
+        result = zepi_arg_check(zepi_launch_device_kernel(launch), i, arg);
+        has_slm = has_slm || zepi_arg_kind(arg) == ZEPI_ARG_SLM;
+    }
+    return result == ZEPI_SUCCESS && has_slm ? zepi_launch_check_slm(launch, device) : result;
 }
 
-zepi_result_t zepi_launch_check_contents(const struct zepi_device *device,
-                                         const struct zepi_kernel *kernel,
-                                         const struct zepi_device_kernel *device_kernel,
-                                         const struct zepi_launch *launch,
-                                         zepi_argument_t *out_arguments)
+zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,
+                                const struct zepi_launch *checked)
 {
     struct zepi_work_size size;
     uint32_t offset[3];
-    zepi_result_t result =
-        kernel->is_emulated
-            ? zepi_arguments_check_pixels(device_kernel, &launch->arguments, out_arguments)
-            : zepi_arguments_check(device_kernel, device, &launch->arguments, out_arguments);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_work_size_init(&size, device_kernel, device, NULL, launch->work_dim,
-                                     launch->global_size, launch->group_size);
+    if (checked && checked->target.device_kernel != launch->target.device_kernel)
+        checked = NULL;
+    zepi_result_t result = check_args(device, launch, checked);
+    if (result != ZEPI_SUCCESS || (checked && zepi_launch_has_same_sizes(launch, checked)))
+        return result;
+    result = zepi_work_size_init(&size, zepi_launch_device_kernel(launch), device, NULL,
+                                 launch->work_dim, launch->global_size, launch->group_size);
     return result == ZEPI_SUCCESS && !size.is_empty
                ? zepi_work_offset_init(offset, device, launch->work_dim, launch->global_offset)
-               : result;
-}
-
-zepi_result_t zepi_launch_check(const struct zepi_context *context,
-                                const struct zepi_device *device, const struct zepi_kernel *kernel,
-                                const struct zepi_launch *launch)
-{
-    struct zepi_device_kernel *device_kernel;
-    const uint32_t device_index = zepi_context_device_index(context, device);
-    const zepi_result_t result =
-        zepi_launch_check_kernel(context, device_index, kernel, launch, &device_kernel);
-    return result == ZEPI_SUCCESS
-               ? zepi_launch_check_contents(device, kernel, device_kernel, launch, NULL)
                : result;
 }

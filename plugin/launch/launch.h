@@ -2,63 +2,80 @@
 #ifndef ZEPI_LAUNCH_LAUNCH_H
 #define ZEPI_LAUNCH_LAUNCH_H
 
-#include "launch/arguments.h"
 #include "launch/kernel.h"
+#include "launch/kernel_instance.h"
+#include "launch/launch_record.h"
 #include "queue/capture.h"
 #include "queue/queue.h"
 
-// The one way to launch a kernel. Under the queue's mutex the queue's instance of the kernel is
-// compared with the launch, the differences are set, and the command is appended. Queue, kernel,
-// `work_dim` and `flags` have been checked. ZEPI_ARGUMENTS_UNREAD: arguments.h. ZEPI_CAPTURED:
-// queue/capture.h.
-zepi_result_t zepi_launch_kernel(struct zepi_queue *queue, const struct zepi_kernel *kernel,
-                                 const struct zepi_launch *launch);
-
-// The same for a target that was found by name.
-zepi_result_t zepi_launch_target(struct zepi_queue *queue, const struct zepi_target *target,
-                                 const struct zepi_launch *launch);
+zepi_result_t zepi_launch_unusual(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+    __attribute__((noinline));
+zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+    __attribute__((cold, noinline));
+// The one way to launch a kernel: buffers that move are brought to the device; under the queue's
+// mutex its instance of the kernel is compared with the launch, what differs is set, and the
+// command is appended. Or the launch is captured, if it has a kernel object, else ZEPI_CAPTURED is
+// returned (queue/capture.h). The queue and the handles in the launch have been checked.
+static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                        zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    // Acquire: another thread may have made it.
+    struct zepi_kernel_instance *instance = atomic_load_explicit(
+        &zepi_launch_device_kernel(launch)->of_queue[queue->number], memory_order_acquire);
+    if (__builtin_expect(!instance || launch->use_count > 0 || launch->target.image, 0))
+        return zepi_launch_unusual(queue, launch, wait, out_event);
+    const zepi_result_t result =
+        zepi_kernel_instance_launch(instance, queue, launch, wait, out_event);
+    return __builtin_expect(result == ZEPI_CAPTURED, 0)
+               ? zepi_launch_capture(queue, launch, wait, out_event)
+               : result;
+}
 
 // A launch as a graph captures it.
 enum { ZEPI_CAPTURED_LAUNCH = ZEPI_CAPTURED_LAUNCHES };
 struct zepi_captured_launch {
     struct zepi_captured_command head;
-    struct zepi_kernel *kernel;
-    const struct zepi_launch *launch; // not checked
+    const struct zepi_launch *launch; // not checked; it has a kernel object
 };
 
-// Captures a launch for which zepi_launch_kernel returned ZEPI_CAPTURED: nothing was appended. The
-// arguments are read and copied. ZEPI_ARGUMENTS_UNREAD: arguments.h.
-zepi_result_t zepi_launch_capture(struct zepi_queue *queue, struct zepi_kernel *kernel,
-                                  const struct zepi_launch *launch);
-
-// Checks of a launch on a device of the context, for a caller that launches later. The kernel has
-// been checked. First the kernel's code and the number of arguments, then the arguments, sizes and
-// offset, or both. `out_arguments`, one for each, or NULL: the arguments as they were read.
-zepi_result_t zepi_launch_check_kernel(const struct zepi_context *context, uint32_t device_index,
-                                       const struct zepi_kernel *kernel,
-                                       const struct zepi_launch *launch,
-                                       struct zepi_device_kernel **out_device_kernel);
-zepi_result_t zepi_launch_check_contents(const struct zepi_device *device,
-                                         const struct zepi_kernel *kernel,
-                                         const struct zepi_device_kernel *device_kernel,
-                                         const struct zepi_launch *launch,
-                                         zepi_argument_t *out_arguments);
-zepi_result_t zepi_launch_check(const struct zepi_context *context,
-                                const struct zepi_device *device, const struct zepi_kernel *kernel,
-                                const struct zepi_launch *launch);
-
-static inline struct zepi_launch zepi_launch_of(const zepi_launch_desc_t *desc,
-                                                zepi_wait_list_t wait, zepi_event_t *out_event)
+// The number of arguments that the host gives, before they are read.
+zepi_result_t zepi_launch_fail_count(const struct zepi_launch *launch, uint32_t count)
+    __attribute__((cold, noinline));
+static inline zepi_result_t zepi_launch_check_count(const struct zepi_launch *launch,
+                                                    uint32_t count)
 {
-    return (struct zepi_launch){.arguments =
-                                    zepi_argument_list_of(desc->argument_count, desc->arguments),
-                                .work_dim = desc->work_dim,
-                                .flags = desc->flags,
-                                .global_size = desc->global_size,
-                                .group_size = desc->group_size,
-                                .global_offset = desc->global_offset,
-                                .wait = wait,
-                                .out_event = out_event};
+    // Emulated constants are one more.
+    const uint32_t emulated = launch->target.image != NULL;
+    return __builtin_expect(zepi_launch_device_kernel(launch)->argument_count == count + emulated,
+                            1)
+               ? ZEPI_SUCCESS
+               : zepi_launch_fail_count(launch, count);
 }
+
+zepi_result_t zepi_launch_find_target(struct zepi_launch *launch, struct zepi_kernel *kernel,
+                                      const struct zepi_context *context, uint32_t device_index)
+    __attribute__((noinline));
+// A launch begins with its kernel object, which has code for this device of its context.
+static inline zepi_result_t zepi_launch_set_kernel(struct zepi_launch *launch,
+                                                   struct zepi_kernel *kernel,
+                                                   const struct zepi_context *context,
+                                                   uint32_t device_index)
+{
+    struct zepi_build_result *device_kernel;
+    if (__builtin_expect(kernel->context != context || kernel->is_emulated ||
+                             !(device_kernel = kernel->device_kernels[device_index]),
+                         0))
+        return zepi_launch_find_target(launch, kernel, context, device_index);
+    launch->kernel = kernel;
+    launch->target = (struct zepi_target){.device_kernel = device_kernel};
+    return ZEPI_SUCCESS;
+}
+
+// For a caller that launches later: arguments, sizes and offset. `checked`: a launch that was found
+// right, what is as there is not checked again; NULL: all is checked.
+zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,
+                                const struct zepi_launch *checked);
 
 #endif

@@ -17,22 +17,23 @@ static zepi_result_t check_group_size(const struct zepi_device_kernel *device_ke
     if (properties->requiredGroupSizeX > 0 &&
         (group[0] != properties->requiredGroupSizeX || group[1] != properties->requiredGroupSizeY ||
          group[2] != properties->requiredGroupSizeZ))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "the group size is %u x %u x %u, kernel '%s' requires %u x %u x %u",
-                         group[0], group[1], group[2], device_kernel->name,
-                         properties->requiredGroupSizeX, properties->requiredGroupSizeY,
-                         properties->requiredGroupSizeZ);
+        return zepi_fail_about(ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
+                               "the group size is %u x %u x %u, kernel '%s' requires %u x %u x %u",
+                               group[0], group[1], group[2], device_kernel->name,
+                               properties->requiredGroupSizeX, properties->requiredGroupSizeY,
+                               properties->requiredGroupSizeZ);
     // Quirk no-limits: 0 limits nothing.
     if (compute->maxTotalGroupSize > 0 && total > compute->maxTotalGroupSize)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "a group of %u x %u x %u has %llu work-items, the device takes at most %u",
-                         group[0], group[1], group[2], (unsigned long long)total,
-                         compute->maxTotalGroupSize);
+        return zepi_fail_about(
+            ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
+            "a group of %u x %u x %u has %llu work-items, the device takes at most %u", group[0],
+            group[1], group[2], (unsigned long long)total, compute->maxTotalGroupSize);
     for (int i = 0; i < 3; i++) {
         if (most[i] > 0 && group[i] > most[i])
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "the group size is %u in dimension %d, the device takes at most %u",
-                             group[i], i, most[i]);
+            return zepi_fail_about(
+                ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
+                "the group size is %u in dimension %d, the device takes at most %u", group[i], i,
+                most[i]);
     }
     return ZEPI_SUCCESS;
 }
@@ -82,10 +83,11 @@ static zepi_result_t count_groups(struct zepi_work_size *size, const size_t glob
     for (int i = 0; i < 3; i++) {
         const size_t count = global[i] / size->group[i];
         if (global[i] % size->group[i] != 0)
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "the global size %zu in dimension %d is no multiple of the group size "
-                             "%u",
-                             global[i], i, size->group[i]);
+            return zepi_fail_about(
+                ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
+                "the global size %zu in dimension %d is no multiple of the group size "
+                "%u",
+                global[i], i, size->group[i]);
         if (count > UINT32_MAX)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                              "the global size %zu in dimension %d makes %zu groups of %u, beyond "
@@ -111,18 +113,19 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
     for (uint32_t i = 0; i < work_dim; i++) {
         const size_t group = group_size ? group_size[i] : 0;
         if (group > UINT32_MAX)
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "the group size in dimension %u is %zu, beyond 32 bits", i, group);
+            return zepi_fail_about(ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
+                                   "the group size in dimension %u is %zu, beyond 32 bits", i,
+                                   group);
         global[i] = global_size[i];
         size->group[i] = (uint32_t)group;
         size->is_empty = size->is_empty || global[i] == 0;
         zeros += group == 0;
     }
     if (zeros > 0 && zeros < work_dim)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "the group size is 0 in %u of %u dimensions; expected all, for a "
-                         "suggestion, or none",
-                         zeros, work_dim);
+        return zepi_fail_about(ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
+                               "the group size is 0 in %u of %u dimensions; expected all, for a "
+                               "suggestion, or none",
+                               zeros, work_dim);
     if (size->is_empty || (zeros > 0 && !ze && device_kernel->properties.requiredGroupSizeX == 0))
         return ZEPI_SUCCESS;
     zepi_result_t result = ZEPI_SUCCESS;
@@ -137,7 +140,7 @@ zepi_result_t zepi_work_offset_init(uint32_t offset[3], const struct zepi_device
                                     uint32_t work_dim, const size_t *global_offset)
 {
     memset(offset, 0, 3 * sizeof(offset[0]));
-    for (uint32_t i = 0; global_offset && i < work_dim; i++) {
+    for (uint32_t i = 0; i < work_dim; i++) {
         if (global_offset[i] > UINT32_MAX)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the global offset %zu is beyond 32 bits",
                              global_offset[i]);

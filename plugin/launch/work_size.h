@@ -24,7 +24,7 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                                   uint32_t work_dim, const size_t *global_size,
                                   const size_t *group_size);
 
-// An offset of `work_dim` dimensions, or NULL, which is 0 in the others.
+// An offset of `work_dim` dimensions, which is 0 in the others.
 zepi_result_t zepi_work_offset_init(uint32_t offset[3], const struct zepi_device *device,
                                     uint32_t work_dim, const size_t *global_offset);
 

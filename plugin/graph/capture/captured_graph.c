@@ -28,21 +28,15 @@ static zepi_result_t nested_graph_check(struct zepi_graph *graph)
                            "an execution of a graph with native commands cannot be captured");
 }
 
-// With the turn of the nested graph.
+// With the mutex of the nested graph.
 static zepi_result_t nested_graph_copy_command_locked(struct nested_graph *nested,
                                                       const struct zepi_capture_draft *draft,
                                                       size_t index)
 {
     const struct zepi_graph_commands *commands = &nested->graph->commands;
     const struct zepi_graph_command *from = commands->list[index];
-    struct zepi_graph_launch *launch = NULL;
-    if (from->launch)
-        launch = zepi_graph_launch_create_changed(from->launch, from->launch->kernel,
-                                                  from->launch->desc.argument_count, UINT32_MAX,
-                                                  NULL, NULL);
-    if (!launch && from->launch)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    struct zepi_graph_command *command = zepi_graph_command_copy(draft->graph, from, launch);
+    struct zepi_graph_command *command =
+        zepi_graph_command_copy(draft->graph, from, zepi_launch_record_retain(from->launch));
     if (!command)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     nested->commands[nested->count++] = command;
@@ -76,10 +70,10 @@ static zepi_result_t nested_graph_init(struct nested_graph *nested,
         return zepi_fail_no_memory();
     zepi_result_t result = ZEPI_SUCCESS;
     // All of an update, or none.
-    zepi_mutex_lock(&nested->graph->turn);
+    zepi_mutex_lock(&nested->graph->mutex);
     for (size_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = nested_graph_copy_command_locked(nested, draft, i);
-    zepi_mutex_unlock(&nested->graph->turn);
+    zepi_mutex_unlock(&nested->graph->mutex);
     return result;
 }
 

@@ -19,18 +19,12 @@ static inline ur_result_t zepi_ur_check_command_buffer(ur_exp_command_buffer_han
     return zepi_ur_check(handle, &zepi_graph_type, UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_EXP);
 }
 
-// All of a memory object, as a command uses it, without a reference. NULL is nothing.
-static inline struct zepi_graph_memory zepi_ur_graph_memory(struct zepi_ur_mem *mem)
-{
-    struct zepi_graph_memory memory = {.object = mem};
-    if (mem)
-        memory.part = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
-    return memory;
-}
-// The same with a new reference.
+// All of a memory object, as a command uses it, with a new reference. NULL is nothing.
 static inline struct zepi_graph_memory zepi_ur_hold_graph_memory(struct zepi_ur_mem *mem)
 {
-    return zepi_ur_graph_memory(mem ? zepi_retain(mem) : NULL);
+    return mem ? (struct zepi_graph_memory){zepi_retain(mem),
+                                            zepi_ur_buffer_part(mem, 0, mem->size_bytes)}
+               : (struct zepi_graph_memory){0};
 }
 
 // ---- Appending ----
@@ -67,9 +61,5 @@ struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *appe
 // `command` is consumed; NULL: there was no memory.
 ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
                                struct zepi_graph_command *command);
-
-// Whether the launch would be refused on the command buffer's device.
-ur_result_t zepi_ur_check_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
-                                       const zepi_launch_desc_t *desc);
 
 #endif

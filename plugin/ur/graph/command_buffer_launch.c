@@ -4,8 +4,6 @@
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/launch.h"
 
-#define INLINE_ARGUMENTS 16
-
 static ur_result_t check_alternatives(const struct zepi_graph *graph, ur_kernel_handle_t kernel,
                                       uint32_t count, const ur_kernel_handle_t *kernels)
 {
@@ -27,97 +25,32 @@ static ur_result_t check_alternatives(const struct zepi_graph *graph, ur_kernel_
     return UR_RESULT_SUCCESS;
 }
 
-// The memory object or sampler of each argument, by its index; without references.
-static void list_memory(uint32_t count, const ur_exp_kernel_arg_properties_t *arguments,
-                        struct zepi_graph_memory *memory)
+static ur_result_t make_launch(const struct zepi_graph *graph, const struct zepi_ur_launch *from,
+                               struct zepi_launch_record **out_record)
 {
-    memset(memory, 0, count * sizeof(*memory));
-    for (uint32_t i = 0; i < count; i++) {
-        const ur_exp_kernel_arg_properties_t *argument = &arguments[i];
-        struct zepi_graph_memory *entry = &memory[argument->index];
-        if (argument->type == UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ)
-            *entry = zepi_ur_graph_memory(zepi_ur_mem(argument->value.memObjTuple.hMem));
-        else if (argument->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER)
-            entry->object = argument->value.sampler;
-    }
-}
-
-static ur_result_t fail_graph_launch(zepi_result_t result, const struct zepi_graph *graph,
-                                     const struct zepi_kernel *kernel,
-                                     const struct zepi_launch *asked)
-{
-    const ur_result_t ur =
-        zepi_ur_fail_launch(result, kernel, graph->context, graph->device, asked);
-    // There is no wait list here.
-    return result == ZEPI_ERROR_INVALID_OBJECT ? UR_RESULT_ERROR_INVALID_KERNEL : ur;
-}
-
-ur_result_t zepi_ur_check_graph_launch(const struct zepi_graph *graph, struct zepi_kernel *kernel,
-                                       const zepi_launch_desc_t *desc)
-{
-    const struct zepi_launch asked = zepi_launch_of(desc, (zepi_wait_list_t){NULL, 0}, NULL);
-    const zepi_result_t checked = zepi_launch_check(graph->context, graph->device, kernel, &asked);
-    return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS
-                                   : fail_graph_launch(checked, graph, kernel, &asked);
-}
-
-// With arguments of any kind and in any order.
-static ur_result_t make_launch_with_objects(struct zepi_graph *graph, struct zepi_kernel *kernel,
-                                            struct zepi_launch *asked,
-                                            const ur_exp_kernel_arg_properties_t *records,
-                                            struct zepi_graph_launch **out_launch)
-{
-    struct zepi_ur_arguments arguments;
-    struct zepi_graph_memory inline_memory[INLINE_ARGUMENTS];
-    struct zepi_graph_memory *memory = inline_memory;
-    const uint32_t count = asked->arguments.count;
-    ur_result_t result =
-        zepi_ur_arguments_init(&arguments, kernel, graph->context, graph->device, count, records);
+    struct zepi_launch launch;
+    struct zepi_launch_room room;
+    if (from->kernel->context != graph->context)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL, "kernel '%s' is of another context",
+                              from->kernel->name);
+    const ur_result_t result = zepi_ur_launch_read(from, graph->context, graph->device,
+                                                   graph->device_index, &launch, &room);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    asked->arguments = zepi_argument_list_of(count, arguments.list);
-    if (count > INLINE_ARGUMENTS)
-        memory = zepi_allocate(count, sizeof(*memory));
-    if (memory) {
-        list_memory(count, records, memory);
-        const zepi_result_t made = zepi_graph_make_launch(graph, kernel, asked, memory, out_launch);
-        if (made != ZEPI_SUCCESS)
-            result = fail_graph_launch(made, graph, kernel, asked);
-    } else {
-        result = zepi_ur_result(zepi_fail_no_memory());
-    }
-    if (memory != inline_memory)
-        zepi_free(memory);
-    zepi_ur_arguments_finish(&arguments);
-    return result;
-}
-
-static ur_result_t make_launch(struct zepi_graph *graph, struct zepi_kernel *kernel,
-                               struct zepi_launch *asked,
-                               const ur_exp_kernel_arg_properties_t *records,
-                               struct zepi_graph_launch **out_launch)
-{
-    if (!zepi_ur_sizes_are_right(asked))
-        return zepi_ur_check_sizes(asked);
-    if (asked->arguments.count > 0 && !records)
-        return zepi_ur_refuse_null("pArgs");
-    const zepi_result_t made = zepi_graph_make_launch(graph, kernel, asked, NULL, out_launch);
-    if (made == ZEPI_SUCCESS)
-        return UR_RESULT_SUCCESS;
-    return made == ZEPI_ARGUMENTS_UNREAD
-               ? make_launch_with_objects(graph, kernel, asked, records, out_launch)
-               : fail_graph_launch(made, graph, kernel, asked);
+    const zepi_result_t made = zepi_graph_make_launch(graph, &launch, NULL, out_record);
+    zepi_launch_room_finish(&room, &launch);
+    return made == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_launch(made);
 }
 
 // `launch` is consumed. NULL without memory (noted).
 static struct zepi_graph_command *make_command(const struct zepi_ur_append *append,
                                                struct zepi_kernel *kernel, uint32_t count,
                                                const ur_kernel_handle_t *alternatives,
-                                               struct zepi_graph_launch *launch)
+                                               struct zepi_launch_record *launch)
 {
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_LAUNCH);
     if (!command) {
-        zepi_graph_launch_release(launch);
+        zepi_launch_record_release(launch);
         return NULL;
     }
     command->launch = launch;
@@ -137,11 +70,10 @@ static struct zepi_graph_command *make_command(const struct zepi_ur_append *appe
 }
 
 static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle_t kernel,
-                                 struct zepi_launch *asked,
-                                 const ur_exp_kernel_arg_properties_t *records,
-                                 uint32_t alternative_count, const ur_kernel_handle_t *alternatives)
+                                 struct zepi_ur_launch *from, uint32_t alternative_count,
+                                 const ur_kernel_handle_t *alternatives)
 {
-    struct zepi_graph_launch *launch = NULL;
+    struct zepi_launch_record *launch = NULL;
     ur_result_t result = zepi_ur_append_begin(append);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_kernel(kernel);
@@ -151,12 +83,13 @@ static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                                 "a command's handle is for updates, and the command buffer is not "
                                 "updatable");
+    from->kernel = zepi_ur_kernel(kernel);
     if (result == UR_RESULT_SUCCESS)
-        result = make_launch(append->graph, zepi_ur_kernel(kernel), asked, records, &launch);
+        result = make_launch(append->graph, from, &launch);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_append_end(append, make_command(append, zepi_ur_kernel(kernel),
-                                                   alternative_count, alternatives, launch));
+    return zepi_ur_append_end(
+        append, make_command(append, from->kernel, alternative_count, alternatives, launch));
 }
 
 ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
@@ -168,9 +101,12 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_launch asked;
-    zepi_ur_launch_init(&asked, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
-                        numArgs, pArgs, 0, NULL, NULL);
+    struct zepi_ur_launch from = {.work_dim = workDim,
+                                  .global_offset = pGlobalWorkOffset,
+                                  .global_size = pGlobalWorkSize,
+                                  .local_size = pLocalWorkSize,
+                                  .argument_count = numArgs,
+                                  .arguments = pArgs};
     struct zepi_ur_append append = {.handle = hCommandBuffer,
                                     .wait_count = numSyncPointsInWaitList,
                                     .waits = pSyncPointWaitList,
@@ -179,6 +115,5 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
                                     .out_event = phEvent,
                                     .out_sync_point = pSyncPoint,
                                     .out_command = phCommand};
-    return append_launch(&append, hKernel, &asked, pArgs, numKernelAlternatives,
-                         phKernelAlternatives);
+    return append_launch(&append, hKernel, &from, numKernelAlternatives, phKernelAlternatives);
 }

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Updates of launches in command buffers.
-#include "graph/launch_update.h"
-#include "memory/image.h"
+// Updates of launches in command buffers: a copy of a command's launch, with other arguments and
+// sizes, takes its place.
+#include "graph/update.h"
 #include "ur/command.h"
 #include "ur/graph/command_buffer.h"
+#include "ur/queue/launch.h"
 
 // One update of a call.
 struct draft {
-    struct zepi_graph *graph;
+    const struct zepi_graph *graph;
     struct zepi_graph_command *command;
-    const struct zepi_device_kernel *device_kernel; // of its launch's kernel
-    bool has_local;                                 // memory among the new arguments
-    bool is_reshaped;                               // there are another kernel, or other sizes
+    struct zepi_launch launch;
+    struct zepi_launch_room room;
 };
 
-static __attribute__((noinline)) ur_result_t choose_kernel(struct draft *draft,
-                                                           ur_kernel_handle_t handle)
+static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kernel_handle_t handle,
+                               struct zepi_kernel **out_kernel)
 {
-    const struct zepi_graph_command *command = draft->command;
-    struct zepi_device_kernel *device_kernel;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
     uint32_t i = 0;
     while (i < command->kernel_count && command->kernels[i] != kernel)
@@ -26,75 +24,72 @@ static __attribute__((noinline)) ur_result_t choose_kernel(struct draft *draft,
     if (i == command->kernel_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "the new kernel is none of those that the command was appended with");
+    *out_kernel = kernel;
+    return UR_RESULT_SUCCESS;
+}
+
+// Another kernel: further arguments are gone, new ones are nothing yet.
+static zepi_result_t choose_kernel(struct draft *draft, struct zepi_kernel *kernel)
+{
+    struct zepi_launch *launch = &draft->launch;
+    const struct zepi_launch *from = zepi_graph_update_launch(draft->command);
+    struct zepi_launch chosen;
     zepi_result_t result =
-        zepi_kernel_get_device_kernel(kernel, draft->graph->device_index, &device_kernel);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_launch_update_set_kernel(draft->command, kernel, device_kernel);
-    if (result == ZEPI_SUCCESS)
-        draft->device_kernel = device_kernel;
-    draft->is_reshaped = true;
-    return zepi_ur_result(result);
+        zepi_launch_set_kernel(&chosen, kernel, draft->graph->context, draft->graph->device_index);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // Emulated constants are one more argument.
+    const uint32_t count =
+        zepi_launch_device_kernel(&chosen)->argument_count - (chosen.target.image != NULL);
+    const uint32_t more = count > from->arg_count ? count - from->arg_count : 0;
+    result = zepi_launch_room_init_copy(&draft->room, launch, from, more);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    launch->kernel = chosen.kernel;
+    launch->target = chosen.target;
+    for (; launch->arg_count > count; launch->arg_count--)
+        zepi_launch_clear_arg(launch, launch->arg_count - 1);
+    for (; launch->arg_count < count; launch->arg_count++)
+        launch->args[launch->arg_count] = (struct zepi_arg){0};
+    return ZEPI_SUCCESS;
 }
 
-// As the kernel declares it. Native code declares nothing.
-static bool argument_is(const struct draft *draft, uint32_t index,
-                        enum zepi_spirv_argument_kind kind)
+static ur_result_t draft_init(struct draft *draft,
+                              const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    const struct zepi_device_kernel *device_kernel = draft->device_kernel;
-    return device_kernel->is_described && index < draft->command->launch->desc.argument_count &&
-           device_kernel->arguments[index].kind == kind;
+    struct zepi_kernel *kernel = NULL;
+    if (!update->hNewKernel)
+        return zepi_ur_result(zepi_launch_room_init_copy(
+            &draft->room, &draft->launch, zepi_graph_update_launch(draft->command), 0));
+    const ur_result_t result = find_kernel(draft->command, update->hNewKernel, &kernel);
+    return result == UR_RESULT_SUCCESS ? zepi_ur_result(choose_kernel(draft, kernel)) : result;
 }
 
-static ur_result_t check_index(const struct draft *draft, uint32_t index)
+// ---- Arguments ----
+
+// Whatever the argument was, it is nothing now.
+static ur_result_t clear_argument(struct draft *draft, uint32_t index)
 {
-    const uint32_t count = draft->command->launch->desc.argument_count;
-    return index < count ? UR_RESULT_SUCCESS
-                         : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                                          "argument index %u, of %u arguments", index, count);
+    const uint32_t count = draft->launch.arg_count;
+    if (index >= count)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                              "argument index %u, of %u arguments", index, count);
+    zepi_launch_clear_arg(&draft->launch, index);
+    return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t set_argument(struct draft *draft, uint32_t index,
-                                const zepi_argument_t *argument,
-                                const struct zepi_graph_memory *memory)
-{
-    const ur_result_t is_wrong = check_index(draft, index);
-    if (is_wrong != UR_RESULT_SUCCESS)
-        return is_wrong;
-    const zepi_result_t result = zepi_launch_update_set_argument(
-        draft->command, draft->device_kernel, index, argument, memory);
-    return result == ZEPI_ERROR_INVALID_SIZE ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
-                                             : zepi_ur_result(result);
-}
-
-// `kind`: that of the object behind the argument.
-static ur_result_t set_object(struct draft *draft, uint32_t index, zepi_argument_kind_t kind,
-                              const zepi_argument_t *argument,
-                              const struct zepi_graph_memory *memory)
-{
-    ur_result_t result = check_index(draft, index);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_argument_check_declared(
-            draft->device_kernel, index, &(const zepi_argument_t){.kind = kind}));
-    return result == UR_RESULT_SUCCESS ? set_argument(draft, index, argument, memory) : result;
-}
-
-static __attribute__((noinline)) ur_result_t
+static ur_result_t
 set_mem_arguments(struct draft *draft,
                   const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
     ur_result_t result = zepi_ur_check_pointer(update->pNewMemObjArgList, "pNewMemObjArgList");
     for (uint32_t i = 0; i < update->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_memobj_arg_desc_t *from = &update->pNewMemObjArgList[i];
-        zepi_argument_t argument;
-        result = zepi_ur_mem_as_argument(from->hNewMemObjArg, draft->graph->context,
-                                         draft->graph->device, &argument);
-        if (result == UR_RESULT_SUCCESS) {
-            struct zepi_ur_mem *mem = zepi_ur_mem(from->hNewMemObjArg);
-            const struct zepi_graph_memory memory = zepi_ur_graph_memory(mem);
-            result = mem && mem->image ? set_object(draft, from->argIndex, ZEPI_ARGUMENT_IMAGE,
-                                                    &argument, &memory)
-                                       : set_argument(draft, from->argIndex, &argument, &memory);
-        }
+        result = clear_argument(draft, from->argIndex);
+        if (result == UR_RESULT_SUCCESS)
+            result = zepi_ur_set_mem_arg(&draft->launch, from->argIndex, from->hNewMemObjArg,
+                                         UR_MEM_FLAG_READ_WRITE, draft->graph->context,
+                                         draft->graph->device);
     }
     return result;
 }
@@ -105,57 +100,53 @@ set_pointer_arguments(struct draft *draft,
                       const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
     ur_result_t result = zepi_ur_check_pointer(update->pNewPointerArgList, "pNewPointerArgList");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < update->numNewPointerArgs; i++) {
+    for (uint32_t i = 0; i < update->numNewPointerArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_pointer_arg_desc_t *from =
             &update->pNewPointerArgList[i];
-        zepi_argument_t argument = {.kind = ZEPI_ARGUMENT_POINTER};
+        void *address = NULL;
         if (from->pNewPointerArg)
-            memcpy(&argument.value, from->pNewPointerArg, sizeof(argument.value));
-        result = set_argument(draft, from->argIndex, &argument, NULL);
-        if (result != UR_RESULT_SUCCESS)
-            return result;
+            memcpy(&address, from->pNewPointerArg, sizeof(address));
+        result = clear_argument(draft, from->argIndex);
+        if (result == UR_RESULT_SUCCESS)
+            zepi_arg_set_address(&draft->launch.args[from->argIndex], address);
     }
-    return UR_RESULT_SUCCESS;
+    return result;
 }
 
-// A value for a sampler is the handle.
-static ur_result_t set_sampler(struct draft *draft,
-                               const ur_exp_command_buffer_update_value_arg_desc_t *from)
+// As the kernel declares it. Native code declares nothing.
+static bool argument_is(const struct draft *draft, uint32_t index,
+                        enum zepi_spirv_argument_kind kind)
 {
-    ur_sampler_handle_t sampler;
-    zepi_argument_t argument;
-    memcpy(&sampler, from->pNewValueArg, sizeof(sampler));
-    const ur_result_t result =
-        zepi_ur_sampler_as_argument(sampler, draft->graph->context, &argument);
-    const struct zepi_graph_memory memory = {.object = sampler};
-    return result == UR_RESULT_SUCCESS
-               ? set_object(draft, from->argIndex, ZEPI_ARGUMENT_SAMPLER, &argument, &memory)
-               : result;
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(&draft->launch);
+    return device_kernel->is_described && device_kernel->arguments[index].kind == kind;
 }
 
-// A size without a value is local memory.
+// A size without a value is local memory, a value for a sampler is the handle.
 static ur_result_t set_value(struct draft *draft,
                              const ur_exp_command_buffer_update_value_arg_desc_t *from)
 {
     const uint32_t index = from->argIndex;
-    const zepi_argument_t argument = {.kind = from->pNewValueArg ? ZEPI_ARGUMENT_VALUE
-                                                                 : ZEPI_ARGUMENT_LOCAL,
-                                      .size_bytes = from->argSize,
-                                      .value = from->pNewValueArg};
     const bool is_handle = from->pNewValueArg && from->argSize == sizeof(ur_sampler_handle_t);
-    draft->has_local = draft->has_local || !from->pNewValueArg;
-    if (is_handle && argument_is(draft, index, ZEPI_SPIRV_ARGUMENT_SAMPLER))
-        return set_sampler(draft, from);
+    const ur_result_t result = clear_argument(draft, index);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (!from->pNewValueArg) {
+        zepi_arg_set_slm(&draft->launch.args[index], from->argSize);
+        return UR_RESULT_SUCCESS;
+    }
+    if (is_handle && argument_is(draft, index, ZEPI_SPIRV_ARGUMENT_SAMPLER)) {
+        ur_sampler_handle_t sampler;
+        memcpy(&sampler, from->pNewValueArg, sizeof(sampler));
+        return zepi_ur_set_sampler_arg(&draft->launch, index, sampler, draft->graph->context);
+    }
     if (is_handle && argument_is(draft, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "argument %u of kernel '%s' is an image, and no value", index,
-                              draft->device_kernel->name);
-    return set_argument(draft, index, &argument, NULL);
+                              draft->launch.kernel->name);
+    return zepi_ur_set_value_arg(&draft->launch, index, from->pNewValueArg, from->argSize);
 }
 
-static __attribute__((noinline)) ur_result_t
+static ur_result_t
 set_value_arguments(struct draft *draft,
                     const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
@@ -165,42 +156,20 @@ set_value_arguments(struct draft *draft,
     return result;
 }
 
-// They have been checked.
-static __attribute__((noinline)) ur_result_t
-replace_sizes(struct draft *draft, const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
-{
-    zepi_launch_desc_t desc = draft->command->launch->desc;
-    desc.work_dim = update->newWorkDim;
-    for (uint32_t i = 0; i < desc.work_dim; i++) {
-        if (update->pNewGlobalWorkOffset)
-            desc.global_offset[i] = update->pNewGlobalWorkOffset[i];
-        if (update->pNewGlobalWorkSize)
-            desc.global_size[i] = update->pNewGlobalWorkSize[i];
-        // Suggested for a new global size, unless it is given.
-        if (update->pNewLocalWorkSize)
-            desc.group_size[i] = update->pNewLocalWorkSize[i];
-        else if (update->pNewGlobalWorkSize)
-            desc.group_size[i] = 0;
-    }
-    draft->is_reshaped = true;
-    return zepi_ur_result(zepi_launch_update_set_sizes(draft->command, &desc));
-}
+// ---- Sizes ----
 
-static ur_result_t set_sizes(struct draft *draft,
-                             const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t check_sizes(const struct draft *draft,
+                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    const struct zepi_graph_launch *launch = draft->command->launch;
     const uint32_t dimensions = update->newWorkDim;
     if (dimensions == 0 || dimensions > 3)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                               "%u dimensions, expected 1 to 3", dimensions);
-    if (dimensions != launch->desc.work_dim &&
+    if (dimensions != draft->launch.work_dim &&
         (!update->pNewGlobalWorkSize || !update->pNewGlobalWorkOffset))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "%u dimensions instead of %u, without a new global size and offset",
-                              dimensions, launch->desc.work_dim);
-    if (!update->pNewGlobalWorkSize && !update->pNewLocalWorkSize && !update->pNewGlobalWorkOffset)
-        return UR_RESULT_SUCCESS;
+                              dimensions, draft->launch.work_dim);
     for (uint32_t i = 0; i < dimensions && update->pNewGlobalWorkSize; i++) {
         if (update->pNewGlobalWorkSize[i] == 0)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
@@ -211,50 +180,34 @@ static ur_result_t set_sizes(struct draft *draft,
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
                                   "the local size of dimension %u is 0", i);
     }
-    return replace_sizes(draft, update);
+    return UR_RESULT_SUCCESS;
 }
 
-// Images and samplers stand as values, and may have stayed from a kernel before.
-static ur_result_t check_kept_objects(const struct draft *draft)
+static ur_result_t set_sizes(struct draft *draft,
+                             const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    const struct zepi_graph_launch *launch = draft->command->launch;
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < launch->desc.argument_count && result == ZEPI_SUCCESS; i++) {
-        const struct zepi_graph_memory *memory = &launch->memory[i];
-        const bool is_sampler = zepi_object_is(memory->object, &zepi_sampler_type);
-        const zepi_argument_t object = {.kind = is_sampler ? ZEPI_ARGUMENT_SAMPLER
-                                                           : ZEPI_ARGUMENT_IMAGE};
-        if (memory->object && !memory->part.buffer)
-            result = zepi_argument_check_declared(draft->device_kernel, i, &object);
-    }
-    return zepi_ur_result(result);
+    const struct zepi_launch from = draft->launch;
+    const size_t *global = update->pNewGlobalWorkSize;
+    const size_t *offset = update->pNewGlobalWorkOffset;
+    const ur_result_t result = check_sizes(draft, update);
+    if (result != UR_RESULT_SUCCESS || (!global && !update->pNewLocalWorkSize && !offset))
+        return result;
+    // Suggested for a new global size, unless it is given.
+    const size_t *local = global ? NULL : from.group_size;
+    zepi_launch_set_sizes(&draft->launch, update->newWorkDim, global ? global : from.global_size,
+                          update->pNewLocalWorkSize ? update->pNewLocalWorkSize : local,
+                          offset ? offset : from.global_offset);
+    return UR_RESULT_SUCCESS;
 }
 
-// What depends on more than one argument.
-static __attribute__((noinline)) ur_result_t check_whole(const struct draft *draft)
-{
-    const struct zepi_graph_launch *launch = draft->command->launch;
-    if (launch->kernel->is_emulated || draft->is_reshaped) {
-        const ur_result_t result =
-            zepi_ur_check_graph_launch(draft->graph, launch->kernel, &launch->desc);
-        return result == UR_RESULT_SUCCESS ? check_kept_objects(draft) : result;
-    }
-    const struct zepi_argument_list list =
-        zepi_argument_list_of(launch->desc.argument_count, launch->arguments);
-    return zepi_arguments_check_local_memory(draft->device_kernel, draft->graph->device, &list) ==
-                   ZEPI_SUCCESS
-               ? UR_RESULT_SUCCESS
-               : UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
-}
+// ---- The update ----
 
-static ur_result_t draft_launch(struct draft *draft,
-                                const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t draft_fill(struct draft *draft,
+                              const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
+    struct zepi_launch_record *record;
     ur_result_t result = UR_RESULT_SUCCESS;
-    draft->device_kernel = zepi_graph_device_kernel(draft->graph, draft->command->launch->kernel);
-    if (update->hNewKernel)
-        result = choose_kernel(draft, update->hNewKernel);
-    if (result == UR_RESULT_SUCCESS && update->numNewMemObjArgs > 0)
+    if (update->numNewMemObjArgs > 0)
         result = set_mem_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS && update->numNewPointerArgs > 0)
         result = set_pointer_arguments(draft, update);
@@ -262,9 +215,14 @@ static ur_result_t draft_launch(struct draft *draft,
         result = set_value_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS)
         result = set_sizes(draft, update);
-    const bool needs_check =
-        draft->is_reshaped || draft->has_local || draft->command->launch->kernel->is_emulated;
-    return result == UR_RESULT_SUCCESS && needs_check ? check_whole(draft) : result;
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const zepi_result_t made = zepi_graph_make_launch(
+        draft->graph, &draft->launch, zepi_graph_update_launch(draft->command), &record);
+    if (made != ZEPI_SUCCESS)
+        return zepi_ur_fail_launch(made);
+    zepi_graph_update_put(draft->command, record);
+    return UR_RESULT_SUCCESS;
 }
 
 static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
@@ -272,25 +230,15 @@ static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handl
     return (struct zepi_graph_command *)handle;
 }
 
-// With the turn: whether it is finalized is written with it.
-static ur_result_t check_updatable(const struct zepi_graph *graph)
-{
-    if (!graph->is_updatable || !graph->is_finalized)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION, "the command buffer %s",
-                              graph->is_updatable ? "was not finalized yet"
-                                                  : "was not made to be updatable");
-    return UR_RESULT_SUCCESS;
-}
-
 static ur_result_t check_command(const struct zepi_graph *buffer,
                                  ur_exp_command_buffer_command_handle_t handle)
 {
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP;
     ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_updatable(buffer);
     if (result != UR_RESULT_SUCCESS)
         return result;
+    if (zepi_graph_check_update_locked(buffer) != ZEPI_SUCCESS)
+        return UR_RESULT_ERROR_INVALID_OPERATION;
     if (command_of(handle)->graph != buffer)
         return zepi_ur_refuse(wrong, "a command of another command buffer");
     if (command_of(handle)->kind != ZEPI_GRAPH_LAUNCH)
@@ -298,15 +246,22 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
     return UR_RESULT_SUCCESS;
 }
 
-// One update of a call, with the graph's turn.
+// One update of a call, with the graph's mutex.
 static ur_result_t add_update(struct zepi_graph *graph,
                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
 {
-    const ur_result_t result = check_command(graph, update->hCommand);
+    ur_result_t result = check_command(graph, update->hCommand);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct draft draft = {.graph = graph, .command = command_of(update->hCommand)};
-    return draft_launch(&draft, update);
+    struct draft draft;
+    draft.graph = graph;
+    draft.command = command_of(update->hCommand);
+    result = draft_init(&draft, update);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = draft_fill(&draft, update);
+    zepi_launch_room_finish(&draft.room, &draft.launch);
+    return result;
 }
 
 static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
@@ -318,6 +273,22 @@ static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
             return result;
     }
     return UR_RESULT_SUCCESS;
+}
+
+// The memory of buffers on the graph's device is made before the graph's mutex is taken, under
+// which nothing waits.
+static ur_result_t make_places(const struct zepi_graph *graph,
+                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+{
+    struct zepi_arg arg;
+    struct zepi_arg_use use;
+    ur_result_t result = UR_RESULT_SUCCESS;
+    for (uint32_t i = 0;
+         update->pNewMemObjArgList && i < update->numNewMemObjArgs && result == UR_RESULT_SUCCESS;
+         i++)
+        result = zepi_ur_read_mem_arg(update->pNewMemObjArgList[i].hNewMemObjArg, graph->context,
+                                      graph->device, &arg, &use);
+    return result;
 }
 
 // All updates or none. Executions under way are not concerned.
@@ -333,8 +304,12 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates");
     if (result != UR_RESULT_SUCCESS)
         return result;
-    zepi_launch_update_begin(graph);
+    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
+        result = make_places(graph, &pUpdateKernelLaunch[i]);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_graph_update_begin(graph);
     result = add_updates(graph, numKernelUpdates, pUpdateKernelLaunch);
-    zepi_launch_update_end(graph, result == UR_RESULT_SUCCESS);
+    zepi_graph_update_end(graph, result == UR_RESULT_SUCCESS);
     return result;
 }

@@ -13,6 +13,22 @@ static ur_result_t check_mems(uint32_t count, const ur_mem_handle_t *mems)
     return result;
 }
 
+// Brings buffers to the queue's device. Images are where they are.
+static zepi_result_t use_mems(struct zepi_buffer_uses *uses, uint32_t count,
+                              const ur_mem_handle_t *mems)
+{
+    void *address;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_ur_mem *mem = zepi_ur_mem(mems[i]);
+        const struct zepi_buffer_part all = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
+        if (mem->buffer)
+            result =
+                zepi_buffer_use(uses, &all, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE, &address);
+    }
+    return result;
+}
+
 // The function's commands in the queue's list come after the wait list and after earlier commands.
 static zepi_result_t hold_back(const struct zepi_ur_command *command, uint32_t mem_count,
                                const ur_mem_handle_t *mems)
@@ -20,10 +36,8 @@ static zepi_result_t hold_back(const struct zepi_ur_command *command, uint32_t m
     struct zepi_buffer_uses uses;
     struct zepi_queue *queue = command->queue;
     const bool keeps_order = queue->has_in_order_list || !(queue->flags & ZEPI_QUEUE_IN_ORDER);
-    zepi_result_t result = ZEPI_SUCCESS;
     zepi_buffer_uses_init(&uses, queue, command->wait);
-    for (uint32_t i = 0; i < mem_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_ur_use_mem(&uses, zepi_ur_mem(mems[i]), ZEPI_BUFFER_WRITE);
+    zepi_result_t result = use_mems(&uses, mem_count, mems);
     if (result == ZEPI_SUCCESS && (uses.wait.count > 0 || !keeps_order))
         result = zepi_queue_barrier(queue, uses.wait, NULL);
     zepi_buffer_uses_finish(&uses);
@@ -49,10 +63,8 @@ static ur_result_t capture_native(struct zepi_ur_command *command,
 {
     struct zepi_buffer_uses uses;
     struct captured_native native = {function, (ur_queue_handle_t)command->queue, data};
-    zepi_result_t result = ZEPI_SUCCESS;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
-    for (uint32_t i = 0; i < mem_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_ur_use_mem(&uses, zepi_ur_mem(mems[i]), ZEPI_BUFFER_WRITE);
+    zepi_result_t result = use_mems(&uses, mem_count, mems);
     if (result == ZEPI_SUCCESS)
         result = zepi_captured_command_add_native(command->queue, call_captured_native, &native,
                                                   uses.wait, zepi_ur_command_event(command));

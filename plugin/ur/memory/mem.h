@@ -4,6 +4,7 @@
 
 #include "copy/buffer_use.h"
 #include "core/mutex.h"
+#include "launch/argument.h"
 #include "queue/progress.h"
 #include "ur/handles.h"
 
@@ -62,18 +63,15 @@ static inline struct zepi_buffer_part zepi_ur_buffer_part(const struct zepi_ur_m
     return (struct zepi_buffer_part){mem->buffer, mem->offset_bytes + offset, size};
 }
 
-// Brings all of a buffer to the queue's device. Images are where they are.
-zepi_result_t zepi_ur_use_mem(struct zepi_buffer_uses *uses, const struct zepi_ur_mem *mem,
-                              enum zepi_buffer_access access);
-
 // Its address in commands of a device of its context, without its contents.
 ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct zepi_device *device,
                                    char **out_address);
 
-// The kernel's argument. NULL is a null pointer.
-ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_context *context,
-                                    const struct zepi_device *device, zepi_argument_t *out);
-ur_result_t zepi_ur_sampler_as_argument(ur_sampler_handle_t handle,
-                                        const struct zepi_context *context, zepi_argument_t *out);
+// An argument of a kernel on a device of the context. NULL is a null pointer, which uses nothing.
+ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_context *context,
+                                 const struct zepi_device *device, struct zepi_arg *out_arg,
+                                 struct zepi_arg_use *out_use);
+ur_result_t zepi_ur_read_sampler_arg(ur_sampler_handle_t handle, const struct zepi_context *context,
+                                     struct zepi_arg *out_arg);
 
 #endif

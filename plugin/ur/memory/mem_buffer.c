@@ -264,27 +264,30 @@ ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, s
     }
 }
 
-ur_result_t zepi_ur_mem_as_argument(ur_mem_handle_t handle, const struct zepi_context *context,
-                                    const struct zepi_device *device, zepi_argument_t *out)
+ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_context *context,
+                                 const struct zepi_device *device, struct zepi_arg *out_arg,
+                                 struct zepi_arg_use *out_use)
 {
-    *out = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER};
+    struct zepi_ur_mem *mem = zepi_ur_mem(handle);
+    char *address;
+    zepi_arg_set_address(out_arg, NULL);
     if (!handle)
         return UR_RESULT_SUCCESS;
-    const ur_result_t result = zepi_ur_check_mem(handle);
+    ur_result_t result = zepi_ur_check_mem(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
     if (!is_usable_in(mem, context))
         return refuse_foreign(mem, context);
+    out_use->object = mem;
     if (!mem->buffer) {
-        *out = (zepi_argument_t){.size_bytes = sizeof(mem->image->ze), .value = &mem->image->ze};
+        zepi_arg_set_handle(out_arg, ZEPI_ARG_IMAGE, mem->image->ze);
         return UR_RESULT_SUCCESS;
     }
-    char *address;
-    const ur_result_t found = zepi_ur_buffer_address(mem, device, &address);
-    if (found == UR_RESULT_SUCCESS)
-        out->value = address;
-    return found;
+    out_use->part = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
+    result = zepi_ur_buffer_address(mem, device, &address);
+    if (result == UR_RESULT_SUCCESS)
+        zepi_arg_set_buffer(out_arg, address);
+    return result;
 }
 
 ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct zepi_device *device,
@@ -295,14 +298,4 @@ ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct z
     if (result == UR_RESULT_SUCCESS)
         *out_address = (char *)address + mem->offset_bytes;
     return result;
-}
-
-zepi_result_t zepi_ur_use_mem(struct zepi_buffer_uses *uses, const struct zepi_ur_mem *mem,
-                              enum zepi_buffer_access access)
-{
-    void *address;
-    if (!mem || !mem->buffer)
-        return ZEPI_SUCCESS;
-    const struct zepi_buffer_part all = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
-    return zepi_buffer_use(uses, &all, access, ZEPI_BUFFER_ON_DEVICE, &address);
 }

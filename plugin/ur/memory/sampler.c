@@ -147,8 +147,8 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
         (struct zepi_sampler **)phSampler));
 }
 
-ur_result_t zepi_ur_sampler_as_argument(ur_sampler_handle_t handle,
-                                        const struct zepi_context *context, zepi_argument_t *out)
+ur_result_t zepi_ur_read_sampler_arg(ur_sampler_handle_t handle, const struct zepi_context *context,
+                                     struct zepi_arg *out_arg)
 {
     const struct zepi_sampler *sampler = (const struct zepi_sampler *)handle;
     const ur_result_t result = check_sampler(handle);
@@ -158,6 +158,6 @@ ur_result_t zepi_ur_sampler_as_argument(ur_sampler_handle_t handle,
         return zepi_ur_refuse(
             zepi_ur_wrong_context(context, sampler->context, UR_RESULT_ERROR_INVALID_SAMPLER),
             "the sampler is of another context");
-    *out = (zepi_argument_t){.size_bytes = sizeof(sampler->ze), .value = &sampler->ze};
+    zepi_arg_set_handle(out_arg, ZEPI_ARG_SAMPLER, sampler->ze);
     return UR_RESULT_SUCCESS;
 }

@@ -503,8 +503,8 @@ Test(emulation, a_layout_changes_nothing_about_what_code_was_made_with)
     expect_default_of_spirv(image);
 }
 
-// The kinds of arguments are not known before the values are there.
-Test(emulation, a_graph_finds_an_unknown_kind_as_it_is_finalized)
+// The values come later, and the other arguments are checked without them.
+Test(emulation, a_graph_finds_wrong_arguments_as_they_are_added)
 {
     zepi_device_image_desc_t image = emulated_image(ZEPI_MODULE_INPUT);
     const zepi_build_desc_t build = {.size = sizeof(build), .native_policy = ZEPI_NATIVE_EMULATE};
@@ -518,8 +518,12 @@ Test(emulation, a_graph_finds_an_unknown_kind_as_it_is_finalized)
     const zepi_launch_desc_t desc = test_launch(kernel, 1, &argument, 1);
     TEST_FAILS(zepi.queue_launch(gear.queue, &desc, TEST_NO_WAIT, NULL), ZEPI_ERROR_INVALID_VALUE);
     TEST_OK(zepi.graph_create(gear.context, gear.device, 0, &graph));
-    TEST_OK(zepi.graph_add_launch(graph, &desc, (zepi_graph_wait_list_t){NULL, 0}, NULL));
-    TEST_FAILS(zepi.graph_finalize(graph), ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS(zepi.graph_add_launch(graph, &desc, (zepi_graph_wait_list_t){NULL, 0}, NULL),
+               ZEPI_ERROR_INVALID_VALUE);
+    zepi_launch_desc_t less = desc;
+    less.argument_count = 0;
+    TEST_FAILS(zepi.graph_add_launch(graph, &less, (zepi_graph_wait_list_t){NULL, 0}, NULL),
+               ZEPI_ERROR_INVALID_SIZE);
     TEST_OK(zepi.release(graph));
     TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.release(executable));

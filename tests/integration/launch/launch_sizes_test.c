@@ -243,10 +243,8 @@ Test(sizes, that_are_suggested_divide_and_are_those_of_the_launch)
 Test(sizes, beyond_32_bits_have_suggestions_that_divide_them)
 {
     zepi_kernel_t kernel = kernel_of("note_last");
-    static const size_t sizes[][2] = {{(size_t)1 << 33, 5},
-                                      {10460353203u, 2},
-                                      {12, (size_t)1 << 34},
-                                      {(size_t)1 << 36, 4}};
+    static const size_t sizes[][2] = {
+        {(size_t)1 << 33, 5}, {10460353203u, 2}, {12, (size_t)1 << 34}, {(size_t)1 << 36, 4}};
     for (size_t round = 0; round < sizeof(sizes) / sizeof(sizes[0]); round++) {
         size_t group[2];
         TEST_OK(zepi.kernel_suggest_group_size(kernel, gear.device, 2, sizes[round], group));

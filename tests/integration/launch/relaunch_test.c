@@ -260,13 +260,17 @@ Test(relaunch, checks_everything_again_after_a_launch_that_failed)
     const zepi_launch_desc_t launch = launch_of_values(&values, kernel, out);
     run(&launch);
     values.a = 2;
-    values.arguments[7].kind = ZEPI_ARGUMENT_LOCAL;
-    values.arguments[7].size_bytes = 8;
+    values.arguments[7] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = 8};
     TEST_FAILS(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
                ZEPI_ERROR_INVALID_VALUE);
     values.arguments[7] = TEST_POINTER(out);
     cr_assert_eq(count_sets(&launch), 8);
     cr_assert_eq(out[0], 2);
+    // A mistake that is found before the kernel is looked at changes nothing.
+    values.arguments[7].size_bytes = 3;
+    TEST_FAILS(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL), ZEPI_ERROR_INVALID_SIZE);
+    values.arguments[7] = TEST_POINTER(out);
+    cr_assert_lt(count_sets(&launch), 8);
     cr_assert_eq(ze_cpu.set_fail("zeKernelSetArgumentValue:2:ZE_RESULT_ERROR_DEVICE_LOST"), 0);
     values.a = 3;
     values.b = 4;

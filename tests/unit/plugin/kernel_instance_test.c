@@ -4,7 +4,6 @@
 
 #include "device/device.h"
 #include "device/platform.h"
-#include "launch/arguments.h"
 #include "memory/usm_table.h"
 #include "ze/ze.h"
 
@@ -72,6 +71,7 @@ static char memory[64];
 // A kernel with a pointer, a value of four bytes and one of sixteen.
 static struct {
     struct zepi_device_kernel *kernel;
+    struct zepi_build_result result; // whose payload that is
     struct zepi_platform platform;
     struct zepi_device device;
     struct zepi_kernel_argument declared[COUNT];
@@ -92,6 +92,7 @@ static void set_up(void)
     zepi_ze.zeKernelSetGroupSize = set_group_size;
     driver.fails_after = -1;
     gear.kernel = calloc(1, sizeof(*gear.kernel));
+    gear.result.output.payload = gear.kernel;
     gear.kernel->name = "kernel";
     gear.kernel->is_described = true;
     gear.kernel->argument_count = COUNT;
@@ -121,18 +122,16 @@ static void tear_down(void)
 
 static zepi_result_t prepare(void)
 {
-    const zepi_argument_t arguments[COUNT] = {
-        {.kind = ZEPI_ARGUMENT_POINTER, .size_bytes = sizeof(void *), .value = gear.pointer},
-        {.kind = ZEPI_ARGUMENT_VALUE, .size_bytes = 4, .value = &gear.number},
-        {.kind = ZEPI_ARGUMENT_VALUE, .size_bytes = 16, .value = gear.wide},
-    };
-    const struct zepi_launch launch = {.arguments = zepi_argument_list_of(COUNT, arguments),
-                                       .work_dim = 1,
-                                       .global_size = gear.global_size,
-                                       .group_size = gear.group_size};
+    struct zepi_arg args[COUNT];
+    zepi_arg_set_address(&args[0], gear.pointer);
+    zepi_arg_set_bytes(&args[1], &gear.number, sizeof(gear.number));
+    zepi_arg_set_bytes(&args[2], gear.wide, sizeof(gear.wide));
+    struct zepi_launch launch = {
+        .target = {.device_kernel = &gear.result}, .arg_count = COUNT, .args = args};
+    zepi_launch_set_sizes(&launch, 1, gear.global_size, gear.group_size, NULL);
     driver.arguments = 0;
     driver.group_sizes = 0;
-    return zepi_kernel_instance_prepare(gear.instance, gear.kernel, &gear.device, &launch);
+    return zepi_kernel_instance_prepare(gear.instance, &gear.device, &launch);
 }
 
 // Memory that zepi made, as far as the table of allocations knows.

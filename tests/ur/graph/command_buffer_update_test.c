@@ -88,7 +88,7 @@ static void update_sizes_and_offsets(buffer_t buffer, command_t command, const i
     update.newWorkDim = 2;
     update.pNewGlobalWorkOffset = offset;
     UR_FAILS(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update),
-             UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE);
+             UR_RESULT_ERROR_INVALID_VALUE);
     cb_run(gear.queue, buffer);
     UR_OK(urQueueFinish(gear.queue));
     cr_assert(out[0] == 100 && out[3] == 104);

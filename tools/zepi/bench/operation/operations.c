@@ -36,24 +36,24 @@ const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE] = {
 };
 
 const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 375,
+    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 485,
                         .launch = {.kernel = BENCH_THREE}, .plain = BENCH_LAUNCH_3, BESIDE},
-    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, 650,
+    [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, 905,
                          .launch = {.kernel = BENCH_TWELVE}, .plain = BENCH_LAUNCH_12, BESIDE},
-    [BENCH_LAUNCH_24] = {"launch-24", "in-order launch, 24 arguments", NULL, 1045,
+    [BENCH_LAUNCH_24] = {"launch-24", "in-order launch, 24 arguments", NULL, 1480,
                          .launch = {.kernel = BENCH_TWENTY_FOUR}, .plain = BENCH_LAUNCH_24},
-    [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, 460,
+    [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, 575,
                             .launch = {.has_event = true}, .plain = BENCH_LAUNCH_EVENT, BESIDE},
-    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 595,
+    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 725,
                             .launch = {.has_event = true, .is_after = true},
                             .plain = BENCH_LAUNCH_AFTER, BESIDE},
-    [BENCH_LAUNCH_LOCAL] = {"launch-local", "in-order launch with local memory", NULL, 395,
+    [BENCH_LAUNCH_LOCAL] = {"launch-local", "in-order launch with local memory", NULL, 550,
                             .launch = {.kernel = BENCH_WITH_LOCAL}, .plain = BENCH_LAUNCH_LOCAL},
-    [BENCH_LAUNCH_2_SIZES] = {"launch-2-sizes", "in-order launch, 2 sizes in turns", NULL, 415,
+    [BENCH_LAUNCH_2_SIZES] = {"launch-2-sizes", "in-order launch, 2 sizes in turns", NULL, 525,
                               .launch = {.more_sizes = 1}, .plain = BENCH_LAUNCH_2_SIZES},
     [BENCH_LAUNCH_100_SIZES] = {"launch-100-sizes", "in-order launch, 100 sizes in turns", NULL,
-                                415, .launch = {.more_sizes = 99}, .plain = BENCH_LAUNCH_100_SIZES},
-    [BENCH_LAUNCH_TURNS] = {"launch-turns", "in-order launch, 2 kernels in turns", NULL, 375,
+                                525, .launch = {.more_sizes = 99}, .plain = BENCH_LAUNCH_100_SIZES},
+    [BENCH_LAUNCH_TURNS] = {"launch-turns", "in-order launch, 2 kernels in turns", NULL, 485,
                             .launch = {.has_turns = true}, .plain = BENCH_LAUNCH_TURNS},
     [BENCH_LAUNCH_BUFFER] = {"launch-buffer", "in-order launch with a buffer", NULL, 710,
                              .launch = {.has_buffer = true}, .plain = BENCH_LAUNCH_3},
@@ -84,7 +84,7 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
 #undef TRANSFER
 // Whatever the graph's size. To record one costs as much as it has commands.
 #define GRAPH_LIMIT_EXECUTE 545
-#define GRAPH_LIMIT_UPDATE 1155
+#define GRAPH_LIMIT_UPDATE 1985
 #define GRAPH_LIMIT_FIRST 0
 #define GRAPH(constant, name, title, less, launches, action)                                       \
     [BENCH_##constant] = {name,                                                                    \

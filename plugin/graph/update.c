@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "graph/update.h"
+
+#include <utlist.h>
+
+void zepi_graph_update_put(struct zepi_graph_command *command, struct zepi_launch_record *launch)
+{
+    struct zepi_graph *graph = command->graph;
+    if (command->draft) {
+        LL_PREPEND(graph->given_up, command->draft);
+    } else {
+        command->next_draft = graph->drafts;
+        graph->drafts = command;
+    }
+    command->draft = launch;
+}
+
+// The command is the first one of those that recordings lack.
+static void mark_dirty(struct zepi_graph *graph, struct zepi_graph_command *command,
+                       uint64_t version)
+{
+    if (command != graph->dirty) {
+        if (command->dirty_version > 0)
+            DL_DELETE2(graph->dirty, command, prev_dirty, next_dirty);
+        DL_PREPEND2(graph->dirty, command, prev_dirty, next_dirty);
+    }
+    command->dirty_version = version;
+}
+
+// The drafts become the launches, or go. Returns the records that are given up.
+static struct zepi_launch_record *take_drafts(struct zepi_graph *graph, bool takes_effect)
+{
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed) + 1;
+    while (graph->drafts) {
+        struct zepi_graph_command *command = graph->drafts;
+        struct zepi_launch_record *draft = command->draft;
+        struct zepi_launch_record *given_up = takes_effect ? command->launch : draft;
+        graph->drafts = command->next_draft;
+        command->draft = NULL;
+        LL_PREPEND(graph->given_up, given_up);
+        if (!takes_effect)
+            continue;
+        command->launch = draft;
+        mark_dirty(graph, command, version);
+    }
+    // Release: the launches of this version.
+    if (takes_effect)
+        atomic_store_explicit(&graph->version, version, memory_order_release);
+    struct zepi_launch_record *given_up = graph->given_up;
+    graph->given_up = NULL;
+    return given_up;
+}
+
+void zepi_graph_update_end(struct zepi_graph *graph, bool takes_effect)
+{
+    struct zepi_launch_record *next;
+    struct zepi_launch_record *given_up = take_drafts(graph, takes_effect);
+    zepi_mutex_unlock(&graph->mutex);
+    if (takes_effect)
+        zepi_graph_try_follow(graph);
+    for (; given_up; given_up = next) {
+        next = given_up->next;
+        zepi_launch_record_release(given_up);
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_ARGUMENT_H
+#define ZEPI_LAUNCH_ARGUMENT_H
+
+#include "copy/buffer_use.h"
+#include "launch/device_kernel.h"
+
+// An argument of a launch: two words that are compared as such. A front end makes it of its
+// interface's argument, checks the handle in it, and takes no lock for that. All code below reads
+// this and nothing else.
+
+enum zepi_arg_kind {
+    ZEPI_ARG_BYTES,   // the bytes, or, of more than 8, a pointer to them
+    ZEPI_ARG_ADDRESS, // USM, or any other pointer
+    ZEPI_ARG_SLM,     // nothing but a size
+    ZEPI_ARG_BUFFER,  // its address on the launch's device
+    ZEPI_ARG_IMAGE,   // the driver's handle, as is the next
+    ZEPI_ARG_SAMPLER,
+};
+
+struct zepi_arg {
+    // From the lowest bit on: the kind; 1 if the same words may be another argument next time;
+    // 1 + the index of its object in the launch's uses, or 0; the size in 32 bits, of which no
+    // argument that is right has more.
+    uint64_t head;
+    uint64_t payload;
+};
+#define ZEPI_ARG_ALWAYS_SET ((uint64_t)1 << 8)
+#define ZEPI_ARG_USE_SHIFT 16
+#define ZEPI_ARG_SIZE_SHIFT 32
+
+static inline enum zepi_arg_kind zepi_arg_kind(const struct zepi_arg *arg)
+{
+    return (enum zepi_arg_kind)(uint8_t)arg->head;
+}
+static inline uint32_t zepi_arg_use(const struct zepi_arg *arg)
+{
+    return (uint16_t)(arg->head >> ZEPI_ARG_USE_SHIFT);
+}
+static inline size_t zepi_arg_size(const struct zepi_arg *arg)
+{
+    return arg->head >> ZEPI_ARG_SIZE_SHIFT;
+}
+
+// The object behind an argument. Borrowed by a launch, retained by the record of one.
+struct zepi_arg_use {
+    void *object;
+    struct zepi_buffer_part part; // the bytes that a device uses; no buffer: it does not move
+    enum zepi_buffer_access access;
+};
+
+#define ZEPI_ARG_INLINE_BYTES sizeof(uint64_t)
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes lie at the payload's beginning");
+
+static inline void zepi_arg_set(struct zepi_arg *arg, uint64_t head, size_t size_bytes,
+                                uint64_t payload)
+{
+    const uint64_t size = size_bytes < UINT32_MAX ? size_bytes : UINT32_MAX;
+    arg->head = head | size << ZEPI_ARG_SIZE_SHIFT;
+    arg->payload = payload;
+}
+
+// A value of another size than 4 or 8 bytes.
+void zepi_arg_set_odd_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes);
+// `size_bytes` bytes at `value`, neither of which is 0. More than 8 are borrowed.
+static inline void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    if (size_bytes == sizeof(wide)) {
+        memcpy(&wide, value, sizeof(wide));
+        zepi_arg_set(arg, ZEPI_ARG_BYTES, sizeof(wide), wide);
+    } else if (size_bytes == sizeof(narrow)) {
+        memcpy(&narrow, value, sizeof(narrow));
+        zepi_arg_set(arg, ZEPI_ARG_BYTES, sizeof(narrow), narrow);
+    } else {
+        zepi_arg_set_odd_bytes(arg, value, size_bytes);
+    }
+}
+
+static inline void zepi_arg_set_address(struct zepi_arg *arg, const void *address)
+{
+    zepi_arg_set(arg, ZEPI_ARG_ADDRESS, sizeof(address), (uintptr_t)address);
+}
+
+static inline void zepi_arg_set_buffer(struct zepi_arg *arg, const void *address)
+{
+    zepi_arg_set(arg, ZEPI_ARG_BUFFER, sizeof(address), (uintptr_t)address);
+}
+
+static inline void zepi_arg_set_slm(struct zepi_arg *arg, size_t size_bytes)
+{
+    zepi_arg_set(arg, ZEPI_ARG_SLM, size_bytes, 0);
+}
+
+// An image or a sampler, by the driver's handle, which may be another object's later.
+static inline void zepi_arg_set_handle(struct zepi_arg *arg, enum zepi_arg_kind kind,
+                                       const void *handle)
+{
+    zepi_arg_set(arg, kind | ZEPI_ARG_ALWAYS_SET, sizeof(handle), (uintptr_t)handle);
+}
+
+// Whether the bytes are elsewhere.
+static inline bool zepi_arg_is_large(const struct zepi_arg *arg)
+{
+    return zepi_arg_kind(arg) == ZEPI_ARG_BYTES && zepi_arg_size(arg) > ZEPI_ARG_INLINE_BYTES;
+}
+
+// Its bytes, as the driver takes them.
+static inline const void *zepi_arg_value(const struct zepi_arg *arg)
+{
+    if (zepi_arg_kind(arg) == ZEPI_ARG_SLM)
+        return NULL;
+    return zepi_arg_is_large(arg) ? (const void *)(uintptr_t)arg->payload : &arg->payload;
+}
+
+// Checks kind and size against the kernel's declaration, as far as that is known.
+zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
+                             const struct zepi_arg *arg);
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "launch/launch_record.h"
+
+#include "core/alloc.h"
+#include "core/object.h"
+#include "device/device.h"
+
+bool zepi_launch_has_moving_buffers(const struct zepi_launch *launch)
+{
+    for (uint32_t i = 0; i < launch->use_count; i++) {
+        const struct zepi_buffer *buffer = launch->uses[i].part.buffer;
+        if (buffer && !buffer->fixed)
+            return true;
+    }
+    return false;
+}
+
+zepi_result_t zepi_launch_check_slm(const struct zepi_launch *launch,
+                                    const struct zepi_device *device)
+{
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
+    const uint32_t most = device->compute.maxSharedLocalMemory;
+    uint64_t total = device_kernel->properties.localMemSize;
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        const struct zepi_arg *arg = &launch->args[i];
+        if (zepi_arg_kind(arg) == ZEPI_ARG_SLM &&
+            __builtin_add_overflow(total, zepi_arg_size(arg), &total))
+            total = UINT64_MAX;
+    }
+    // Quirk no-limits: 0 limits nothing.
+    if (total > most && most > 0)
+        return zepi_fail_about(ZEPI_SUBJECT_ARG, ZEPI_ERROR_INVALID_SIZE,
+                               "kernel '%s' and its arguments need %llu bytes of local memory, the "
+                               "device has %u",
+                               device_kernel->name, (unsigned long long)total, most);
+    return ZEPI_SUCCESS;
+}
+
+// ---- Filling in ----
+
+zepi_result_t zepi_launch_room_grow(struct zepi_launch *launch, uint32_t count)
+{
+    // An argument has the number of its object in 16 bits.
+    if (count >= UINT16_MAX)
+        return zepi_fail_about(ZEPI_SUBJECT_ARG_COUNT, ZEPI_ERROR_INVALID_SIZE,
+                               "%u arguments, expected fewer than %u", count, UINT16_MAX);
+    struct zepi_arg *args = zepi_allocate(count, sizeof(launch->args[0]) + sizeof(launch->uses[0]));
+    if (!args)
+        return zepi_fail_no_memory();
+    launch->args = args;
+    launch->uses = (struct zepi_arg_use *)(launch->args + count);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct zepi_launch *launch,
+                                         const struct zepi_launch *from, uint32_t more)
+{
+    struct zepi_launch copy = *from;
+    const zepi_result_t result = zepi_launch_room_init(room, &copy, from->arg_count + more);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    memcpy(copy.args, from->args, from->arg_count * sizeof(copy.args[0]));
+    memcpy(copy.uses, from->uses, from->use_count * sizeof(copy.uses[0]));
+    copy.arg_count = from->arg_count;
+    copy.use_count = from->use_count;
+    *launch = copy;
+    return ZEPI_SUCCESS;
+}
+
+void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index)
+{
+    struct zepi_arg *arg = &launch->args[index];
+    const uint32_t use = zepi_arg_use(arg);
+    const uint32_t last = launch->use_count;
+    if (use > 0) {
+        // The last use takes its place.
+        launch->uses[use - 1] = launch->uses[last - 1];
+        for (uint32_t i = 0; i < launch->arg_count; i++) {
+            struct zepi_arg *other = &launch->args[i];
+            if (zepi_arg_use(other) == last)
+                other->head += ((uint64_t)use - last) << ZEPI_ARG_USE_SHIFT;
+        }
+        launch->use_count--;
+    }
+    *arg = (struct zepi_arg){0};
+}
+
+// ---- Records ----
+
+// Room for a value's bytes, such that the next one is aligned, too.
+static size_t value_room(size_t size_bytes)
+{
+    return (size_bytes + 7) & ~(size_t)7;
+}
+
+static size_t record_size(const struct zepi_launch *launch)
+{
+    size_t size_bytes = sizeof(struct zepi_launch_record) +
+                        launch->arg_count * sizeof(launch->args[0]) +
+                        launch->use_count * sizeof(launch->uses[0]);
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        if (zepi_arg_is_large(&launch->args[i]))
+            size_bytes += value_room(zepi_arg_size(&launch->args[i]));
+    }
+    return size_bytes;
+}
+
+struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch)
+{
+    struct zepi_launch_record *record = zepi_sys_allocate(record_size(launch));
+    if (!record) {
+        zepi_fail_no_memory();
+        return NULL;
+    }
+    struct zepi_launch *own = &record->launch;
+    atomic_init(&record->references, 1);
+    *own = *launch;
+    own->args = (struct zepi_arg *)(record + 1);
+    own->uses = (struct zepi_arg_use *)(own->args + own->arg_count);
+    char *bytes = (char *)(own->uses + own->use_count);
+    for (uint32_t i = 0; i < own->arg_count; i++) {
+        struct zepi_arg *arg = &own->args[i];
+        *arg = launch->args[i];
+        if (!zepi_arg_is_large(arg))
+            continue;
+        arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), zepi_arg_size(arg));
+        bytes += value_room(zepi_arg_size(arg));
+    }
+    for (uint32_t i = 0; i < own->use_count; i++) {
+        own->uses[i] = launch->uses[i];
+        zepi_retain(own->uses[i].object);
+    }
+    zepi_retain(own->kernel);
+    return record;
+}
+
+void zepi_launch_record_destroy(struct zepi_launch_record *record)
+{
+    for (uint32_t i = 0; i < record->launch.use_count; i++)
+        zepi_release(record->launch.uses[i].object);
+    zepi_release(record->launch.kernel);
+    zepi_free(record);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_LAUNCH_LAUNCH_RECORD_H
+#define ZEPI_LAUNCH_LAUNCH_RECORD_H
+
+#include "core/alloc.h"
+#include "launch/argument.h"
+
+struct zepi_device;
+struct zepi_kernel;
+
+// A launch as all code below the front ends has it. A front end fills it in one pass, and lends it
+// for one call; graphs keep a record of it.
+struct zepi_launch {
+    struct zepi_arg *args;
+    uint32_t arg_count;
+    uint32_t use_count;
+    struct zepi_arg_use *uses;
+    struct zepi_kernel *kernel; // NULL: of a launch by name
+    uint32_t work_dim;          // 1 to 3
+    zepi_launch_flags_t flags;
+    struct zepi_target target; // its code on the device
+    // Of `work_dim` dimensions: further ones are not set.
+    size_t global_size[3];
+    size_t group_size[3]; // zeros: suggested by the driver
+    size_t global_offset[3];
+};
+
+static inline struct zepi_device_kernel *zepi_launch_device_kernel(const struct zepi_launch *launch)
+{
+    return zepi_device_kernel_of(launch->target.device_kernel);
+}
+
+// Whether buffers among its arguments are brought to the device before it.
+bool zepi_launch_has_moving_buffers(const struct zepi_launch *launch);
+
+// Checks the sum of local memory that the kernel declares and its arguments have. An excess may be
+// noticed late, or never (quirk local-excess-unnoticed).
+zepi_result_t zepi_launch_check_slm(const struct zepi_launch *launch,
+                                    const struct zepi_device *device);
+
+static inline bool zepi_sizes_are_equal(uint32_t work_dim, const size_t *a, const size_t *b)
+{
+    for (uint32_t i = 0; i < work_dim; i++) {
+        if (a[i] != b[i])
+            return false;
+    }
+    return true;
+}
+
+static inline bool zepi_launch_has_same_sizes(const struct zepi_launch *a,
+                                              const struct zepi_launch *b)
+{
+    return a->work_dim == b->work_dim &&
+           zepi_sizes_are_equal(a->work_dim, a->global_size, b->global_size) &&
+           zepi_sizes_are_equal(a->work_dim, a->group_size, b->group_size) &&
+           zepi_sizes_are_equal(a->work_dim, a->global_offset, b->global_offset);
+}
+
+// ---- Filling in ----
+
+// The memory of a launch that is filled in, on the stack of one call.
+#define ZEPI_LAUNCH_INLINE_ARGS 32
+struct zepi_launch_room {
+    struct zepi_arg args[ZEPI_LAUNCH_INLINE_ARGS];
+    struct zepi_arg_use uses[ZEPI_LAUNCH_INLINE_ARGS];
+};
+
+zepi_result_t zepi_launch_room_grow(struct zepi_launch *launch, uint32_t count)
+    __attribute__((cold, noinline));
+// Room for `count` arguments, to be filled in by index. On success to be finished.
+static inline zepi_result_t zepi_launch_room_init(struct zepi_launch_room *room,
+                                                  struct zepi_launch *launch, uint32_t count)
+{
+    launch->args = room->args;
+    launch->uses = room->uses;
+    launch->arg_count = count;
+    launch->use_count = 0;
+    return __builtin_expect(count > ZEPI_LAUNCH_INLINE_ARGS, 0)
+               ? zepi_launch_room_grow(launch, count)
+               : ZEPI_SUCCESS;
+}
+static inline void zepi_launch_room_finish(const struct zepi_launch_room *room,
+                                           const struct zepi_launch *launch)
+{
+    if (__builtin_expect(launch->args != room->args, 0))
+        zepi_free(launch->args);
+}
+// The same with the arguments of another launch, and room for `more` behind them. `launch` becomes
+// a copy of it.
+zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct zepi_launch *launch,
+                                         const struct zepi_launch *from, uint32_t more);
+
+// Not a loop, which becomes a call for one or two words.
+static inline void zepi_copy_sizes(size_t to[3], uint32_t work_dim, const size_t *from)
+{
+    to[0] = from ? from[0] : 0;
+    if (work_dim > 1)
+        to[1] = from ? from[1] : 0;
+    if (work_dim > 2)
+        to[2] = from ? from[2] : 0;
+}
+// The sizes of `work_dim` dimensions, 1 to 3. No group size is zeros, no offset 0.
+static inline void zepi_launch_set_sizes(struct zepi_launch *launch, uint32_t work_dim,
+                                         const size_t *global_size, const size_t *group_size,
+                                         const size_t *global_offset)
+{
+    launch->work_dim = work_dim;
+    zepi_copy_sizes(launch->global_size, work_dim, global_size);
+    zepi_copy_sizes(launch->group_size, work_dim, group_size);
+    zepi_copy_sizes(launch->global_offset, work_dim, global_offset);
+}
+
+// The object behind an argument that is set, once.
+static inline void zepi_launch_add_use(struct zepi_launch *launch, uint32_t index,
+                                       const struct zepi_arg_use *use)
+{
+    launch->uses[launch->use_count++] = *use;
+    launch->args[index].head |= (uint64_t)launch->use_count << ZEPI_ARG_USE_SHIFT;
+}
+
+// The argument is nothing yet, and uses nothing.
+void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index);
+
+// ---- Records ----
+
+// A launch with copies of all that it needs, and references to kernel and objects. Constant but for
+// `next`; any thread.
+struct zepi_launch_record {
+    struct zepi_launch_record *next; // of those that an update of a graph gives up
+    atomic_uint references;
+    struct zepi_launch launch; // arguments, uses and bytes lie behind it
+};
+
+// Of a launch that was checked, and has a kernel. NULL without memory (noted).
+struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch);
+void zepi_launch_record_destroy(struct zepi_launch_record *record);
+
+static inline struct zepi_launch_record *
+zepi_launch_record_retain(struct zepi_launch_record *record)
+{
+    // Relaxed: a reference is made from a reference.
+    if (record)
+        atomic_fetch_add_explicit(&record->references, 1, memory_order_relaxed);
+    return record;
+}
+// NULL is fine.
+static inline void zepi_launch_record_release(struct zepi_launch_record *record)
+{
+    // Acquire and release: others' reads are over before the memory goes.
+    if (record && atomic_fetch_sub_explicit(&record->references, 1, memory_order_acq_rel) == 1)
+        zepi_launch_record_destroy(record);
+}
+
+#endif
