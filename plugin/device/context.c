@@ -42,10 +42,11 @@ static void context_run_callbacks(struct zepi_context *context)
 
 // ---- The parts ----
 
+// Weak: a program that links the archive may have no part.
 extern const struct zepi_context_part *const __start_zepi_parts[]
-    __attribute__((visibility("hidden")));
+    __attribute__((weak, visibility("hidden")));
 extern const struct zepi_context_part *const __stop_zepi_parts[]
-    __attribute__((visibility("hidden")));
+    __attribute__((weak, visibility("hidden")));
 
 struct part_list {
     const struct zepi_context_part *parts[ZEPI_CONTEXT_PARTS]; // by number

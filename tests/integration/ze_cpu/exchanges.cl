@@ -18,24 +18,3 @@ __attribute__((intel_reqd_sub_group_size(16))) __kernel void shuffle_for_one(__g
         out[3] = above;
     }
 }
-
-__attribute__((noinline)) int checked(int value, int limit)
-{
-    if (value < limit)
-        return value;
-    printf("%d is not less than %d\n", value, limit);
-    __builtin_unreachable();
-}
-
-// Items that pass two checks exchange values.
-__attribute__((intel_reqd_sub_group_size(16))) __kernel void broadcast_behind_checks(__global int *out, int limit)
-{
-    int item = checked(out[ITEMS + get_local_id(0)], limit);
-    if (item + 1 > limit) {
-        printf("%d is too large\n", item);
-        __builtin_unreachable();
-    }
-    int last = sub_group_broadcast(item, 15);
-    if (get_sub_group_local_id() == 0)
-        out[get_sub_group_id()] = last;
-}

@@ -8,10 +8,8 @@
 #define CAPABILITY_WORDS 2
 #define NULL_CONSTANT_WORDS 3
 #define SHUFFLE_DOWN_WORDS 6
-#define UNREACHABLE_WORDS 5 // at most, of what takes its place
 
 enum {
-    OP_UNDEF = 1,
     OP_EXTENSION = 10,
     OP_CAPABILITY = 17,
     OP_TYPE_VOID = 19,
@@ -19,15 +17,11 @@ enum {
     OP_TYPE_FLOAT = 22,
     OP_CONSTANT_NULL = 46,
     OP_FUNCTION = 54,
-    OP_RETURN = 253,
-    OP_RETURN_VALUE = 254,
-    OP_UNREACHABLE = 255,
     OP_GROUP_NON_UNIFORM_SHUFFLE = 345,
     OP_GROUP_NON_UNIFORM_SHUFFLE_DOWN = 348,
     OP_SUBGROUP_SHUFFLE_INTEL = 5571,
     OP_SUBGROUP_SHUFFLE_DOWN_INTEL = 5572,
     OP_SUBGROUP_SHUFFLE_XOR_INTEL = 5574,
-    CAPABILITY_SUBGROUP_DISPATCH = 58,
     CAPABILITY_INTEL_SHUFFLE = 5568,
 };
 
@@ -45,12 +39,12 @@ struct mending {
     size_t count;
     uint8_t *types;
     uint32_t uint_type; // of 32 bits; 0: there is none
-    size_t shuffle_count, unreachable_count;
-    bool requires_sizes, has_intel_shuffles; // of sub-groups
+    size_t shuffle_count;
+    bool has_intel_shuffles;
     // While the copy is written:
     uint32_t *to;
     size_t written;
-    uint32_t bound, null_constant, return_type;
+    uint32_t bound, null_constant;
     bool is_past_capabilities;
 };
 
@@ -86,8 +80,6 @@ static void read_all(struct mending *mending)
         const uint32_t *words = mending->words + at;
         switch (words[0] & 0xffff) {
         case OP_CAPABILITY:
-            if (words[1] == CAPABILITY_SUBGROUP_DISPATCH)
-                mending->requires_sizes = true;
             if (words[1] == CAPABILITY_INTEL_SHUFFLE)
                 mending->has_intel_shuffles = true;
             break;
@@ -95,9 +87,6 @@ static void read_all(struct mending *mending)
         case OP_TYPE_INT:
         case OP_TYPE_FLOAT:
             read_type(mending, words);
-            break;
-        case OP_UNREACHABLE:
-            mending->unreachable_count++;
             break;
         default:
             mending->shuffle_count += may_move(mending, words);
@@ -138,41 +127,22 @@ static void write_shuffle(struct mending *mending, const uint32_t *words)
     write(mending, shuffle, SHUFFLE_DOWN_WORDS);
 }
 
-static void write_return(struct mending *mending)
-{
-    const uint32_t without[] = {1 << 16 | OP_RETURN};
-    const uint32_t with[UNREACHABLE_WORDS] = {3 << 16 | OP_UNDEF, mending->return_type,
-                                              mending->bound, 2 << 16 | OP_RETURN_VALUE,
-                                              mending->bound};
-    if (mending->types[mending->return_type] == TYPE_VOID) {
-        write(mending, without, 1);
-    } else {
-        mending->bound++;
-        write(mending, with, UNREACHABLE_WORDS);
-    }
-}
-
 static void write_instruction(struct mending *mending, const uint32_t *words)
 {
     const uint32_t operation = words[0] & 0xffff;
     if (operation != OP_CAPABILITY && !mending->is_past_capabilities) {
         mending->is_past_capabilities = true;
-        if (mending->shuffle_count > 0 && !mending->has_intel_shuffles)
+        if (!mending->has_intel_shuffles)
             write_extension(mending);
     }
-    if (operation == OP_FUNCTION) {
-        mending->return_type = words[1] < mending->words[3] ? words[1] : 0;
-        if (mending->shuffle_count > 0 && mending->null_constant == 0) {
-            mending->null_constant = mending->bound++;
-            const uint32_t constant[NULL_CONSTANT_WORDS] = {
-                NULL_CONSTANT_WORDS << 16 | OP_CONSTANT_NULL, mending->uint_type,
-                mending->null_constant};
-            write(mending, constant, NULL_CONSTANT_WORDS);
-        }
+    if (operation == OP_FUNCTION && mending->null_constant == 0) {
+        mending->null_constant = mending->bound++;
+        const uint32_t constant[NULL_CONSTANT_WORDS] = {NULL_CONSTANT_WORDS << 16 |
+                                                            OP_CONSTANT_NULL,
+                                                        mending->uint_type, mending->null_constant};
+        write(mending, constant, NULL_CONSTANT_WORDS);
     }
-    if (operation == OP_UNREACHABLE && mending->requires_sizes)
-        write_return(mending);
-    else if (may_move(mending, words))
+    if (may_move(mending, words))
         write_shuffle(mending, words);
     else
         write(mending, words, words[0] >> 16);
@@ -181,8 +151,7 @@ static void write_instruction(struct mending *mending, const uint32_t *words)
 static bool write_copy(struct mending *mending, uint8_t **out_spirv, size_t *out_size_bytes)
 {
     const size_t most = mending->count + CAPABILITY_WORDS + EXTENSION_WORDS + NULL_CONSTANT_WORDS +
-                        mending->shuffle_count * SHUFFLE_DOWN_WORDS +
-                        mending->unreachable_count * UNREACHABLE_WORDS;
+                        mending->shuffle_count * SHUFFLE_DOWN_WORDS;
     mending->to = malloc(most * sizeof(*mending->to));
     if (mending->to == NULL)
         return false;
@@ -205,9 +174,8 @@ bool cpu_mended_create(const void *spirv, size_t spirv_bytes, uint8_t **out_spir
     if (mending.types == NULL)
         return false;
     read_all(&mending);
-    const bool is_needed =
-        mending.shuffle_count > 0 || (mending.requires_sizes && mending.unreachable_count > 0);
-    const bool is_fine = !is_needed || write_copy(&mending, out_spirv, out_size_bytes);
+    const bool is_fine =
+        mending.shuffle_count == 0 || write_copy(&mending, out_spirv, out_size_bytes);
     free(mending.types);
     return is_fine;
 }
