@@ -26,13 +26,13 @@
       100, .run = allocate_batch, .kind = KIND, .bytes = BENCH_KIB)
 
 #define BENCH_FINISH_OF(X, QUEUE, name, words)                                                     \
-    X(FINISH_LAUNCH_##QUEUE, "finish-launch-" name, words ": launch, finish", 2,                   \
+    X(FINISH_LAUNCH_##QUEUE, "finish-1-" name, words ": launch, finish", 2,                        \
       .run = launch_and_finish, .queue = QUEUE, .commands = 1)                                     \
-    X(FINISH_LAUNCHES_##QUEUE, "finish-launches-" name, words ": 10 launches, finish", 10,         \
+    X(FINISH_LAUNCHES_##QUEUE, "finish-10-" name, words ": 10 launches, finish", 10,               \
       .run = launch_and_finish, .queue = QUEUE, .commands = 10)                                    \
-    X(FINISH_COPY_##QUEUE, "finish-copy-" name, words ": copy of 512 bytes, finish", 2,            \
+    X(FINISH_COPY_##QUEUE, "finish-bytes-" name, words ": copy of 512 bytes, finish", 2,           \
       .run = copy_and_finish, .queue = QUEUE, .bytes = 512)                                        \
-    X(FINISH_GRAPH_##QUEUE, "finish-graph-" name, words ": graph of 32 kernels, finish", 20,       \
+    X(FINISH_GRAPH_##QUEUE, "finish-recorded-" name, words ": graph of 32 kernels, finish", 20,    \
       .run = execute_and_finish, .queue = QUEUE, .commands = 32)
 
 #define BENCH_CYCLES(X)                                                                            \

@@ -211,7 +211,7 @@ const struct scale_case scale_graphs[] = {
                     {"update one", update_one_of_many}}},
     {.name = "capture",
      .title = "queues in captures of their own",
-     .types = "capture queue graph",
+     .types = "capture_graph queue graph",
      .make = make_capture,
      .drop = drop_capture,
      .operations = {{"launch in one of them", launch_captured},
