@@ -4,6 +4,8 @@
 #include "memory/pool.h"
 #include "memory/usm.h"
 #include "queue/capture_command.h"
+#include "queue/event.h"
+#include "queue/progress.h"
 #include "ze/ze.h"
 
 #include <string.h>
@@ -44,6 +46,32 @@ static __attribute__((cold, noinline)) void *stage_source(struct zepi_queue *que
     return staged;
 }
 
+// Whether the driver made the memory, and zepi did not: the variables of a module.
+static bool is_of_driver(struct zepi_context *context, const void *memory)
+{
+    zepi_usm_info_t info = {.size = sizeof(info)};
+    return !zepi_usm_is_known_inside(context, memory, 1) &&
+           zepi_usm_get_info(context, memory, &info) == ZEPI_SUCCESS &&
+           info.kind != ZEPI_USM_UNKNOWN;
+}
+
+// Whether a gated copy would wait for its gate while it is appended (quirk early-copies): the
+// driver copies variables of modules by the processor. All before it is complete then, so that it
+// needs no gate.
+static __attribute__((cold, noinline)) bool waits_before(struct zepi_queue *queue,
+                                                         const void *destination,
+                                                         const void *source, zepi_wait_list_t wait,
+                                                         zepi_result_t *out_result)
+{
+    if (zepi_queue_is_capturing(queue) ||
+        (!is_of_driver(queue->context, destination) && !is_of_driver(queue->context, source)))
+        return false;
+    *out_result = zepi_queue_wait_for_commands(queue);
+    if (*out_result == ZEPI_SUCCESS && wait.count > 0)
+        *out_result = zepi_event_wait(wait.count, wait.events, UINT64_MAX);
+    return true;
+}
+
 void *zepi_copy_stage_destination(struct zepi_queue *queue, const void *destination,
                                   const void *source, size_t size_bytes)
 {
@@ -63,12 +91,15 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    const bool is_gated = zepi_copy_is_gated(queue, destination, source);
+    zepi_result_t result = ZEPI_SUCCESS;
+    const bool is_gated = zepi_copy_is_gated(queue, destination, source) &&
+                          !waits_before(queue, destination, source, wait, &result);
+    if (result != ZEPI_SUCCESS)
+        return result;
     void *staged = is_gated ? stage_source(queue, destination, source, size_bytes, wait) : NULL;
-    zepi_result_t result =
-        is_gated && !staged
-            ? zepi_submit_begin_gated(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY)
-            : zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
+    result = is_gated && !staged
+                 ? zepi_submit_begin_gated(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY)
+                 : zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COPY);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
         const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY,
                                                    .to = destination,
