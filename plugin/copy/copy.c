@@ -46,13 +46,13 @@ static __attribute__((cold, noinline)) void *stage_source(struct zepi_queue *que
     return staged;
 }
 
-// Whether the driver made the memory, and zepi did not: the variables of a module.
-static bool is_of_driver(struct zepi_context *context, const void *memory)
+// Whether it is a device's and zepi did not allocate it: a variable of a module.
+static bool is_variable(struct zepi_context *context, const void *memory)
 {
     zepi_usm_info_t info = {.size = sizeof(info)};
     return !zepi_usm_is_known_inside(context, memory, 1) &&
            zepi_usm_get_info(context, memory, &info) == ZEPI_SUCCESS &&
-           info.kind != ZEPI_USM_UNKNOWN;
+           info.kind == ZEPI_USM_DEVICE;
 }
 
 // Whether a gated copy would wait for its gate while it is appended (quirk early-copies): the
@@ -64,7 +64,7 @@ static __attribute__((cold, noinline)) bool waits_before(struct zepi_queue *queu
                                                          zepi_result_t *out_result)
 {
     if (zepi_queue_is_capturing(queue) ||
-        (!is_of_driver(queue->context, destination) && !is_of_driver(queue->context, source)))
+        (!is_variable(queue->context, destination) && !is_variable(queue->context, source)))
         return false;
     *out_result = zepi_queue_wait_for_commands(queue);
     if (*out_result == ZEPI_SUCCESS && wait.count > 0)
