@@ -20,6 +20,9 @@ static void open_gate(struct zepi_event *gate)
 
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
+    // First: what follows may wait for the command.
+    if (submit->gate)
+        open_gate(submit->gate);
     zepi_free(submit->owned_waits);
     for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
         zepi_queue_release_later(submit->queue, submit->foreign_waits[i]);
@@ -27,8 +30,6 @@ void zepi_submit_finish_lists(struct zepi_submit *submit)
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
     zepi_free(submit->signals);
-    if (submit->gate)
-        open_gate(submit->gate);
 }
 
 // Begins the lists of unusual waits. Most wait lists need none.
