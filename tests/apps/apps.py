@@ -441,10 +441,13 @@ def reasons(apps, results):
                 outcome = result["outcomes"].get(case, ("not run", ""))
                 reason = app.expected.reason(backend, case)
                 if outcome[0] != "ok" and reason:
-                    found.setdefault(reason, {}).setdefault(case, []).append(backend)
-        for reason, cases in found.items():
-            backends = sorted({name for names in cases.values() for name in names}, key=list(BACKENDS).index)
-            lines.append(f"- **{app.name}** on {', '.join(backends)}: {', '.join(cases)}: {reason}")
+                    found.setdefault(reason, {}).setdefault(backend, []).append(case)
+        for reason, backends in found.items():
+            alike = {}
+            for backend in sorted(backends, key=list(BACKENDS).index):
+                alike.setdefault(tuple(backends[backend]), []).append(backend)
+            for cases, names in alike.items():
+                lines.append(f"- **{app.name}** on {', '.join(names)}: {', '.join(cases)}: {reason}")
     return lines
 
 
