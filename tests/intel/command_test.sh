@@ -46,6 +46,11 @@ expect 'info says that kernels are passed over' 0 'without a GPU: kernels are co
 expect 'the device is that of the driver' 0 "$device" "$zepi" info --intel-driver --json
 expect 'the demo has right numbers' 0 'single task +float = 3.25 .* right' "$zepi" demo --intel-driver
 expect 'info names the quirks of its version' 0 ' - early-copies' "$zepi" info --intel-driver
+expect 'products are listed' 0 '^pvc .* 2 tiles' "$zepi" info --intel-driver=list
+expect 'the device is the product that is named' 0 'device_id: 0x64a0' "$zepi" info --intel-driver=lnl
+expect 'an unknown product is refused with the list' 2 '^dg2 ' "$zepi" info --intel-driver=nvl
+expect 'a program is told of an unknown product' 0 "'nvl' is none of the products, which are bmg lnl" \
+    env DRM_SHIM_PRODUCT=nvl "$zepi" exec --intel-driver -- "$python" -c 'import dpctl; dpctl.get_devices()'
 expect 'two drivers are refused' 2 'exclude each other' "$zepi" info --cpu --intel-driver
 expect 'bench measures on it' 0 '"operation":[[:space:]]*"launch-3"' \
     "$zepi" bench --intel-driver --case launch-3 --json

@@ -35,8 +35,9 @@ static void read_environment(void)
     const bool has_valgrind = preload != NULL && strstr(preload, "vgpreload") != NULL;
     options.trace = getenv("DRM_SHIM_TRACE");
     options.faults = getenv("DRM_SHIM_FAULT");
+    options.product = getenv("DRM_SHIM_PRODUCT");
     options.arena_bytes = gibibytes("DRM_SHIM_ARENA_GIB", has_valgrind ? 8 : 256);
-    options.vram_bytes = gibibytes("DRM_SHIM_VRAM_GIB", 12);
+    options.vram_bytes = gibibytes("DRM_SHIM_VRAM_GIB", 0);
     options.system_bytes = gibibytes("DRM_SHIM_SYSTEM_GIB", 16);
     options.kernel_us = number("DRM_SHIM_KERNEL_US", 0);
     options.hang_ms = number("DRM_SHIM_HANG_MS", 100);

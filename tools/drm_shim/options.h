@@ -7,9 +7,11 @@
 
 // The DRM_SHIM_ variables, read once on first use and constant from then on. See README.md.
 struct shim_options {
-    const char *trace;  // path of the trace, NULL: none
-    const char *faults; // NULL: none
-    uint64_t arena_bytes, vram_bytes, system_bytes;
+    const char *trace;   // path of the trace, NULL: none
+    const char *faults;  // NULL: none
+    const char *product; // NULL: the first (product.h)
+    uint64_t arena_bytes, system_bytes;
+    uint64_t vram_bytes; // 0: the product's
     uint64_t kernel_us;
     uint64_t hang_ms;
     int log_level; // 1: ioctls, 2: every GPU command

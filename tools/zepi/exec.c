@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi exec [--cpu[=gpu] | --gpu | --intel-driver] [--adapter FILE] [--stats[=FILE]]\n"
+    "usage: zepi exec [--cpu[=gpu] | --gpu | --intel-driver[=PRODUCT]] [--adapter FILE] "
+    "[--stats[=FILE]]\n"
     "                 [--verbose] [--] COMMAND [ARGUMENT...]\n"
     "\n"
     "Runs a program of the DPC++ runtime on zepi. UR_ADAPTERS_SEARCH_PATH gets the folder where "
@@ -200,11 +201,14 @@ bool exec_take_cpu_type(const char *command, const char *word)
 
 int command_exec(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"cpu", optional_argument, NULL, 'c'},    {"gpu", no_argument, NULL, 'g'},
-        {"intel-driver", no_argument, NULL, 'I'}, {"adapter", required_argument, NULL, 'a'},
-        {"stats", optional_argument, NULL, 's'},  {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option options[] = {{"cpu", optional_argument, NULL, 'c'},
+                                            {"gpu", no_argument, NULL, 'g'},
+                                            {"intel-driver", optional_argument, NULL, 'I'},
+                                            {"adapter", required_argument, NULL, 'a'},
+                                            {"stats", optional_argument, NULL, 's'},
+                                            {"verbose", no_argument, NULL, 'v'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     const char *adapter = NULL;
     const char *stats = NULL; // not asked for
@@ -222,6 +226,8 @@ int command_exec(int argc, char **argv)
                 return EXIT_USAGE;
             break;
         case 'I':
+            if (!intel_driver_choose_product(optarg))
+                return EXIT_USAGE;
             driver = HOST_DRIVER_INTEL;
             break;
         case 'a':

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands.h"
 #include "host.h"
+#include "intel_driver.h"
 
 #include <cjson/cJSON.h>
 
@@ -12,7 +13,7 @@
 #define MAX_LISTED 64
 
 static const char usage[] =
-    "usage: zepi info [--cpu | --gpu | --intel-driver] [--json]\n"
+    "usage: zepi info [--cpu | --gpu | --intel-driver[=PRODUCT]] [--json]\n"
     "\n"
     "Drivers, devices, optional functions found, the cache, and the options in force.\n"
     "--intel-driver: Intel's newest driver, without a GPU (tools/setup --intel-driver).\n"
@@ -266,17 +267,20 @@ static void print_options(const cJSON *options)
 
 int command_info(int argc, char **argv)
 {
-    static const struct option list[] = {
-        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
-        {"intel-driver", no_argument, NULL, 'I'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option list[] = {{"cpu", no_argument, NULL, 'c'},
+                                         {"gpu", no_argument, NULL, 'g'},
+                                         {"intel-driver", optional_argument, NULL, 'I'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     bool is_json = false;
     uint32_t platform_count;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
         if (option == 'c' || option == 'g' || option == 'I') {
-            if (!host_choose(&driver, option == 'c'   ? HOST_DRIVER_CPU
+            if ((option == 'I' && !intel_driver_choose_product(optarg)) ||
+                !host_choose(&driver, option == 'c'   ? HOST_DRIVER_CPU
                                       : option == 'g' ? HOST_DRIVER_GPU
                                                       : HOST_DRIVER_INTEL))
                 return EXIT_USAGE;

@@ -4,6 +4,8 @@
 #include "exit_code.h"
 #include "paths.h"
 
+#include "tools/drm_shim/products.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -40,6 +42,36 @@ struct place {
     char shim[PATH_MAX];
     char folder[PATH_MAX]; // of libraries
 };
+
+static void list_products(FILE *to)
+{
+    const struct shim_product *product;
+    for (size_t i = 0; (product = shim_product_at(i)); i++) {
+        fprintf(to, "%-4s %-26s %u tile%s", product->name, product->title, product->tiles,
+                product->tiles == 1 ? "" : "s");
+        if (product->memory.vram_gib > 0)
+            fprintf(to, ", %u GiB\n", product->tiles * product->memory.vram_gib);
+        else
+            fputs(", the system's memory\n", to);
+    }
+}
+
+bool intel_driver_choose_product(const char *name)
+{
+    if (!name)
+        return true;
+    if (strcmp(name, "list") == 0) {
+        list_products(stdout);
+        exit(EXIT_OK);
+    }
+    if (shim_product_find(name)) {
+        setenv("DRM_SHIM_PRODUCT", name, 1);
+        return true;
+    }
+    fprintf(stderr, "zepi: --intel-driver=%s: there is no such product; there are:\n", name);
+    list_products(stderr);
+    return false;
+}
 
 bool intel_driver_is_here(void)
 {

@@ -5,6 +5,7 @@
 // too.
 #include "commands.h"
 #include "host.h"
+#include "intel_driver.h"
 #include "paths.h"
 
 #include <dlfcn.h>
@@ -38,7 +39,7 @@
 extern char **environ;
 
 static const char usage[] =
-    "usage: zepi report [--cpu | --gpu | --intel-driver] [-o FILE]\n"
+    "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE]\n"
     "\n"
     "Writes a text file to attach to a bug report: zepi info, zepi demo and a short zepi bench, "
     "the\n"
@@ -454,10 +455,12 @@ static int make(struct report *report, const char *path)
 
 int command_report(int argc, char **argv)
 {
-    static const struct option list[] = {
-        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
-        {"intel-driver", no_argument, NULL, 'I'}, {"libraries", no_argument, NULL, 'L'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option list[] = {{"cpu", no_argument, NULL, 'c'},
+                                         {"gpu", no_argument, NULL, 'g'},
+                                         {"intel-driver", optional_argument, NULL, 'I'},
+                                         {"libraries", no_argument, NULL, 'L'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
     static struct report report;
     enum host_driver driver = HOST_DRIVER_AUTO;
     const char *path = "zepi-report.txt";
@@ -465,6 +468,8 @@ int command_report(int argc, char **argv)
     int option;
     while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
         if (option == 'c' || option == 'g' || option == 'I') {
+            if (option == 'I' && !intel_driver_choose_product(optarg))
+                return EXIT_USAGE;
             driver = option == 'c'   ? HOST_DRIVER_CPU
                      : option == 'g' ? HOST_DRIVER_GPU
                                      : HOST_DRIVER_INTEL;

@@ -3,6 +3,7 @@
 
 #include "memory/arena.h"
 #include "options.h"
+#include "product.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@
 static pthread_mutex_t buffers_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
 static struct shim_buffer *buffers;                               // by handle - 1; size 0: free
 static uint32_t buffer_capacity;
-static uint64_t vram_used;
+static uint64_t bytes_used[SHIM_REGION_VRAM + SHIM_TILES_MAXIMUM]; // by region
 static uint64_t last_serial;
 
 static struct shim_buffer *find_locked(uint32_t handle)
@@ -43,26 +44,28 @@ static uint32_t free_handle_locked(void)
 
 static int add_locked(const struct shim_buffer *buffer, uint32_t *out_handle)
 {
-    if (buffer->is_vram && buffer->size > shim_options()->vram_bytes - vram_used)
+    const struct shim_product *product = shim_product();
+    const bool is_limited = buffer->region != SHIM_REGION_SYSTEM || product->memory.vram_gib == 0;
+    if (is_limited && buffer->size > shim_product_memory(product) - bytes_used[buffer->region])
         return ENOMEM;
     const uint32_t handle = free_handle_locked();
     if (handle == 0)
         return ENOMEM;
     buffers[handle - 1] = *buffer;
     buffers[handle - 1].serial = ++last_serial;
-    vram_used += buffer->is_vram ? buffer->size : 0;
+    bytes_used[buffer->region] += buffer->size;
     *out_handle = handle;
     return 0;
 }
 
-int shim_buffer_create(uint64_t size, bool is_vram, uint32_t *out_handle)
+int shim_buffer_create(uint64_t size, uint32_t region, uint32_t *out_handle)
 {
-    if (size == 0)
+    if (size == 0 || region >= sizeof(bytes_used) / sizeof(bytes_used[0]))
         return EINVAL;
     if (size > shim_options()->arena_bytes)
         return ENOMEM;
     struct shim_buffer buffer = {.size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1),
-                                 .is_vram = is_vram};
+                                 .region = region};
     buffer.offset = shim_arena_take(buffer.size);
     if (buffer.offset == 0)
         return ENOMEM;
@@ -103,7 +106,7 @@ static bool close_locked(uint32_t handle, struct shim_buffer *out_closed)
     *found = (struct shim_buffer){0};
     if (out_closed->is_shared && find_memory_locked(out_closed->serial) != NULL)
         out_closed->size = 0;
-    vram_used -= out_closed->is_vram ? out_closed->size : 0;
+    bytes_used[out_closed->region] -= out_closed->size;
     return true;
 }
 
@@ -141,10 +144,10 @@ int shim_buffer_share(uint64_t serial, uint32_t *out_handle)
     return error;
 }
 
-uint64_t shim_buffers_vram_used(void)
+uint64_t shim_buffers_used(uint32_t region)
 {
     pthread_mutex_lock(&buffers_mutex);
-    const uint64_t used = vram_used;
+    const uint64_t used = bytes_used[region];
     pthread_mutex_unlock(&buffers_mutex);
     return used;
 }

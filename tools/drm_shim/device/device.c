@@ -40,8 +40,11 @@ static int answer_version(struct drm_version *version)
 
 static int create_buffer(struct drm_xe_gem_create *create)
 {
-    const bool is_vram = create->placement == 1u << SHIM_MEMORY_VRAM;
-    return shim_buffer_create(create->size, is_vram, &create->handle);
+    // A mask of regions; memory that may lie in the system's lies there.
+    if (create->placement == 0)
+        return EINVAL;
+    return shim_buffer_create(create->size, (uint32_t)__builtin_ctz(create->placement),
+                              &create->handle);
 }
 
 static int map_buffer(struct drm_xe_gem_mmap_offset *map)

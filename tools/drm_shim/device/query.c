@@ -5,13 +5,13 @@
 #include "gpu_clock.h"
 #include "log.h"
 #include "options.h"
+#include "product.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#define DEVICE_ID 0xe20bu // Arc B580
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // A structure and the array that it ends with. The driver asks for the size first.
@@ -38,12 +38,15 @@ static int answer(struct drm_xe_device_query *query, const void *bytes, size_t s
 
 static int query_config(struct drm_xe_device_query *query)
 {
-    static const uint64_t info[] = {
-        [DRM_XE_QUERY_CONFIG_REV_AND_DEVICE_ID] = DEVICE_ID,
+    const struct shim_product *product = shim_product();
+    const uint64_t info[] = {
+        [DRM_XE_QUERY_CONFIG_REV_AND_DEVICE_ID] = product->device_id | (uint64_t)product->revision
+                                                                           << 16,
         [DRM_XE_QUERY_CONFIG_FLAGS] =
-            DRM_XE_QUERY_CONFIG_FLAG_HAS_VRAM | DRM_XE_QUERY_CONFIG_FLAG_HAS_LOW_LATENCY,
-        [DRM_XE_QUERY_CONFIG_MIN_ALIGNMENT] = 65536,
-        [DRM_XE_QUERY_CONFIG_VA_BITS] = 48,
+            (product->memory.vram_gib > 0 ? DRM_XE_QUERY_CONFIG_FLAG_HAS_VRAM : 0) |
+            DRM_XE_QUERY_CONFIG_FLAG_HAS_LOW_LATENCY,
+        [DRM_XE_QUERY_CONFIG_MIN_ALIGNMENT] = product->memory.vram_gib > 0 ? 65536 : 4096,
+        [DRM_XE_QUERY_CONFIG_VA_BITS] = product->memory.va_bits,
         [DRM_XE_QUERY_CONFIG_MAX_EXEC_QUEUE_PRIORITY] = 1,
     };
     const struct drm_xe_query_config head = {.num_params = COUNT(info)};
@@ -52,90 +55,123 @@ static int query_config(struct drm_xe_device_query *query)
 
 static int query_engines(struct drm_xe_device_query *query)
 {
-    static const struct drm_xe_engine engines[] = {
-        {.instance.engine_class = DRM_XE_ENGINE_CLASS_RENDER},
-        {.instance.engine_class = DRM_XE_ENGINE_CLASS_COPY},
-        {.instance.engine_class = DRM_XE_ENGINE_CLASS_COMPUTE},
-    };
-    const struct drm_xe_query_engines head = {.num_engines = COUNT(engines)};
-    return answer_list(query, &head, sizeof(head), engines, sizeof(engines));
+    const struct shim_product *product = shim_product();
+    const struct {
+        uint16_t engine_class, count;
+    } kinds[] = {{DRM_XE_ENGINE_CLASS_RENDER, product->engines.render},
+                 {DRM_XE_ENGINE_CLASS_COPY, product->engines.copy},
+                 {DRM_XE_ENGINE_CLASS_COMPUTE, product->engines.compute}};
+    struct drm_xe_engine engines[64] = {0};
+    size_t count = 0;
+    for (uint16_t tile = 0; tile < product->tiles; tile++)
+        for (size_t i = 0; i < COUNT(kinds); i++)
+            for (uint16_t number = 0; number < kinds[i].count; number++)
+                engines[count++].instance =
+                    (struct drm_xe_engine_class_instance){.engine_class = kinds[i].engine_class,
+                                                          .engine_instance = number,
+                                                          .gt_id = tile};
+    const struct drm_xe_query_engines head = {.num_engines = (uint32_t)count};
+    return answer_list(query, &head, sizeof(head), engines, count * sizeof(engines[0]));
 }
 
+// System memory, and the memory of each tile.
 static int query_memory(struct drm_xe_device_query *query)
 {
-    const struct shim_options *options = shim_options();
-    const struct drm_xe_mem_region regions[] = {
+    const struct shim_product *product = shim_product();
+    const uint64_t bytes = shim_product_memory(product);
+    struct drm_xe_mem_region regions[1 + SHIM_TILES_MAXIMUM] = {
         {.mem_class = DRM_XE_MEM_REGION_CLASS_SYSMEM,
          .min_page_size = 4096,
-         .total_size = options->system_bytes},
-        {.mem_class = DRM_XE_MEM_REGION_CLASS_VRAM,
-         .instance = SHIM_MEMORY_VRAM,
-         .min_page_size = 65536,
-         .total_size = options->vram_bytes,
-         .used = shim_buffers_vram_used(),
-         .cpu_visible_size = options->vram_bytes},
-    };
-    const struct drm_xe_query_mem_regions head = {.num_mem_regions = COUNT(regions)};
-    return answer_list(query, &head, sizeof(head), regions, sizeof(regions));
+         .total_size = shim_options()->system_bytes}};
+    uint32_t count = 1;
+    for (uint16_t tile = 0; product->memory.vram_gib > 0 && tile < product->tiles; tile++)
+        regions[count++] =
+            (struct drm_xe_mem_region){.mem_class = DRM_XE_MEM_REGION_CLASS_VRAM,
+                                       .instance = (uint16_t)(SHIM_REGION_VRAM + tile),
+                                       .min_page_size = 65536,
+                                       .total_size = bytes,
+                                       .used = shim_buffers_used(SHIM_REGION_VRAM + tile),
+                                       .cpu_visible_size = bytes};
+    const struct drm_xe_query_mem_regions head = {.num_mem_regions = count};
+    return answer_list(query, &head, sizeof(head), regions, count * sizeof(regions[0]));
 }
 
 static int query_tiles(struct drm_xe_device_query *query)
 {
-    static const struct drm_xe_gt tiles[] = {
-        {.type = DRM_XE_QUERY_GT_TYPE_MAIN,
-         .reference_clock = SHIM_CLOCK_HZ,
-         .near_mem_regions = 1 << SHIM_MEMORY_VRAM,
-         .far_mem_regions = 1,
-         .ip_ver_major = 20,
-         .ip_ver_minor = 1,
-         .ip_ver_rev = 4},
-    };
-    const struct drm_xe_query_gt_list head = {.num_gt = COUNT(tiles)};
-    return answer_list(query, &head, sizeof(head), tiles, sizeof(tiles));
+    const struct shim_product *product = shim_product();
+    const uint64_t system = 1,
+                   all = product->memory.vram_gib > 0 ? (2u << product->tiles) - 1 : system;
+    struct drm_xe_gt tiles[SHIM_TILES_MAXIMUM] = {0};
+    for (uint16_t tile = 0; tile < product->tiles; tile++) {
+        const uint64_t near =
+            product->memory.vram_gib > 0 ? UINT64_C(1) << (SHIM_REGION_VRAM + tile) : system;
+        tiles[tile] = (struct drm_xe_gt){.type = DRM_XE_QUERY_GT_TYPE_MAIN,
+                                         .tile_id = tile,
+                                         .gt_id = tile,
+                                         .reference_clock = SHIM_CLOCK_HZ,
+                                         .near_mem_regions = near,
+                                         .far_mem_regions = all & ~near,
+                                         .ip_ver_major = product->ip.major,
+                                         .ip_ver_minor = product->ip.minor,
+                                         .ip_ver_rev = product->ip.revision};
+    }
+    const struct drm_xe_query_gt_list head = {.num_gt = product->tiles};
+    return answer_list(query, &head, sizeof(head), tiles, product->tiles * sizeof(tiles[0]));
 }
 
 static int query_hardware(struct drm_xe_device_query *query)
 {
-    // Attribute, number of words, value. 5 slices of 4 Xe cores of 8 vector engines of 8 threads.
-    static const uint32_t table[] = {
-        1,  1, 5,   // slices
-        2,  1, 20,  // dual subslices
-        3,  1, 8,   // vector engines of a dual subslice
-        10, 1, 12,  // memory channels
-        11, 1, 4,   // kind of memory: GDDR6
-        15, 1, 8,   // threads of a vector engine
-        23, 1, 1,   // render engines
-        24, 1, 1,   // compute engines
-        62, 1, 8,   // MiB where a context is saved; the driver fails without
-        64, 1, 512, // KiB of a bank of the L3 cache
-        70, 1, 20,  // subslices
-        71, 1, 8,   // vector engines of a subslice
-        73, 1, 128, // KiB of local memory of a subslice
-        83, 1, 1,   // regions
-        84, 1, 6,   // L3 banks of a group
-        85, 1, 6,   // groups of L3 banks
+    const struct shim_product *product = shim_product();
+    // Attribute, number of words, value; all of one tile.
+    const uint32_t table[] = {
+        1,  1, product->cores.slices,
+        2,  1, product->cores.cores, // dual subslices
+        3,  1, product->cores.vector_engines,
+        10, 1, 12, // memory channels
+        11, 1, 4,  // kind of memory: GDDR6
+        15, 1, product->cores.threads,
+        23, 1, product->engines.render,
+        24, 1, product->engines.compute,
+        62, 1, 8,                    // MiB where a context is saved; the driver fails without
+        64, 1, 512,                  // KiB of a bank of the L3 cache
+        70, 1, product->cores.cores, // subslices
+        71, 1, product->cores.vector_engines,
+        73, 1, product->cores.slm_kib,
+        83, 1, 1, // regions
+        84, 1, product->memory.l3_banks,
+        85, 1, product->memory.l3_groups,
     };
     return answer(query, table, sizeof(table));
 }
 
+static uint64_t ones(uint32_t count)
+{
+    return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+}
+
 static int query_topology(struct drm_xe_device_query *query)
 {
-    static const struct {
+    const struct shim_product *product = shim_product();
+    const uint16_t engines =
+        product->family == SHIM_FAMILY_XE2 ? DRM_XE_TOPO_SIMD16_EU_PER_DSS : DRM_XE_TOPO_EU_PER_DSS;
+    const struct {
         uint16_t type, bytes;
         uint64_t mask;
-    } masks[] = {{DRM_XE_TOPO_DSS_GEOMETRY, 8, 0xfffff},
-                 {DRM_XE_TOPO_DSS_COMPUTE, 8, 0xfffff},
-                 {DRM_XE_TOPO_L3_BANK, 8, 0xfffffffff},
-                 {DRM_XE_TOPO_SIMD16_EU_PER_DSS, 4, 0xff}};
-    uint8_t reply[128];
+    } masks[] = {
+        {DRM_XE_TOPO_DSS_GEOMETRY, 8, product->engines.render > 0 ? ones(product->cores.cores) : 0},
+        {DRM_XE_TOPO_DSS_COMPUTE, 8, ones(product->cores.cores)},
+        {DRM_XE_TOPO_L3_BANK, 8, ones(product->memory.l3_groups * product->memory.l3_banks)},
+        {engines, 4, ones(product->cores.vector_engines)}};
+    uint8_t reply[128 * SHIM_TILES_MAXIMUM];
     size_t size = 0;
-    for (size_t i = 0; i < COUNT(masks); i++) {
-        const struct drm_xe_query_topology_mask head = {.type = masks[i].type,
-                                                        .num_bytes = masks[i].bytes};
-        memcpy(reply + size, &head, sizeof(head));
-        memcpy(reply + size + sizeof(head), &masks[i].mask, masks[i].bytes);
-        size += sizeof(head) + masks[i].bytes;
-    }
+    for (uint16_t tile = 0; tile < product->tiles; tile++)
+        for (size_t i = 0; i < COUNT(masks); i++) {
+            const struct drm_xe_query_topology_mask head = {
+                .gt_id = tile, .type = masks[i].type, .num_bytes = masks[i].bytes};
+            memcpy(reply + size, &head, sizeof(head));
+            memcpy(reply + size + sizeof(head), &masks[i].mask, masks[i].bytes);
+            size += sizeof(head) + masks[i].bytes;
+        }
     return answer(query, reply, size);
 }
 

@@ -200,7 +200,8 @@ static int start_thread(struct shim_engine *engine)
     return error;
 }
 
-struct shim_engine *shim_engine_create(struct shim_address_space *space, uint32_t queue)
+struct shim_engine *shim_engine_create(struct shim_address_space *space, enum shim_family family,
+                                       uint32_t queue)
 {
     struct shim_engine *engine = calloc(1, sizeof(*engine));
     if (engine == NULL)
@@ -208,7 +209,7 @@ struct shim_engine *shim_engine_create(struct shim_address_space *space, uint32_
     shim_address_space_retain(space);
     engine->space = space;
     engine->queue = queue;
-    shim_streamer_init(&engine->streamer, space, queue);
+    shim_streamer_init(&engine->streamer, space, family, queue);
     shim_watch_init(&engine->watch);
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_condattr_t attributes;

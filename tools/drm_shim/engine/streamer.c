@@ -19,21 +19,17 @@ enum command_type {
     TYPE_BARRIER = 5,
 };
 
-static uint64_t quad(const uint32_t *words)
-{
-    return words[0] | (uint64_t)words[1] << 32;
-}
-
 static enum shim_progress on_success(bool is_fine)
 {
     return is_fine ? SHIM_GOES_ON : SHIM_FAILED;
 }
 
 void shim_streamer_init(struct shim_streamer *streamer, struct shim_address_space *space,
-                        uint32_t queue)
+                        enum shim_family family, uint32_t queue)
 {
     *streamer = (struct shim_streamer){.space = space, .queue = queue};
     streamer->walkers.space = space;
+    streamer->walkers.family = family;
     streamer->walkers.queue = queue;
 }
 
@@ -62,7 +58,8 @@ static enum shim_progress batch_start(struct shim_streamer *streamer, const uint
         streamer->returns[streamer->depth++] = streamer->pc + 12;
     }
     const bool is_indirect = words[0] >> 18 & 1;
-    jump(streamer, is_indirect ? shim_registers_general(&streamer->registers, 0) : quad(words + 1));
+    jump(streamer,
+         is_indirect ? shim_registers_general(&streamer->registers, 0) : shim_quad(words + 1));
     return SHIM_GOES_ON;
 }
 
@@ -99,7 +96,7 @@ static enum shim_progress semaphore_wait(struct shim_streamer *streamer, const u
     const bool is_indirect = words[0] >> 17 & 1, is_register = words[0] >> 16 & 1;
     const uint64_t data =
         is_indirect ? (uint32_t)shim_registers_general(&streamer->registers, 0) : words[1];
-    const uint64_t address = quad(words + 2) & ~UINT64_C(3);
+    const uint64_t address = shim_quad(words + 2) & ~UINT64_C(3);
     uint64_t value = 0;
     if (is_register)
         value = shim_registers_read(&streamer->registers, words[2]);
@@ -116,7 +113,7 @@ static enum shim_progress semaphore_wait(struct shim_streamer *streamer, const u
 static enum shim_progress conditional_end(struct shim_streamer *streamer, const uint32_t *words)
 {
     uint64_t value = 0;
-    if (!shim_gpu_memory_read(streamer->space, quad(words + 2) & ~UINT64_C(7), 4, &value))
+    if (!shim_gpu_memory_read(streamer->space, shim_quad(words + 2) & ~UINT64_C(7), 4, &value))
         return SHIM_FAILED;
     return compare(words[0] >> 12 & 7, value, words[1]) ? SHIM_GOES_ON : batch_end(streamer);
 }
@@ -130,7 +127,7 @@ static bool atomic(struct shim_streamer *streamer, const uint32_t *words, uint32
     for (uint32_t i = 0; i < 2 && has_data; i++)
         operands[i] = words[3 + i] | (uint64_t)words[5 + i] << 32;
     uint64_t old = 0;
-    if (!shim_gpu_memory_atomic(streamer->space, quad(words + 1) & ~UINT64_C(3),
+    if (!shim_gpu_memory_atomic(streamer->space, shim_quad(words + 1) & ~UINT64_C(3),
                                 operation & 0x20 ? 8 : 4, operation & 0x1f, operands, &old))
         return false;
     if (words[0] >> 16 & 1)
@@ -143,7 +140,7 @@ static bool write_result(struct shim_streamer *streamer, uint32_t operation, uin
                          const uint32_t *data)
 {
     if (operation == 1)
-        return shim_gpu_memory_write(streamer->space, address, quad(data), 8);
+        return shim_gpu_memory_write(streamer->space, address, shim_quad(data), 8);
     if (operation == 3)
         return shim_gpu_memory_write(streamer->space, address, shim_gpu_time(), 8);
     return true;
@@ -151,10 +148,10 @@ static bool write_result(struct shim_streamer *streamer, uint32_t operation, uin
 
 static bool store_immediate(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
 {
-    const uint64_t address = quad(words + 1) & ~UINT64_C(3);
+    const uint64_t address = shim_quad(words + 1) & ~UINT64_C(3);
     const bool is_quad = words[0] >> 21 & 1 && length >= 5;
-    return shim_gpu_memory_write(streamer->space, address, is_quad ? quad(words + 3) : words[3],
-                                 is_quad ? 8 : 4);
+    return shim_gpu_memory_write(streamer->space, address,
+                                 is_quad ? shim_quad(words + 3) : words[3], is_quad ? 8 : 4);
 }
 
 static bool load_immediates(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
@@ -167,7 +164,7 @@ static bool load_immediates(struct shim_streamer *streamer, const uint32_t *word
 static bool load_memory(struct shim_streamer *streamer, const uint32_t *words)
 {
     uint64_t value = 0;
-    if (!shim_gpu_memory_read(streamer->space, quad(words + 2) & ~UINT64_C(3), 4, &value))
+    if (!shim_gpu_memory_read(streamer->space, shim_quad(words + 2) & ~UINT64_C(3), 4, &value))
         return false;
     shim_registers_write(&streamer->registers, words[1], (uint32_t)value);
     return true;
@@ -176,8 +173,8 @@ static bool load_memory(struct shim_streamer *streamer, const uint32_t *words)
 static bool copy_memory(struct shim_streamer *streamer, const uint32_t *words)
 {
     uint64_t value = 0;
-    return shim_gpu_memory_read(streamer->space, quad(words + 3) & ~UINT64_C(3), 4, &value) &&
-           shim_gpu_memory_write(streamer->space, quad(words + 1) & ~UINT64_C(3), value, 4);
+    return shim_gpu_memory_read(streamer->space, shim_quad(words + 3) & ~UINT64_C(3), 4, &value) &&
+           shim_gpu_memory_write(streamer->space, shim_quad(words + 1) & ~UINT64_C(3), value, 4);
 }
 
 static enum shim_progress mi_command(struct shim_streamer *streamer, const uint32_t *words,
@@ -206,11 +203,12 @@ static enum shim_progress mi_command(struct shim_streamer *streamer, const uint3
     case 0x22: // MI_LOAD_REGISTER_IMM
         return on_success(load_immediates(streamer, words, length));
     case 0x24: // MI_STORE_REGISTER_MEM
-        return on_success(shim_gpu_memory_write(streamer->space, quad(words + 2) & ~UINT64_C(3),
+        return on_success(shim_gpu_memory_write(streamer->space,
+                                                shim_quad(words + 2) & ~UINT64_C(3),
                                                 shim_registers_read(registers, words[1]), 4));
     case 0x26: // MI_FLUSH_DW
-        return on_success(
-            write_result(streamer, words[0] >> 14 & 3, quad(words + 1) & ~UINT64_C(7), words + 3));
+        return on_success(write_result(streamer, words[0] >> 14 & 3,
+                                       shim_quad(words + 1) & ~UINT64_C(7), words + 3));
     case 0x29: // MI_LOAD_REGISTER_MEM
         return on_success(load_memory(streamer, words));
     case 0x2a: // MI_LOAD_REGISTER_REG
@@ -237,7 +235,8 @@ static enum shim_progress pipe_control(struct shim_streamer *streamer, const uin
     const bool stalls = words[1] >> 20 & 1;
     if ((stalls || operation != 0) && streamer->walkers.count > 0)
         return SHIM_WAITS;
-    return on_success(write_result(streamer, operation, quad(words + 2) & ~UINT64_C(7), words + 4));
+    return on_success(
+        write_result(streamer, operation, shim_quad(words + 2) & ~UINT64_C(7), words + 4));
 }
 
 static bool is_walker(uint32_t word)
@@ -260,7 +259,7 @@ static enum shim_progress compute_walker(struct shim_streamer *streamer, const u
 static void set_base(uint64_t *base, const uint32_t *words)
 {
     if (words[0] & 1)
-        *base = quad(words) & ~UINT64_C(0xfff);
+        *base = shim_quad(words) & ~UINT64_C(0xfff);
 }
 
 static void state_base_address(struct shim_bases *bases, const uint32_t *words, uint32_t length)

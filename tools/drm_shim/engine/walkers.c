@@ -13,8 +13,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define INLINE_BYTES 32
-
 static _Atomic uint64_t walker_count;
 static _Atomic uint64_t kernel_us = UINT64_MAX; // not set: the option's
 
@@ -29,14 +27,23 @@ static uint64_t kernel_ticks(void)
     return shim_ticks_of_us(set == UINT64_MAX ? shim_options()->kernel_us : set);
 }
 
-static uint64_t quad(const uint32_t *words)
+// Words 0 to 17 and the last ones; false if the command has another length.
+static bool read_command(enum shim_family family, const uint32_t *words, uint32_t length,
+                         struct shim_walker_head *out_head, struct shim_walker_tail *out_tail)
 {
-    return words[0] | (uint64_t)words[1] << 32;
+    const uint32_t expected =
+        family == SHIM_FAMILY_XE2 ? SHIM_WALKER_WORDS_XE2 : SHIM_WALKER_WORDS_XE_HP;
+    if (length != expected)
+        return false;
+    memcpy(out_head, words, sizeof(*out_head));
+    memcpy(out_tail, words + length - sizeof(*out_tail) / 4, sizeof(*out_tail));
+    return true;
 }
 
-static uint64_t first_instruction(const struct shim_bases *bases, const uint32_t *words)
+static uint64_t first_instruction(const struct shim_bases *bases,
+                                  const struct shim_interface_descriptor *descriptor)
 {
-    return bases->instruction + (words[19] & ~63u);
+    return bases->instruction + (descriptor->kernel_start & ~63u);
 }
 
 // False if the payload in memory is not bound.
@@ -44,19 +51,20 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
                      struct shim_walker *out_walker)
 {
     static const uint32_t slm_kib[16] = {0, 1, 2, 4, 8, 16, 32, 64, 24, 48, 96, 128, 192, 256, 384};
-    const uint32_t *words = started->words;
-    const uint32_t length = words[2] & 0x1ffff, sizes = words[6];
-    const uint64_t indirect = started->bases.general + (words[3] & ~63u);
+    const struct shim_walker_head *head = &started->head;
+    const struct shim_interface_descriptor *descriptor = &started->tail.descriptor;
+    const uint32_t length = head->indirect_length;
+    const uint64_t indirect = started->bases.general + (head->indirect_start & ~63u);
     *out_walker = (struct shim_walker){
-        .start = first_instruction(&started->bases, words),
-        .local = {(sizes & 0x3ff) + 1, (sizes >> 10 & 0x3ff) + 1, (sizes >> 20 & 0x3ff) + 1},
-        .has_local = words[4] >> 29 & 1,
-        .threads = words[24] & 0x3ff,
-        .simd = 8u << (words[4] >> 30),
-        .mask = words[5],
-        .slm_bytes = slm_kib[words[24] >> 16 & 15] * 1024,
-        .inline_data = (const uint8_t *)(words + 32),
-        .inline_size = words[4] >> 25 & 1 ? INLINE_BYTES : 0,
+        .start = first_instruction(&started->bases, descriptor),
+        .local = {head->local_x + 1, head->local_y + 1, head->local_z + 1},
+        .has_local = head->makes_local_ids,
+        .threads = descriptor->threads,
+        .simd = 8u << head->simd,
+        .mask = head->execution_mask,
+        .slm_bytes = slm_kib[descriptor->slm_size] * 1024,
+        .inline_data = (const uint8_t *)started->tail.inline_data,
+        .inline_size = head->has_inline_data ? sizeof(started->tail.inline_data) : 0,
         .indirect_size = length,
         .surface_states = started->bases.surface_states,
         .sampler_states = started->bases.sampler_states,
@@ -86,30 +94,30 @@ static void trace_start(const struct shim_walkers *walkers,
 void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_bases *bases,
                           const uint32_t *words, uint32_t length)
 {
-    if (length < SHIM_WALKER_WORDS || !shim_options()->executes)
+    struct shim_walker_head head;
+    struct shim_walker_tail tail;
+    if (!shim_options()->executes || !read_command(walkers->family, words, length, &head, &tail))
         return;
-    const struct shim_walker walker = {.start = first_instruction(bases, words)};
+    const struct shim_walker walker = {.start = first_instruction(bases, &tail.descriptor)};
     shim_kernel_prepare(walkers->space, &walker);
 }
 
 bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
                         const struct shim_bases *bases, const uint32_t *words, uint32_t length)
 {
-    if (length < SHIM_WALKER_WORDS) {
-        shim_error("COMPUTE_WALKER has %u words; expected %u", length, SHIM_WALKER_WORDS);
-        return false;
-    }
     struct shim_started_walker *started = &walkers->items[walkers->count];
     *started = (struct shim_started_walker){
         .number = atomic_fetch_add(&walker_count, 1) + 1,
         .bases = *bases,
     };
-    memcpy(started->words, words, sizeof(started->words));
-    const bool is_indirect = words[0] >> 10 & 1;
+    if (!read_command(walkers->family, words, length, &started->head, &started->tail)) {
+        shim_error("COMPUTE_WALKER has %u words, which its family does not have", length);
+        return false;
+    }
     for (uint32_t i = 0; i < 3; i++)
-        started->groups[i] = is_indirect
+        started->groups[i] = started->head.is_indirect
                                  ? shim_registers_read(registers, SHIM_REGISTER_GROUPS_X + 4 * i)
-                                 : words[7 + i];
+                                 : started->head.groups[i];
     struct shim_walker walker;
     if (!describe(walkers, started, &walker))
         return false;
@@ -127,22 +135,22 @@ bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_register
 // all, of the start and of the end).
 static bool write_result(struct shim_walkers *walkers, const struct shim_started_walker *started)
 {
-    const uint32_t *words = started->words + 27;
-    const uint64_t address = quad(words + 1);
-    const uint32_t operation = words[0] & 3;
-    if (operation == 0)
+    const struct shim_walker_result *result = &started->tail.result;
+    const uint64_t address = shim_quad(result->address);
+    if (result->operation == SHIM_RESULT_NONE)
         return true;
-    if (operation == 1)
-        return shim_gpu_memory_write(walkers->space, address, quad(words + 3), 8);
-    if (operation != 3) {
-        shim_error("COMPUTE_WALKER: result %u is not known", operation);
+    if (result->operation == SHIM_RESULT_VALUE)
+        return shim_gpu_memory_write(walkers->space, address, shim_quad(result->value), 8);
+    if (result->operation != SHIM_RESULT_TIME) {
+        shim_error("COMPUTE_WALKER: result %u is not known", result->operation);
         return false;
     }
+    const uint32_t size = walkers->family == SHIM_FAMILY_XE2 ? 8 : 4;
     const uint64_t end = shim_gpu_time() + 1;
     bool is_written = true;
     for (uint64_t i = 0; i < 4 && is_written; i++)
-        is_written =
-            shim_gpu_memory_write(walkers->space, address + 8 * i, i < 2 ? started->start : end, 8);
+        is_written = shim_gpu_memory_write(walkers->space, address + size * i,
+                                           i < 2 ? started->start : end, size);
     return is_written;
 }
 

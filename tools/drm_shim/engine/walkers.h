@@ -2,12 +2,13 @@
 #ifndef DRM_SHIM_WALKERS_H
 #define DRM_SHIM_WALKERS_H
 
+#include "commands.h"
 #include "memory/address_space.h"
+#include "products.h"
 #include "registers.h"
 
 #include <stddef.h>
 
-#define SHIM_WALKER_WORDS 40
 #define SHIM_WALKERS_MAXIMUM 64
 
 // Where the addresses in commands and states begin (STATE_BASE_ADDRESS). Those of states count for
@@ -19,8 +20,9 @@ struct shim_bases {
 
 // A kernel that was started and is not over yet.
 struct shim_started_walker {
-    uint32_t words[SHIM_WALKER_WORDS]; // the command
-    uint64_t number;                   // in the trace
+    struct shim_walker_head head; // the command
+    struct shim_walker_tail tail;
+    uint64_t number; // in the trace
     struct shim_bases bases;
     uint32_t groups[3];
     uint64_t start, due; // GPU time
@@ -31,7 +33,8 @@ struct shim_started_walker {
 // executed at the end of that time; until then the commands behind it go on, as on a GPU, until one
 // that waits for it. So a barrier that is missing shows as wrong memory.
 struct shim_walkers {
-    struct shim_address_space *space;                       // borrowed
+    struct shim_address_space *space; // borrowed
+    enum shim_family family;
     uint32_t queue;                                         // in the trace
     struct shim_started_walker items[SHIM_WALKERS_MAXIMUM]; // in the order of their start
     size_t count;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tree.h"
 
+#include "device/product.h"
 #include "log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,16 +29,11 @@ static const struct {
 } files[] = {
     {"/dev/dri/renderD128", ""},
     {PCI "/vendor", "0x8086\n"},
-    {PCI "/device", "0xe20b\n"},
     {PCI "/subsystem_vendor", "0x8086\n"},
     {PCI "/subsystem_device", "0x1100\n"},
-    {PCI "/revision", "0x00\n"},
     {PCI "/class", "0x030000\n"},
     {BRIDGE "/max_link_speed", "16.0 GT/s PCIe\n"},
     {BRIDGE "/max_link_width", "8\n"},
-    {PCI "/tile0/gt0/freq0/max_freq", "2850\n"},
-    {PCI "/tile0/gt0/freq0/min_freq", "400\n"},
-    {PCI "/tile0/gt0/freq0/rp0_freq", "2850\n"},
     {PCI "/drm/card0/dev", "226:0\n"},
     {PCI "/drm/renderD128/dev", "226:128\n"},
 };
@@ -88,16 +85,42 @@ static bool make_link(const char *path, const char *target)
 static bool make_root(void)
 {
     struct stat folder;
-    snprintf(root, sizeof(root), "/tmp/drm_shim.%u", (unsigned)getuid());
+    snprintf(root, sizeof(root), "/tmp/drm_shim.%u.%s", (unsigned)getuid(), shim_product()->name);
     if (mkdir(root, 0700) != 0 && errno != EEXIST)
         return false;
     return syscall(SYS_newfstatat, AT_FDCWD, root, &folder, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISDIR(folder.st_mode) && folder.st_uid == getuid();
 }
 
+__attribute__((format(printf, 2, 3))) static bool make_text(const char *path, const char *format,
+                                                            ...)
+{
+    char text[32];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return make_file(path, text);
+}
+
+static bool make_product_files(const struct shim_product *product)
+{
+    bool is_made = make_text(PCI "/device", "0x%04x\n", product->device_id) &&
+                   make_text(PCI "/revision", "0x%02x\n", product->revision);
+    for (unsigned tile = 0; is_made && tile < product->tiles; tile++) {
+        static const char *const names[] = {"min_freq", "max_freq", "rp0_freq"};
+        for (size_t i = 0; is_made && i < sizeof(names) / sizeof(names[0]); i++) {
+            char path[PATH_MAX];
+            snprintf(path, sizeof(path), PCI "/tile%u/gt%u/freq0/%s", tile, tile, names[i]);
+            is_made = make_text(path, "%u\n", i == 0 ? 400u : product->mhz);
+        }
+    }
+    return is_made;
+}
+
 static void make_tree(void)
 {
-    bool is_made = make_root();
+    bool is_made = make_root() && make_product_files(shim_product());
     for (size_t i = 0; is_made && i < sizeof(files) / sizeof(files[0]); i++)
         is_made = make_file(files[i].path, files[i].text);
     for (size_t i = 0; is_made && i < sizeof(links) / sizeof(links[0]); i++)
@@ -123,6 +146,8 @@ const char *shim_tree_path(const char *path, char *buffer)
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
         if (!begins(path, folders[i]))
             continue;
+        if (!shim_product())
+            return path;
         pthread_once(&tree_once, make_tree);
         snprintf(buffer, PATH_MAX, "%s%s", root, path);
         shim_log(SHIM_LOG_IOCTL, "path %s", path);
@@ -141,5 +166,6 @@ void shim_tree_strip(char *path)
 bool shim_tree_is_node(const char *path)
 {
     return path != NULL && begins(path, "/dev/dri") &&
-           (strstr(path, "-render") != NULL || strstr(path, "/renderD128") != NULL);
+           (strstr(path, "-render") != NULL || strstr(path, "/renderD128") != NULL) &&
+           shim_product() != NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
 #include "../host.h"
+#include "../intel_driver.h"
 #include "../scratch.h"
 #include "counts.h"
 #include "growth.h"
@@ -22,7 +23,7 @@
 static const char usage[] =
     "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]... [--plot "
     "FILE] "
-    "[--json] [--gpu | --intel-driver]\n"
+    "[--json] [--gpu | --intel-driver[=PRODUCT]]\n"
     "       zepi bench --scale [--case NAME]... [--json]\n"
     "\n"
     "Costs of operations through zepi's table, through zepi as an adapter of Unified Runtime, and\n"
@@ -203,7 +204,9 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
         setenv("DRM_SHIM_INLINE", "1", 1);
         setenv("DRM_SHIM_EXEC", "0", 1);
         bench->driver = HOST_DRIVER_INTEL;
-        return host_choose(driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
+        return intel_driver_choose_product(optarg) && host_choose(driver, HOST_DRIVER_INTEL)
+                   ? EXIT_OK
+                   : EXIT_USAGE;
     case 'G':
         bench->driver = HOST_DRIVER_GPU;
         return host_choose(driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
@@ -247,13 +250,18 @@ static bool is_scale_alone(const struct bench *bench, const struct bench_options
 // Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
-    static const struct option list[] = {
-        {"instructions", no_argument, NULL, 'i'}, {"json", no_argument, NULL, 'j'},
-        {"growth", no_argument, NULL, 'g'},       {"scale", no_argument, NULL, 's'},
-        {"case", required_argument, NULL, 'c'},   {"plot", required_argument, NULL, 'p'},
-        {"counted", no_argument, NULL, 'C'},      {"adapter", required_argument, NULL, 'a'},
-        {"intel-driver", no_argument, NULL, 'I'}, {"gpu", no_argument, NULL, 'G'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"growth", no_argument, NULL, 'g'},
+                                         {"scale", no_argument, NULL, 's'},
+                                         {"case", required_argument, NULL, 'c'},
+                                         {"plot", required_argument, NULL, 'p'},
+                                         {"counted", no_argument, NULL, 'C'},
+                                         {"adapter", required_argument, NULL, 'a'},
+                                         {"intel-driver", optional_argument, NULL, 'I'},
+                                         {"gpu", no_argument, NULL, 'G'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {

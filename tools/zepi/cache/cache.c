@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
 #include "../host.h"
+#include "../intel_driver.h"
 #include "cache/disk/disk.h"
 #include "cache/disk/disk_care.h"
 #include "cache_move.h"
@@ -447,7 +448,9 @@ static int read_option(struct care *care, int option)
     case 'g':
         return host_choose(&care->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
     case 'I':
-        return host_choose(&care->driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
+        return intel_driver_choose_product(optarg) && host_choose(&care->driver, HOST_DRIVER_INTEL)
+                   ? EXIT_OK
+                   : EXIT_USAGE;
     case 'h':
         fputs(usage, stdout);
         exit(EXIT_OK);
@@ -465,7 +468,7 @@ int command_cache(int argc, char **argv)
                                          {"processes", required_argument, NULL, 'p'},
                                          {"cpu", no_argument, NULL, 'c'},
                                          {"gpu", no_argument, NULL, 'g'},
-                                         {"intel-driver", no_argument, NULL, 'I'},
+                                         {"intel-driver", optional_argument, NULL, 'I'},
                                          {"json", no_argument, NULL, 'j'},
                                          {"help", no_argument, NULL, 'h'},
                                          {0}};

@@ -3,6 +3,7 @@
 
 #include "../commands.h"
 #include "../exec.h"
+#include "../intel_driver.h"
 #include "../scratch.h"
 #include "adapter_probe.h"
 
@@ -17,7 +18,8 @@
 #define LOADER "libur_loader.so.0"
 
 static const char usage[] =
-    "usage: zepi compare [--cpu[=gpu] | --gpu | --intel-driver] [--adapter FILE] [--rounds N]\n"
+    "usage: zepi compare [--cpu[=gpu] | --gpu | --intel-driver[=PRODUCT]] [--adapter FILE] "
+    "[--rounds N]\n"
     "                    [--json] [--] COMMAND [ARGUMENT...]\n"
     "\n"
     "Runs a program of the DPC++ runtime with zepi and with Intel's adapter, in turns. In each "
@@ -170,7 +172,7 @@ static bool take_option(struct choice *choice, int option, const char *name)
         return host_choose(&choice->driver, HOST_DRIVER_GPU);
     case 'I':
         choice->driver = HOST_DRIVER_INTEL;
-        return true;
+        return intel_driver_choose_product(optarg);
     case 'a':
         choice->adapter = optarg;
         return true;
@@ -186,11 +188,14 @@ static bool take_option(struct choice *choice, int option, const char *name)
 
 int command_compare(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"cpu", optional_argument, NULL, 'c'},    {"gpu", no_argument, NULL, 'g'},
-        {"intel-driver", no_argument, NULL, 'I'}, {"adapter", required_argument, NULL, 'a'},
-        {"rounds", required_argument, NULL, 'r'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option options[] = {{"cpu", optional_argument, NULL, 'c'},
+                                            {"gpu", no_argument, NULL, 'g'},
+                                            {"intel-driver", optional_argument, NULL, 'I'},
+                                            {"adapter", required_argument, NULL, 'a'},
+                                            {"rounds", required_argument, NULL, 'r'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     struct choice choice = {.driver = HOST_DRIVER_AUTO, .rounds = DEFAULT_ROUNDS};
     int option;
     // '+': words after the command are the command's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "demo.h"
 #include "../commands.h"
+#include "../intel_driver.h"
 #include "../scratch.h"
 
 #include <cjson/cJSON.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: zepi demo [--cpu | --gpu | --intel-driver] [--json]\n"
+    "usage: zepi demo [--cpu | --gpu | --intel-driver[=PRODUCT]] [--json]\n"
     "\n"
     "Builds three specialized kernels through the plugin's function table, runs them, and "
     "compares\n"
@@ -100,10 +101,12 @@ static int print_json(struct host_device *host)
 
 int command_demo(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"cpu", no_argument, NULL, 'c'},          {"gpu", no_argument, NULL, 'g'},
-        {"intel-driver", no_argument, NULL, 'I'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option options[] = {{"cpu", no_argument, NULL, 'c'},
+                                            {"gpu", no_argument, NULL, 'g'},
+                                            {"intel-driver", optional_argument, NULL, 'I'},
+                                            {"json", no_argument, NULL, 'j'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     enum host_driver driver = HOST_DRIVER_AUTO;
     bool is_json = false;
     struct host_device host;
@@ -119,7 +122,7 @@ int command_demo(int argc, char **argv)
                 return EXIT_USAGE;
             break;
         case 'I':
-            if (!host_choose(&driver, HOST_DRIVER_INTEL))
+            if (!intel_driver_choose_product(optarg) || !host_choose(&driver, HOST_DRIVER_INTEL))
                 return EXIT_USAGE;
             break;
         case 'j':

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
+#include "../intel_driver.h"
 #include "compose.h"
 #include "image_file.h"
 #include "show.h"
@@ -76,7 +77,10 @@ static int parse_one(struct build_options *options, int option)
     case 'g':
         return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
     case 'I':
-        return host_choose(&options->driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
+        return intel_driver_choose_product(optarg) &&
+                       host_choose(&options->driver, HOST_DRIVER_INTEL)
+                   ? EXIT_OK
+                   : EXIT_USAGE;
     case 'j':
         options->is_json = true;
         return EXIT_OK;
@@ -106,7 +110,7 @@ static int parse(int argc, char **argv, struct build_options *options)
         {"spec", required_argument, NULL, 's'},    {"layout", required_argument, NULL, 'l'},
         {"options", required_argument, NULL, 'x'}, {"debug", no_argument, NULL, 'd'},
         {"show", no_argument, NULL, 'w'},          {"cpu", no_argument, NULL, 'c'},
-        {"gpu", no_argument, NULL, 'g'},           {"intel-driver", no_argument, NULL, 'I'},
+        {"gpu", no_argument, NULL, 'g'},           {"intel-driver", optional_argument, NULL, 'I'},
         {"json", no_argument, NULL, 'j'},          {"compile", no_argument, NULL, 'C'},
         {"link", no_argument, NULL, 'L'},          {"join", no_argument, NULL, 'J'},
         {"help", no_argument, NULL, 'h'},          {0}};

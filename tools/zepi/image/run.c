@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
+#include "../intel_driver.h"
 #include "argument.h"
 #include "spec.h"
 
@@ -128,7 +129,10 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
     case 'g':
         return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
     case 'I':
-        return host_choose(&options->driver, HOST_DRIVER_INTEL) ? EXIT_OK : EXIT_USAGE;
+        return intel_driver_choose_product(optarg) &&
+                       host_choose(&options->driver, HOST_DRIVER_INTEL)
+                   ? EXIT_OK
+                   : EXIT_USAGE;
     case 'j':
         options->is_json = true;
         return EXIT_OK;
@@ -142,14 +146,20 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
 
 static int parse(int argc, char **argv, struct run_options *options)
 {
-    static const struct option list[] = {
-        {"kernel", required_argument, NULL, 'k'},  {"global", required_argument, NULL, 'G'},
-        {"local", required_argument, NULL, 'L'},   {"arg", required_argument, NULL, 'a'},
-        {"spec", required_argument, NULL, 's'},    {"layout", required_argument, NULL, 'l'},
-        {"options", required_argument, NULL, 'x'}, {"repeat", required_argument, NULL, 'r'},
-        {"cpu", no_argument, NULL, 'c'},           {"gpu", no_argument, NULL, 'g'},
-        {"intel-driver", no_argument, NULL, 'I'},  {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {0}};
+    static const struct option list[] = {{"kernel", required_argument, NULL, 'k'},
+                                         {"global", required_argument, NULL, 'G'},
+                                         {"local", required_argument, NULL, 'L'},
+                                         {"arg", required_argument, NULL, 'a'},
+                                         {"spec", required_argument, NULL, 's'},
+                                         {"layout", required_argument, NULL, 'l'},
+                                         {"options", required_argument, NULL, 'x'},
+                                         {"repeat", required_argument, NULL, 'r'},
+                                         {"cpu", no_argument, NULL, 'c'},
+                                         {"gpu", no_argument, NULL, 'g'},
+                                         {"intel-driver", optional_argument, NULL, 'I'},
+                                         {"json", no_argument, NULL, 'j'},
+                                         {"help", no_argument, NULL, 'h'},
+                                         {0}};
     uint32_t local_dim = 0;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {

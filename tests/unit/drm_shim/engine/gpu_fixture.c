@@ -72,18 +72,26 @@ void batch_end(struct batch *batch)
     BATCH(batch, 0x0au << 23);
 }
 
+void batch_walker_of(struct batch *batch, enum shim_family family, struct shim_walker_head head,
+                     const struct shim_walker_tail *tail)
+{
+    const uint32_t words =
+        family == SHIM_FAMILY_XE2 ? SHIM_WALKER_WORDS_XE2 : SHIM_WALKER_WORDS_XE_HP;
+    uint32_t *command = batch->words + batch->count;
+    memset(command, 0, words * sizeof(*command));
+    memcpy(command, &head, sizeof(head));
+    memcpy(command + words - sizeof(*tail) / sizeof(*command), tail, sizeof(*tail));
+    command[0] |= 0x72080000 | (words - 2);
+    batch->count += words;
+}
+
 void batch_walker(struct batch *batch, uint64_t result, uint64_t value)
 {
-    uint32_t words[40] = {0x72080000 | 38};
-    words[7] = 3;
-    words[8] = 2;
-    words[9] = 1;
-    words[27] = 1; // writes a value
-    words[28] = LOW(result);
-    words[29] = HIGH(result);
-    words[30] = LOW(value);
-    words[31] = HIGH(value);
-    batch_add(batch, 40, words);
+    const struct shim_walker_head head = {.groups = {3, 2, 1}};
+    const struct shim_walker_tail tail = {.result = {.operation = SHIM_RESULT_VALUE,
+                                                     .address = {LOW(result), HIGH(result)},
+                                                     .value = {LOW(value), HIGH(value)}}};
+    batch_walker_of(batch, SHIM_FAMILY_XE2, head, &tail);
 }
 
 void batch_barrier(struct batch *batch)

@@ -2,8 +2,10 @@
 #ifndef GPU_FIXTURE_H
 #define GPU_FIXTURE_H
 
+#include "engine/commands.h"
 #include "engine/kernels.h"
 #include "memory/address_space.h"
+#include "products.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +46,10 @@ void batch_add(struct batch *batch, size_t count, const uint32_t *words);
 void batch_store(struct batch *batch, uint64_t address, uint32_t value);
 void batch_wait(struct batch *batch, uint64_t address, uint32_t value);
 void batch_end(struct batch *batch);
-// COMPUTE_WALKER of 3 x 2 x 1 groups; when it is over, `value` is written to `result`.
+// COMPUTE_WALKER as a family encodes it; its length and type are filled in.
+void batch_walker_of(struct batch *batch, enum shim_family family, struct shim_walker_head head,
+                     const struct shim_walker_tail *tail);
+// One of Xe2 of 3 x 2 x 1 groups; when it is over, `value` is written to `result`.
 void batch_walker(struct batch *batch, uint64_t result, uint64_t value);
 // PIPE_CONTROL that waits for all kernels.
 void batch_barrier(struct batch *batch);

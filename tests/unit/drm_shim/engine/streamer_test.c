@@ -19,7 +19,7 @@ static struct batch batch;
 static void set_up(void)
 {
     gpu = gpu_create();
-    shim_streamer_init(&streamer, gpu.space, 1);
+    shim_streamer_init(&streamer, gpu.space, SHIM_FAMILY_XE2, 1);
     batch = batch_at(&gpu, 0);
 }
 
@@ -256,26 +256,90 @@ static bool note(struct shim_address_space *space, const struct shim_walker *wal
     return true;
 }
 
-Test(streamer, gives_a_kernel_its_sizes_and_payload)
+static void expect_sizes_and_payload(enum shim_family family)
 {
+    const struct shim_walker_head head = {.indirect_length = 64,
+                                          .indirect_start = 0x40,
+                                          .has_inline_data = 1,
+                                          .makes_local_ids = 1,
+                                          .simd = 2,
+                                          .local_x = 7,
+                                          .local_y = 3,
+                                          .groups = {3, 2, 1}};
+    const struct shim_walker_tail tail = {
+        .descriptor = {.kernel_start = 0x80, .threads = 5, .slm_size = 3},
+        .result = {.operation = SHIM_RESULT_VALUE,
+                   .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))},
+                   .value = {9}},
+        .inline_data = {1, 2, 3, 4, 5, 6, 7, 8}};
     gpu_kernel = note;
+    shim_streamer_init(&streamer, gpu.space, family, 1);
     BATCH(&batch, 0x61010000 | 14, LOW(gpu_address(0x4000)) | 1, HIGH(gpu_address(0x4000)), 0, 0, 0,
           0, 0, 0, 0, LOW(gpu_address(0x5000)) | 1, HIGH(gpu_address(0x5000)), 0, 0, 0, 0);
-    batch_walker(&batch, gpu_address(RESULT), 9);
-    uint32_t *walker = batch.words + batch.count - 40;
-    walker[2] = 64;   // bytes of indirect data
-    walker[3] = 0x40; // where they lie
-    walker[6] = 7 | 3u << 10;
-    walker[19] = 0x80; // the first instruction
+    batch_walker_of(&batch, family, head, &tail);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(seen.start, gpu_address(0x5080));
     cr_assert_eq(seen.indirect, (uint8_t *)gpu_word(&gpu, 0x4040));
     cr_assert_eq(seen.indirect_size, 64);
+    cr_assert_eq(seen.inline_size, 32);
+    cr_assert_eq(seen.inline_data[28], 8);
+    cr_assert_eq(seen.simd, 32);
+    cr_assert(seen.has_local);
+    cr_assert_eq(seen.threads, 5);
+    cr_assert_eq(seen.slm_bytes, 4096);
     const uint32_t groups[3] = {3, 2, 1}, local[3] = {8, 4, 1};
     cr_assert_arr_eq(seen.groups, groups, sizeof(groups));
     cr_assert_arr_eq(seen.local, local, sizeof(local));
     cr_assert_eq(*gpu_word(&gpu, RESULT), 9);
+}
+
+Test(streamer, gives_a_kernel_its_sizes_and_payload)
+{
+    expect_sizes_and_payload(SHIM_FAMILY_XE2);
+}
+
+Test(streamer, gives_a_kernel_its_sizes_and_payload_on_xe_hp)
+{
+    expect_sizes_and_payload(SHIM_FAMILY_XE_HP);
+}
+
+// Four times: of the start twice, of the end twice. Xe2 writes 64 bits, families before it 32.
+static void expect_times(enum shim_family family, uint32_t size_bytes)
+{
+    const struct shim_walker_head head = {.groups = {1, 1, 1}};
+    const struct shim_walker_tail tail = {
+        .result = {.operation = SHIM_RESULT_TIME,
+                   .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))}}};
+    shim_streamer_init(&streamer, gpu.space, family, 1);
+    batch_walker_of(&batch, family, head, &tail);
+    batch_end(&batch);
+    cr_assert_eq(run(), SHIM_ENDED);
+    const uint32_t start = *gpu_word(&gpu, RESULT);
+    cr_assert_eq(*gpu_word(&gpu, RESULT + size_bytes), start);
+    const uint32_t end = *gpu_word(&gpu, RESULT + 2 * size_bytes);
+    cr_assert_gt(end, start);
+    cr_assert_eq(*gpu_word(&gpu, RESULT + 3 * size_bytes), end);
+    cr_assert_eq(*gpu_word(&gpu, RESULT + 4 * size_bytes), 0);
+}
+
+Test(streamer, writes_times_of_64_bits)
+{
+    expect_times(SHIM_FAMILY_XE2, 8);
+}
+
+Test(streamer, writes_times_of_32_bits_on_xe_hp)
+{
+    expect_times(SHIM_FAMILY_XE_HP, 4);
+}
+
+Test(streamer, refuses_a_walker_of_another_family)
+{
+    const struct shim_walker_head head = {.groups = {1, 1, 1}};
+    const struct shim_walker_tail tail = {.result = {.operation = SHIM_RESULT_NONE}};
+    batch_walker_of(&batch, SHIM_FAMILY_XE_HP, head, &tail);
+    batch_end(&batch);
+    cr_assert_eq(run(), SHIM_FAILED);
 }
 
 static uint32_t time_at_first_build;

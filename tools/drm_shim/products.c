@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "products.h"
+
+#include <string.h>
+
+static const struct shim_product products[] = {
+    {.name = "bmg",
+     .title = "Arc B580 (Battlemage)",
+     .family = SHIM_FAMILY_XE2,
+     .device_id = 0xe20b,
+     .ip = {20, 1, 4},
+     .tiles = 1,
+     .engines = {.render = 1, .compute = 1, .copy = 1},
+     .cores = {.slices = 5, .cores = 20, .vector_engines = 8, .threads = 8, .slm_kib = 128},
+     .memory = {.l3_groups = 6, .l3_banks = 6, .vram_gib = 12, .va_bits = 48},
+     .mhz = 2850},
+    {.name = "lnl",
+     .title = "Arc 140V (Lunar Lake)",
+     .family = SHIM_FAMILY_XE2,
+     .device_id = 0x64a0,
+     .revision = 4,
+     .ip = {20, 4, 4},
+     .tiles = 1,
+     .engines = {.render = 1, .compute = 1, .copy = 1},
+     .cores = {.slices = 2, .cores = 8, .vector_engines = 8, .threads = 8, .slm_kib = 128},
+     .memory = {.l3_groups = 1, .l3_banks = 8, .va_bits = 48},
+     .mhz = 1950},
+    {.name = "ptl",
+     .title = "Panther Lake",
+     .family = SHIM_FAMILY_XE2,
+     .device_id = 0xb080,
+     .ip = {30, 0, 4},
+     .tiles = 1,
+     .engines = {.render = 1, .compute = 1, .copy = 1},
+     .cores = {.slices = 3, .cores = 12, .vector_engines = 8, .threads = 10, .slm_kib = 128},
+     .memory = {.l3_groups = 1, .l3_banks = 16, .va_bits = 48},
+     .mhz = 2400},
+    {.name = "mtl",
+     .title = "Arc Graphics (Meteor Lake)",
+     .family = SHIM_FAMILY_XE_HP,
+     .device_id = 0x7d55,
+     .revision = 4,
+     .ip = {12, 71, 4},
+     .tiles = 1,
+     .engines = {.render = 1, .compute = 1, .copy = 1},
+     .cores = {.slices = 2, .cores = 8, .vector_engines = 16, .threads = 8, .slm_kib = 128},
+     .memory = {.l3_groups = 1, .l3_banks = 4, .va_bits = 48},
+     .mhz = 2250},
+    {.name = "arl",
+     .title = "Arc 140T (Arrow Lake)",
+     .family = SHIM_FAMILY_XE_HP,
+     .device_id = 0x7d51,
+     .ip = {12, 74, 4},
+     .tiles = 1,
+     .engines = {.render = 1, .compute = 1, .copy = 1},
+     .cores = {.slices = 2, .cores = 8, .vector_engines = 16, .threads = 8, .slm_kib = 128},
+     .memory = {.l3_groups = 1, .l3_banks = 4, .va_bits = 48},
+     .mhz = 2250},
+    {.name = "dg2",
+     .title = "Arc A770",
+     .family = SHIM_FAMILY_XE_HP,
+     .device_id = 0x56a0,
+     .revision = 8,
+     .ip = {12, 55, 8},
+     .tiles = 1,
+     .engines = {.render = 1, .compute = 4, .copy = 1},
+     .cores = {.slices = 8, .cores = 32, .vector_engines = 16, .threads = 8, .slm_kib = 128},
+     .memory = {.l3_groups = 1, .l3_banks = 16, .vram_gib = 16, .va_bits = 48},
+     .mhz = 2400},
+    {.name = "pvc",
+     .title = "Data Center GPU Max 1550",
+     .family = SHIM_FAMILY_XE_HP,
+     .device_id = 0x0bd5,
+     .revision = 0x2f,
+     .ip = {12, 60, 7},
+     .tiles = 2,
+     .engines = {.compute = 4, .copy = 9},
+     .cores = {.slices = 8, .cores = 64, .vector_engines = 8, .threads = 8, .slm_kib = 128},
+     .memory = {.l3_groups = 1, .l3_banks = 64, .vram_gib = 64, .va_bits = 57},
+     .mhz = 1600},
+};
+
+#define COUNT (sizeof(products) / sizeof(products[0]))
+
+const struct shim_product *shim_product_at(size_t index)
+{
+    return index < COUNT ? &products[index] : NULL;
+}
+
+const struct shim_product *shim_product_find(const char *name)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (strcmp(products[i].name, name) == 0)
+            return &products[i];
+    return NULL;
+}
