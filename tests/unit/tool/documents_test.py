@@ -9,7 +9,7 @@ import unittest
 
 WORDS = ("stor(y|ies)", "gears?", "walk(s|ed|ing)?", "doors?", "judge[sd]?", "taken by none")
 PARAGRAPH_WORDS = 100
-SCRIPTS = ("check", "fuzz", "quickstart", "setup", "soak", "wheel")
+SCRIPTS = ("check", "conformance", "fuzz", "quickstart", "setup", "soak", "wheel")
 
 
 def documents(*folders):
