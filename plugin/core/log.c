@@ -35,7 +35,7 @@ void zepi_log_set_host_level(enum zepi_log_level level)
 
 void zepi_log_write(enum zepi_log_level level, const char *format, ...)
 {
-    static const char *const names[] = {"", "error", "info", "debug"};
+    static const char *const names[] = {"", "error", "error", "info", "debug"};
     char line[1024];
     void (*write)(void *data, enum zepi_log_level level, const char *line);
     va_list arguments;

@@ -207,8 +207,13 @@ static void read_environment(void)
     static const char *const methods[] = {"auto", "program", "dynamic"};
     static const char *const places[] = {"library", "process"};
     static const char *const layouts[] = {"auto", "2025.3", "2026.0", "2026.1", "2026.2"};
-    options.log_level = (enum zepi_log_level)read_word(
-        "ZEPI_LOG", "lines on stderr: off, error, info or debug", 4, levels, 0);
+    const unsigned level = read_word("ZEPI_LOG",
+                                     "lines on stderr: off, error, info or debug; if it is not "
+                                     "set, errors alone about the driver and the cache on disk",
+                                     4, levels, 1);
+    options.log_level = level == 0                      ? ZEPI_LOG_OFF
+                        : !list[list_count - 1].is_set ? ZEPI_LOG_NOTICE
+                                                       : (enum zepi_log_level)(level + 1);
     options.cache_is_on =
         read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", ON);
     options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep native code on disk: on or off", ON);

@@ -11,6 +11,7 @@
 
 enum zepi_log_level {
     ZEPI_LOG_OFF,
+    ZEPI_LOG_NOTICE, // the default: no driver, a disk cache that is not used
     ZEPI_LOG_ERROR,
     ZEPI_LOG_INFO,
     ZEPI_LOG_DEBUG,

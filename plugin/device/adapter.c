@@ -12,6 +12,8 @@
 #include "ze/ze.h"
 #include "ze/ze_counted.h"
 
+#include <stdatomic.h>
+
 // Held while platforms come up: everybody else waits for the same platforms. Nothing else is locked
 // under it but the memory of objects.
 static struct zepi_mutex mutex;
@@ -46,7 +48,9 @@ static void append_drivers(struct drivers *all, const ze_driver_handle_t *more, 
 
 static zepi_result_t fail_no_driver(void)
 {
-    return zepi_fail(ZEPI_ERROR_UNINITIALIZED, "no Level Zero driver comes up: " ZEPI_DRIVER_HINT);
+    char reason[1024];
+    zepi_quirks_explain_no_driver(reason, sizeof(reason));
+    return zepi_fail(ZEPI_ERROR_UNINITIALIZED, "no Level Zero driver comes up: %s", reason);
 }
 
 typedef ze_result_t(ZE_APICALL *init_drivers_fn)(uint32_t *, ze_driver_handle_t *,
@@ -116,6 +120,14 @@ static zepi_result_t create_platform(ze_driver_handle_t driver, struct zepi_plat
     return ZEPI_SUCCESS;
 }
 
+// The reason is not in the result of any call: without drivers there are no platforms.
+static void note_no_driver(void)
+{
+    static atomic_flag is_noted = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&is_noted))
+        zepi_log(ZEPI_LOG_NOTICE, "%s", zepi_last_error(NULL));
+}
+
 static zepi_result_t bring_up_locked(void)
 {
     if (!has_loader) {
@@ -166,6 +178,8 @@ zepi_result_t zepi_adapter_get(struct zepi_platform *const **out_platforms, uint
     *out_platforms = platforms;
     *out_count = platform_count;
     zepi_mutex_unlock(&mutex);
+    if (result != ZEPI_SUCCESS && result != ZEPI_ERROR_OUT_OF_HOST_MEMORY)
+        note_no_driver();
     // Lack of memory says nothing about the drivers that there are.
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY ? result : ZEPI_SUCCESS;
 }

@@ -108,9 +108,9 @@ static int visit_loaded(struct dl_phdr_info *info, size_t size, void *user)
 static bool make_key(struct zepi_key *key, const struct zepi_compiler_identity *identity)
 {
     const char *const parts[] = {identity->driver_path, getenv("LD_LIBRARY_PATH"),
-                                 getenv("ZE_CPU_OPENCL")};
+                                 getenv("ZE_CPU_OPENCL"), getenv("VIRTUAL_ENV")};
     zepi_key_init(key, KEY_VERSION);
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         zepi_key_add_string(key, KEY_TAG, parts[i] ? parts[i] : "");
     return zepi_key_seal(key);
 }

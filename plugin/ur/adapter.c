@@ -110,7 +110,7 @@ static void write_log_line(void *data, enum zepi_log_level level, const char *li
 {
     const ur_logger_callback_t function = atomic_load_explicit(&logger, memory_order_acquire);
     if (function)
-        function(level == ZEPI_LOG_ERROR  ? UR_LOGGER_LEVEL_ERROR
+        function(level <= ZEPI_LOG_ERROR  ? UR_LOGGER_LEVEL_ERROR
                  : level == ZEPI_LOG_INFO ? UR_LOGGER_LEVEL_INFO
                                           : UR_LOGGER_LEVEL_DEBUG,
                  line, data);

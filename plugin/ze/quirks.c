@@ -4,7 +4,10 @@
 #include "core/log.h"
 #include "core/options.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { INTEL = 1, ZE_CPU = 2, NULL_DRIVER = 4, OTHERS = 8, ALL = 15 };
@@ -288,4 +291,42 @@ zepi_result_t zepi_quirks_choose(const ze_driver_properties_t *properties,
     }
     *out_quirks = quirks;
     return ZEPI_SUCCESS;
+}
+
+// The reason of one library, which Level Zero's loader has opened in vain, or did not find.
+static const char *explain_driver(const char *path)
+{
+    const char *(*get_runtime)(const char **) = NULL;
+    const char *reason = "it finds no device";
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return dlerror();
+    void *symbol = dlsym(library, "zeCpuGetRuntime");
+    memcpy(&get_runtime, &symbol, sizeof(symbol));
+    if (get_runtime)
+        get_runtime(&reason);
+    // Stays open: the text is the library's.
+    return reason;
+}
+
+void zepi_quirks_explain_no_driver(char *text, size_t size)
+{
+    const char *names = secure_getenv("ZE_ENABLE_ALT_DRIVERS");
+    if (!names || !names[0]) {
+        snprintf(text, size,
+                 "install the GPU's (libze-intel-gpu1 or intel-opencl-icd), or let "
+                 "ZE_ENABLE_ALT_DRIVERS name libze_cpu.so.1, which executes on the CPU");
+        return;
+    }
+    for (size_t length = 0; *names && length < size;) {
+        char path[PATH_MAX];
+        const size_t name_length = strcspn(names, ",");
+        snprintf(path, sizeof(path), "%.*s", (int)name_length, names);
+        const char *reason = explain_driver(path);
+        // The dynamic loader's begins with the path.
+        const bool has_path = strncmp(reason, path, strlen(path)) == 0;
+        length += (size_t)snprintf(text + length, size - length, "%s%s%s%s", length ? "; " : "",
+                                   has_path ? "" : path, has_path ? "" : ": ", reason);
+        names += name_length + (names[name_length] == ',');
+    }
 }

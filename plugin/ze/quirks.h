@@ -53,11 +53,9 @@ const struct zepi_quirk *zepi_quirk_at(uint32_t index);
 // Listed beside the kernels of a module that takes global addresses (quirk hidden-kernel).
 #define ZEPI_QUIRK_HIDDEN_KERNEL "Intel_Symbol_Table_Void_Program"
 
-// Advice for a system without a driver.
-#define ZEPI_DRIVER_HINT                                                                           \
-    "install the GPU's (libze-intel-gpu1 or intel-opencl-icd), or set ZE_ENABLE_ALT_DRIVERS to "   \
-    "the path of ze_cpu, libze_cpu.so.1, which needs no GPU but an OpenCL runtime (pip install "   \
-    "intel-opencl-rt)"
+// Writes why no driver comes up: the reason of each library that ZE_ENABLE_ALT_DRIVERS names, as the
+// dynamic loader or ze_cpu has it, or advice if it names none.
+void zepi_quirks_explain_no_driver(char *text, size_t size);
 
 // Advice for a program that asks for a GPU, where the driver for the CPU alone is there.
 #define ZEPI_DRIVER_GPU_HINT                                                                       \

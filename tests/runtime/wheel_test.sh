@@ -31,6 +31,7 @@ if [ "$alone" = --alone ]; then
     pip install --no-input "$wheel" 'dpctl==0.22.*'
 else
     pip install --no-deps "$wheel"
+    export ZE_CPU_OPENCL=$venv/lib/libintelocl.so
     # No more than dpctl's own packages.
     "$venv/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("platlib"))' \
         >"$("$environment/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/dpctl.pth"

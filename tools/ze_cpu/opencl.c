@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,34 +23,48 @@
 
 static struct cpu_opencl opencl;
 static bool is_open;
-static char message[512];
+static char message[PATH_MAX + 256];
+static char tried[1024];            // reasons of the libraries that could not be opened
+static char library_file[PATH_MAX]; // of the runtime
 static pthread_once_t open_once = PTHREAD_ONCE_INIT;
 
 typedef void *(*get_extension_function_t)(const char *);
 
-// In the library folder that this code is installed with: beside ze_cpu, next to a program's
-// folder.
-static void *open_beside(void)
+// Opens a library, or adds the loader's reason to those of libraries before.
+static void *try_library(const char *path)
 {
-    char path[PATH_MAX];
-    Dl_info self;
-    const char *slash = dladdr((void *)&opencl, &self) != 0 ? strrchr(self.dli_fname, '/') : NULL;
-    if (slash == NULL || snprintf(path, sizeof(path), "%.*s/../lib/libintelocl.so",
-                                  (int)(slash - self.dli_fname), self.dli_fname) >= PATH_MAX)
-        return NULL;
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const size_t length = strlen(tried);
+    if (library == NULL)
+        snprintf(tried + length, sizeof(tried) - length, "%s%s", length > 0 ? "; " : "", dlerror());
+    return library;
 }
 
+// The file in a folder; none if there is no folder.
+static void *try_folder(const char *folder, size_t length, const char *below)
+{
+    char path[PATH_MAX];
+    if (folder == NULL || length == 0 ||
+        snprintf(path, sizeof(path), "%.*s%s/libintelocl.so", (int)length, folder, below) >=
+            PATH_MAX)
+        return NULL;
+    return try_library(path);
+}
+
+// The dynamic loader is last: in a build tree it knows the environment of tools/setup, too.
 static void *open_library(void)
 {
     const char *chosen = cpu_options()->opencl;
-    const char *const names[] = {ZE_CPU_DEFAULT_OPENCL, "libintelocl.so", NULL};
+    const char *environment = secure_getenv("VIRTUAL_ENV");
+    Dl_info self;
     if (chosen != NULL && chosen[0] != '\0')
-        return dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-    void *library = open_beside();
-    for (size_t i = 0; names[i] != NULL && library == NULL; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return library;
+        return try_library(chosen);
+    const char *slash = dladdr((void *)&opencl, &self) != 0 ? strrchr(self.dli_fname, '/') : NULL;
+    void *library =
+        slash != NULL ? try_folder(self.dli_fname, (size_t)(slash - self.dli_fname), "") : NULL;
+    if (library == NULL && environment != NULL)
+        library = try_folder(environment, strlen(environment), "/lib");
+    return library != NULL ? library : try_library("libintelocl.so");
 }
 
 static bool find_platform(void *library)
@@ -186,27 +201,30 @@ static void read_device(void)
 static void open_runtime(void)
 {
     void *library = open_library();
+    struct link_map *map;
     if (library == NULL) {
-        const char *error = dlerror();
-        snprintf(
-            message, sizeof(message),
-            "no OpenCL runtime (pip install intel-opencl-rt, or name one with ZE_CPU_OPENCL): %s",
-            error != NULL ? error : "not found");
+        snprintf(message, sizeof(message),
+                 "no OpenCL runtime: in a virtual environment, pip install intel-opencl-rt, or "
+                 "let ZE_CPU_OPENCL name a libintelocl.so (tried: %s)",
+                 tried);
         return;
     }
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && realpath(map->l_name, library_file) == NULL)
+        snprintf(library_file, sizeof(library_file), "%s", map->l_name);
     if (!find_platform(library)) {
-        snprintf(message, sizeof(message), "the OpenCL runtime has no CPU device");
+        snprintf(message, sizeof(message), "the OpenCL runtime %s has no CPU device", library_file);
         return;
     }
     find_extensions();
     if (opencl.set_kernel_arg_mem_pointer == NULL || opencl.api->clCreateProgramWithIL == NULL) {
-        snprintf(message, sizeof(message), "the OpenCL runtime lacks SPIR-V or USM");
+        snprintf(message, sizeof(message), "the OpenCL runtime %s lacks SPIR-V or USM",
+                 library_file);
         return;
     }
     cl_int code;
     opencl.context = opencl.api->clCreateContext(NULL, 1, &opencl.device, NULL, NULL, &code);
     if (opencl.context == NULL) {
-        snprintf(message, sizeof(message), "clCreateContext answers %d", code);
+        snprintf(message, sizeof(message), "clCreateContext of %s returns %d", library_file, code);
         return;
     }
     read_device();
@@ -219,6 +237,11 @@ const struct cpu_opencl *cpu_opencl_open(const char **out_message)
     if (out_message != NULL)
         *out_message = message;
     return is_open ? &opencl : NULL;
+}
+
+__attribute__((visibility("default"))) const char *zeCpuGetRuntime(const char **out_reason)
+{
+    return cpu_opencl_open(out_reason) != NULL ? library_file : NULL;
 }
 
 const struct cpu_opencl *cpu_opencl(void)

@@ -33,7 +33,7 @@ static uint32_t number(const char *name, uint32_t minimum, uint32_t maximum, uin
 static void read_environment(void)
 {
     const char *type = getenv("ZE_CPU_TYPE");
-    options.opencl = getenv("ZE_CPU_OPENCL");
+    options.opencl = secure_getenv("ZE_CPU_OPENCL");
     options.failures = getenv("ZE_CPU_FAIL");
     options.without = getenv("ZE_CPU_WITHOUT");
     options.devices = number("ZE_CPU_DEVICES", 1, 16, 1);

@@ -46,6 +46,11 @@ uint64_t zeCpuGetLiveObjects(void);
 // Bytes of USM that is allocated and not freed.
 uint64_t zeCpuGetLiveBytes(void);
 
+// The file of the OpenCL runtime that the driver computes with. NULL if there is none that serves;
+// `out_reason` (may be NULL) then gets a sentence: the libraries that were tried, or what the
+// runtime lacks.
+const char *zeCpuGetRuntime(const char **out_reason);
+
 #ifdef __cplusplus
 }
 #endif

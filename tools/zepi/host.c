@@ -117,12 +117,23 @@ static int look_for_gpu(void *unused)
 {
     struct host_device host = {0};
     (void)unused;
+    setenv("ZEPI_LOG", "off", 1);
     return host_load_plugin() == EXIT_OK && take_best_device(&host) == RANK_GPU ? 0 : 1;
 }
 
 bool host_has_gpu(void)
 {
     return probe_in_process(look_for_gpu, NULL) == 0;
+}
+
+const char *host_cpu_runtime(void)
+{
+    const char *(*get_runtime)(const char **) = NULL;
+    const char *path = getenv("ZE_ENABLE_ALT_DRIVERS");
+    void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void *symbol = library ? dlsym(library, "zeCpuGetRuntime") : NULL;
+    memcpy(&get_runtime, &symbol, sizeof(symbol));
+    return get_runtime ? get_runtime(NULL) : NULL;
 }
 
 static bool has_loader(void)
@@ -190,10 +201,8 @@ int host_open(struct host_device *host, zepi_queue_flags_t queue_flags)
 {
     *host = (struct host_device){.info = {.size = sizeof(host->info)}};
     const enum rank rank = take_best_device(host);
-    if (rank == RANK_NONE) {
-        host_fail("there is no device");
-        return EXIT_NO_DEVICE;
-    }
+    if (rank == RANK_NONE)
+        return host_fail_without_device();
     if (chosen_driver == HOST_DRIVER_GPU && rank != RANK_GPU) {
         fprintf(stderr, "zepi: --gpu: there is no GPU of a driver other than ze_cpu\n");
         host_close(host);
@@ -223,6 +232,19 @@ int host_fail(const char *what)
     const char *error = zepi.last_error ? zepi.last_error(NULL) : "";
     fprintf(stderr, "zepi: %s%s%s\n", what, error[0] ? ": " : "", error);
     return EXIT_FAILED;
+}
+
+int host_fail_without_device(void)
+{
+    const char *log = getenv("ZEPI_LOG");
+    uint32_t platform_count = 0;
+    zepi.platform_get(0, NULL, &platform_count);
+    // Without a platform, zepi has printed the reason.
+    if (platform_count == 0 && (!log || strcmp(log, "off") != 0))
+        fputs("zepi: there is no device\n", stderr);
+    else
+        host_fail("there is no device");
+    return EXIT_NO_DEVICE;
 }
 
 void host_release(void *object)

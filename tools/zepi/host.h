@@ -41,6 +41,10 @@ int host_load(enum host_driver driver);
 // "Level Zero GPU", or "ze_cpu, which executes on the CPU (no GPU was found)".
 const char *host_driver_description(void);
 
+// The file of the OpenCL runtime that ze_cpu computes with, once drivers are up. NULL: ze_cpu is no
+// driver of this process, or has none.
+const char *host_cpu_runtime(void);
+
 // The first GPU of a driver other than ze_cpu, else, unless --gpu forbids it, the first device;
 // with a context and an in-order queue.
 struct host_device {
@@ -55,6 +59,9 @@ void host_close(struct host_device *host); // a zeroed struct is fine
 
 // Says "zepi: WHAT: the plugin's last error" on stderr. Returns EXIT_FAILED.
 int host_fail(const char *what);
+
+// Says that there is no device, with the reason unless zepi's log has it. Returns EXIT_NO_DEVICE.
+int host_fail_without_device(void);
 
 // Releases an object; NULL is fine.
 void host_release(void *object);

@@ -197,6 +197,8 @@ static cJSON *describe(uint32_t *out_platform_count)
         cJSON_AddItemToArray(list, describe_platform(platforms[i]));
         host_release(platforms[i]);
     }
+    if (host_cpu_runtime())
+        cJSON_AddStringToObject(document, "opencl_runtime", host_cpu_runtime());
     cJSON_AddItemToObject(document, "cache", describe_cache());
     cJSON_AddItemToObject(document, "options", describe_options());
     *out_platform_count = count;
@@ -313,8 +315,5 @@ int command_info(int argc, char **argv)
         cJSON_Delete(options);
     }
     cJSON_Delete(document);
-    if (platform_count > 0)
-        return EXIT_OK;
-    host_fail("there is no platform");
-    return EXIT_NO_DEVICE;
+    return platform_count > 0 ? EXIT_OK : host_fail_without_device();
 }

@@ -112,15 +112,19 @@ static bool is_at_least(const unsigned version[3], const unsigned other[3])
 }
 
 // The folder of libraries, "" if the system's own are as new; false: no such driver anywhere.
-static bool choose_folder(char folder[PATH_MAX], const char **out_root)
+static bool choose_folder(char folder[PATH_MAX], char root[PATH_MAX])
 {
     // The oldest driver that the shim serves, if there is no folder to compare with.
     unsigned wanted[3] = {1, 15, 0};
     unsigned system[3];
-    const char *root = getenv("ZEPI_INTEL_DRIVER");
-    *out_root = root && root[0] ? root : ZEPI_INTEL_DRIVER_FOLDER;
-    snprintf(folder, PATH_MAX, "%s/%s", *out_root, LIBRARIES);
-    const bool has_folder = read_version(folder, wanted);
+    char link[PATH_MAX];
+    // A build tree has a link to the folder of tools/setup.
+    const bool is_there = path_find_library("ZEPI_INTEL_DRIVER", "intel-driver", link);
+    if (!is_there || !realpath(link, root))
+        memcpy(root, link, sizeof(link));
+    const bool has_folder =
+        is_there && snprintf(folder, PATH_MAX, "%s/%s", root, LIBRARIES) < PATH_MAX &&
+        read_version(folder, wanted);
     if (!read_version("/" LIBRARIES, system) || !is_at_least(system, wanted))
         return has_folder;
     folder[0] = '\0';
@@ -129,16 +133,15 @@ static bool choose_folder(char folder[PATH_MAX], const char **out_root)
 
 void intel_driver_file(char *path)
 {
-    char folder[PATH_MAX];
-    const char *root;
-    if (!choose_folder(folder, &root) || !find_file(folder[0] ? folder : "/" LIBRARIES, path))
+    char folder[PATH_MAX], root[PATH_MAX];
+    if (!choose_folder(folder, root) || !find_file(folder[0] ? folder : "/" LIBRARIES, path))
         path[0] = '\0';
 }
 
 static int find_place(struct place *place)
 {
-    const char *root;
-    if (!choose_folder(place->folder, &root)) {
+    char root[PATH_MAX];
+    if (!choose_folder(place->folder, root)) {
         fprintf(stderr,
                 "zepi: Intel's driver is not in %s: run tools/setup --intel-driver, or let "
                 "ZEPI_INTEL_DRIVER say where it is\n",

@@ -184,7 +184,7 @@ int zepi_compiler_serve(int argument_count, char **arguments)
     alarm(INIT_SECONDS);
     // Reports, lines and the shared store are the host's.
     unsetenv("ZEPI_STATS");
-    unsetenv("ZEPI_LOG");
+    setenv("ZEPI_LOG", "off", 1);
     unsetenv("ZEPI_CACHE_SHARED");
     build(request, file.st_size);
     // Drivers and compilers are not asked to give back anything.

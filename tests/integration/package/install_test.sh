@@ -35,7 +35,10 @@ block opencl 1 >scale.cl
 block c 1 >first.c
 block cmake 1 >CMakeLists.txt
 eval "$(block sh 1 | grep '^export')"
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$build/CMakeCache.txt")
+pushd "$source" >/dev/null || exit 1
 eval "$(block sh 2 | grep '^export')"
+popd >/dev/null || exit 1
 
 [ "$(wc -l <first.c)" -le 60 ] || fail 'the program has more than 60 lines'
 do_block 3 'scale'
@@ -48,10 +51,25 @@ sed 's/factor = 3;/factor = 4;/' first.c >wrong.c
 # shellcheck disable=SC2046 # flags
 cc wrong.c $(PKG_CONFIG_PATH=$HOME/zepi/lib/pkgconfig pkg-config --cflags --libs zepi) -o wrong
 expect 1 'out[1] is 4' env LD_LIBRARY_PATH="$HOME/zepi/lib" ./wrong
-expect 1 'ZE_ENABLE_ALT_DRIVERS' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
-expect 1 'ze_cpu' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
+expect 1 '/nowhere: cannot open shared object file' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
 
-expect 3 'pip install intel-opencl-rt' env ZE_CPU_OPENCL=/nowhere zepi info --cpu
+# The reason of ze_cpu, with each library that it tried.
+expect 3 'in a virtual environment, pip install intel-opencl-rt' env ZE_CPU_OPENCL=/nowhere zepi info --cpu
+expect 3 '/nowhere: cannot open shared object file' env ZE_CPU_OPENCL=/nowhere zepi info --cpu
+without=(env -u ZE_CPU_OPENCL -u LD_LIBRARY_PATH "VIRTUAL_ENV=$scratch/environment")
+expect 3 "$HOME/zepi/bin/../lib/libintelocl.so: cannot open" "${without[@]}" zepi info --cpu
+expect 3 "; $scratch/environment/lib/libintelocl.so: cannot open" "${without[@]}" zepi info --cpu
+# The runtime of an environment is found, and named.
+mkdir "$scratch/environment"
+runtime=$(realpath "$ZE_CPU_OPENCL")
+ln -s "$(dirname "$runtime")" "$scratch/environment/lib"
+expect 0 "opencl_runtime: $runtime" "${without[@]}" zepi info --cpu
+expect 0 "opencl_runtime: $runtime" zepi info --cpu
+
+# Installed files know no path of the build.
+if grep -r -l -a -F -e "$build" -e "$source" -e "$(realpath "$source/build/venv")" "$HOME/zepi"; then
+    fail 'a file names the folder that zepi was built in, or its sources'
+fi
 
 # An empty file in place of the loader, which the dynamic linker finds first.
 mkdir "$scratch/empty" && : >"$scratch/empty/libze_loader.so.1"

@@ -24,6 +24,8 @@ if [ -e "$build/lib/zepi/libzepi_shared_store.so" ]; then
     expect 0 'libssl3' dpkg-deb -f "$package" Depends
 fi
 dpkg-deb -x "$package" "$scratch/root" || exit 1
+ZE_CPU_OPENCL=$(sed -n 's/^ZEPI_VENV:[A-Z]*=//p' "$build/CMakeCache.txt")/lib/libintelocl.so
+export ZE_CPU_OPENCL
 expect 0 'right' "$scratch/root/usr/bin/zepi" demo --cpu
 expect 0 'right' env ZEPI_COMPILER=process ZEPI_CACHE_DISK=off "$scratch/root/usr/bin/zepi" demo --cpu
 if [ -e "$build/lib/zepi/libzepi_shared_store.so" ]; then

@@ -20,7 +20,7 @@ static int check_options(void)
     if (getauxval(AT_SECURE) == 0)
         return CHILD_HAS_NO_OTHER_RIGHTS;
     const struct zepi_options *options = zepi_options();
-    TEST_EXPECT(options->log_level == ZEPI_LOG_OFF, "ZEPI_LOG is read");
+    TEST_EXPECT(options->log_level == ZEPI_LOG_NOTICE, "ZEPI_LOG is read");
     TEST_EXPECT(options->cache_folder[0] == '\0', "there is a folder for the cache");
     TEST_EXPECT(options->quirks[0] == '\0', "ZEPI_QUIRKS is read");
     TEST_EXPECT(options->shared[0] == '\0', "there is a shared store");
