@@ -9,12 +9,6 @@
 #include "memory/buffer.h"
 #include "memory/usm.h"
 #include "program/this_module.h"
-#include "queue/command/allocate.h"
-#include "queue/command/barrier.h"
-#include "queue/command/event_times.h"
-#include "queue/command/host_function.h"
-#include "queue/event.h"
-#include "queue/queue.h"
 
 #include <string.h>
 
@@ -51,25 +45,25 @@ static const zepi_plugin_t table = {
     .buffer_create = zepi_buffer_create,
     .buffer_get_address = zepi_buffer_get_address,
 
-    .queue_create = zepi_queue_create,
-    .queue_get_info = zepi_queue_get_info,
-    .queue_finish = zepi_queue_finish,
+    .queue_create = zepi_api_queue_create,
+    .queue_get_info = zepi_api_queue_get_info,
+    .queue_finish = zepi_api_queue_finish,
     .queue_copy = zepi_api_queue_copy,
     .queue_copy_rect = zepi_api_queue_copy_rect,
     .queue_fill = zepi_api_queue_fill,
     .queue_prefetch = zepi_api_queue_prefetch,
     .queue_advise = zepi_api_queue_advise,
-    .queue_barrier = zepi_queue_barrier,
-    .queue_marker = zepi_queue_marker,
+    .queue_barrier = zepi_api_queue_barrier,
+    .queue_marker = zepi_api_queue_marker,
     .queue_launch = zepi_api_queue_launch,
-    .queue_get_native = zepi_queue_get_native,
+    .queue_get_native = zepi_api_queue_get_native,
 
-    .event_create = zepi_event_create,
-    .event_signal = zepi_event_signal,
-    .event_wait = zepi_event_wait,
-    .event_get_status = zepi_event_get_status,
-    .event_get_times = zepi_event_get_times,
-    .event_get_native = zepi_event_get_native,
+    .event_create = zepi_api_event_create,
+    .event_signal = zepi_api_event_signal,
+    .event_wait = zepi_api_event_wait,
+    .event_get_status = zepi_api_event_get_status,
+    .event_get_times = zepi_api_event_get_times,
+    .event_get_native = zepi_api_event_get_native,
 
     .module_create = zepi_api_module_create,
     .module_compile = zepi_api_module_compile,
@@ -129,13 +123,13 @@ static const zepi_plugin_t table = {
     .queue_execute = zepi_api_queue_execute,
     .graph_dump = zepi_api_graph_dump,
 
-    .queue_create_on_engine = zepi_queue_create_on_engine,
+    .queue_create_on_engine = zepi_api_queue_create_on_engine,
     .pool_create = zepi_api_pool_create,
     .pool_get_info = zepi_api_pool_get_info,
     .pool_set_limits = zepi_api_pool_set_limits,
     .pool_trim = zepi_api_pool_trim,
-    .queue_allocate = zepi_queue_allocate,
-    .queue_free = zepi_queue_free,
+    .queue_allocate = zepi_api_queue_allocate,
+    .queue_free = zepi_api_queue_free,
 
     .ipc_get_handle = zepi_api_ipc_get_handle,
     .ipc_put_handle = zepi_api_ipc_put_handle,
@@ -159,7 +153,7 @@ static const zepi_plugin_t table = {
     .virtual_memory_set_access = zepi_api_virtual_memory_set_access,
     .virtual_memory_get_access = zepi_api_virtual_memory_get_access,
 
-    .queue_call_host = zepi_queue_call_host,
+    .queue_call_host = zepi_api_queue_call_host,
 };
 
 __attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_t *plugin)

@@ -381,9 +381,6 @@ graph_execute_after(zepi_event_t before, struct zepi_recording *recording, struc
 {
     zepi_event_t inline_events[INLINE_WAITS];
     zepi_event_t *events = inline_events;
-    if (wait.count > 0 && !wait.events)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
-                         wait.count);
     if (wait.count >= INLINE_WAITS)
         events = zepi_allocate((size_t)wait.count + 1, sizeof(events[0]));
     if (!events)

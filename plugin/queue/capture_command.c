@@ -60,11 +60,8 @@ static struct zepi_capture *capture_of_event(struct zepi_event *event)
 struct zepi_capture *zepi_capture_find(struct zepi_queue *queue, zepi_wait_list_t wait)
 {
     struct zepi_capture *capture = capture_of_queue(queue);
-    for (uint32_t i = 0; !capture && wait.events && i < wait.count; i++) {
-        struct zepi_event *event = wait.events[i];
-        if (zepi_object_is(event, &zepi_event_type))
-            capture = capture_of_event(event);
-    }
+    for (uint32_t i = 0; !capture && i < wait.count; i++)
+        capture = capture_of_event(wait.events[i]);
     return capture;
 }
 

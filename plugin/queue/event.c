@@ -2,7 +2,6 @@
 #include "queue/event.h"
 
 #include "core/clock.h"
-#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/capture.h"
@@ -42,16 +41,12 @@ void zepi_event_note_submit(struct zepi_event *event)
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_event)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the event is NULL");
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
-    result = zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->slot);
+    const zepi_result_t result =
+        zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->slot);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
@@ -64,8 +59,6 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
                                             zepi_ownership_t ownership, zepi_event_t *out_event)
 {
-    if (!native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
@@ -90,14 +83,7 @@ static void event_note_complete(struct zepi_event *event)
 
 zepi_result_t zepi_event_signal(zepi_event_t event)
 {
-    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (event->queue || event->is_reusable)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "the event belongs to a command; only events of event_create are "
-                         "completed by the host");
-    result = ZEPI_ZE(zeEventHostSignal, event->ze);
+    const zepi_result_t result = ZEPI_ZE(zeEventHostSignal, event->ze);
     if (result == ZEPI_SUCCESS)
         event_note_complete(event);
     return result;
@@ -155,13 +141,6 @@ static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_n
 
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns)
 {
-    if (count == 0 || !events)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no event to wait for");
-    for (uint32_t i = 0; i < count; i++) {
-        const zepi_result_t result = zepi_check_object(events[i], &zepi_event_type);
-        if (result != ZEPI_SUCCESS)
-            return result;
-    }
     const bool is_limited = timeout_ns != UINT64_MAX;
     const uint64_t start_ns = is_limited ? zepi_clock_ns() : 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -193,11 +172,7 @@ zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_
 
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status)
 {
-    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_status)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the status is NULL");
+    zepi_result_t result = ZEPI_SUCCESS;
     if (__builtin_expect(!event->is_reusable, 1))
         return zepi_event_ask_status(event, out_status);
     struct zepi_event *signal = zepi_event_take_signal(event);
@@ -244,11 +219,6 @@ static zepi_result_t event_get_native_of_signal(struct zepi_event *event, void *
 
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle)
 {
-    const zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
     if (event->is_reusable)
         return event_get_native_of_signal(event, out_native_handle);
     if (event->capture)

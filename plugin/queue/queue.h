@@ -80,7 +80,6 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
 zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t device,
                                           zepi_queue_flags_t flags, uint32_t compute_engine,
                                           zepi_queue_t *out_queue);
-zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_info);
 zepi_result_t zepi_queue_finish(zepi_queue_t queue);
 zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle);
 

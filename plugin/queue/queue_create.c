@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "queue/queue.h"
 
-#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -33,20 +32,6 @@ static void queue_destroy(void *object)
 }
 
 ZEPI_DEFINE_TYPE(queue, queue_destroy);
-
-static zepi_result_t check_queue_flags(zepi_queue_flags_t flags)
-{
-    const zepi_queue_flags_t known = ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING |
-                                     ZEPI_QUEUE_PRIORITY_LOW | ZEPI_QUEUE_PRIORITY_HIGH;
-    const zepi_queue_flags_t both = ZEPI_QUEUE_PRIORITY_LOW | ZEPI_QUEUE_PRIORITY_HIGH;
-    if (flags & ~known)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "queue flags 0x%x: only 0x%x are known", flags,
-                         known);
-    if ((flags & both) == both)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "a queue cannot have both high and low priority");
-    return ZEPI_SUCCESS;
-}
 
 static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)
 {
@@ -133,15 +118,14 @@ static zepi_result_t queue_take_lists(struct zepi_queue *queue)
 }
 
 static struct zepi_queue *queue_create_empty(struct zepi_context *context,
-                                             struct zepi_device *device, uint32_t device_index,
-                                             zepi_queue_flags_t flags)
+                                             struct zepi_device *device, zepi_queue_flags_t flags)
 {
     struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
     if (!queue)
         return NULL;
     queue->context = zepi_retain(context);
     queue->device = device;
-    queue->device_index = device_index;
+    queue->device_index = zepi_context_device_index(context, device);
     queue->flags = flags;
     queue->compute_engine = ZEPI_COMPUTE_ENGINE_ANY;
     queue->number = zepi_queue_number_take(context);
@@ -153,13 +137,7 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
                                             void *native_handle, zepi_ownership_t ownership,
                                             zepi_queue_t *out_queue)
 {
-    zepi_result_t result = check_queue_flags(flags);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
-    struct zepi_queue *queue =
-        queue_create_empty(context, device, zepi_context_device_index(context, device), flags);
+    struct zepi_queue *queue = queue_create_empty(context, device, flags);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     // Nothing tells whether the list keeps the order: barriers do.
@@ -168,8 +146,8 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
     const struct zepi_command_list_kind kind = {
         .device = device,
         .events = flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN};
-    result = zepi_command_list_adopt(context, &kind, native_handle, ZEPI_OWNERSHIP_KEEP,
-                                     &queue->lists[0]);
+    zepi_result_t result = zepi_command_list_adopt(context, &kind, native_handle,
+                                                   ZEPI_OWNERSHIP_KEEP, &queue->lists[0]);
     if (result == ZEPI_SUCCESS)
         result = zepi_command_list_attach(queue->lists[0], queue);
     if (result != ZEPI_SUCCESS) {
@@ -184,31 +162,11 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t check_engine(const struct zepi_device *device, uint32_t compute_engine)
-{
-    if (compute_engine == ZEPI_COMPUTE_ENGINE_ANY || compute_engine < device->compute_count)
-        return ZEPI_SUCCESS;
-    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "compute engine %u: device '%s' has %u",
-                     compute_engine, device->properties.name, device->compute_count);
-}
-
 zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t device,
                                           zepi_queue_flags_t flags, uint32_t compute_engine,
                                           zepi_queue_t *out_queue)
 {
-    uint32_t index;
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(context, device, &index);
-    if (result == ZEPI_SUCCESS)
-        result = check_queue_flags(flags);
-    if (result == ZEPI_SUCCESS)
-        result = check_engine(device, compute_engine);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_queue)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the queue is NULL");
-    struct zepi_queue *queue = queue_create_empty(context, device, index, flags);
+    struct zepi_queue *queue = queue_create_empty(context, device, flags);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     queue->compute_engine = compute_engine;
@@ -216,7 +174,7 @@ zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t 
         (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
     queue->is_plain = !queue->needs_barriers;
-    result = queue_take_lists(queue);
+    const zepi_result_t result = queue_take_lists(queue);
     if (result != ZEPI_SUCCESS) {
         struct zepi_error error;
         zepi_error_save(&error);
@@ -235,26 +193,9 @@ zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
     return zepi_queue_create_on_engine(context, device, flags, ZEPI_COMPUTE_ENGINE_ANY, out_queue);
 }
 
-zepi_result_t zepi_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out_info)
-{
-    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const zepi_queue_info_t info = {.context = queue->context,
-                                    .device = queue->device,
-                                    .flags = queue->flags,
-                                    .is_empty = zepi_queue_is_idle(queue),
-                                    .has_in_order_list = queue->has_in_order_list,
-                                    .compute_engine = queue->compute_engine};
-    return zepi_copy_info(out_info, &info, sizeof(info));
-}
-
 // While a host's function records to it, the queue's list is one of the graph's.
 zepi_result_t zepi_queue_finish(zepi_queue_t queue)
 {
-    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
     if (zepi_queue_is_capturing(queue))
         return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
                          "the queue is in capture mode: there is nothing to wait for");
@@ -278,11 +219,6 @@ static zepi_result_t get_captured_native(struct zepi_queue *queue, void **out_na
 
 zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle)
 {
-    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the handle is NULL");
     if (zepi_queue_is_capturing(queue))
         return get_captured_native(queue, out_native_handle);
     // The host may go on using it: it serves no other queue.

@@ -77,17 +77,6 @@ static zepi_result_t add_foreign_wait(struct zepi_submit *submit, zepi_wait_list
     return ZEPI_SUCCESS;
 }
 
-static bool is_of_platform(const struct zepi_event *event, const struct zepi_queue *queue)
-{
-    return event->context->platform == queue->context->platform;
-}
-
-static zepi_result_t fail_other_platform(void)
-{
-    return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                     "an event of the wait list is of another platform than the queue");
-}
-
 // An event that has no queue, or is out of reach. *out_ze: the event that the command waits
 // for; NULL: none, or a barrier before it does.
 static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_submit *submit,
@@ -97,8 +86,6 @@ static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_s
 {
     const struct zepi_queue *queue = submit->queue;
     *out_ze = NULL;
-    if (!is_of_platform(event, queue))
-        return fail_other_platform();
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
     atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
@@ -115,8 +102,6 @@ static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_sub
                                                                  struct zepi_event *event,
                                                                  struct zepi_event **out_signal)
 {
-    if (!is_of_platform(event, submit->queue))
-        return fail_other_platform();
     need_lists(submit);
     if (!submit->signals)
         submit->signals = zepi_allocate(wait.count, sizeof(submit->signals[0]));
@@ -133,9 +118,6 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     const struct zepi_queue *queue = submit->queue;
     ze_event_handle_t *waits = submit->inline_waits;
     uint32_t count = 0;
-    if (!wait.events)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
-                         wait.count);
     if (wait.count > ZEPI_QUEUE_WAITS) {
         need_lists(submit);
         waits = submit->owned_waits = zepi_allocate(wait.count, sizeof(waits[0]));
@@ -144,8 +126,8 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     }
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
-        zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-        if (result == ZEPI_SUCCESS && __builtin_expect(event->is_reusable, 0))
+        zepi_result_t result = ZEPI_SUCCESS;
+        if (__builtin_expect(event->is_reusable, 0))
             result = take_signal(submit, wait, event, &event);
         if (result == ZEPI_SUCCESS && !event)
             continue;
@@ -220,18 +202,16 @@ await_foreign_events_locked(struct zepi_submit *submit)
 
 static bool is_out_of_reach(const struct zepi_event *event, const struct zepi_queue *queue)
 {
-    return !event->capture && is_of_platform(event, queue) && !is_within_reach(event, queue) &&
+    return !event->capture && !is_within_reach(event, queue) &&
            !is_known_on_device_of(event, queue);
 }
 
 zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_list_t wait)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < wait.count && wait.events && result == ZEPI_SUCCESS; i++) {
+    for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++) {
         struct zepi_event *event = wait.events[i];
-        // The command refuses what is no event.
-        if (!zepi_object_is(event, &zepi_event_type) ||
-            (!event->is_reusable && !is_out_of_reach(event, queue)))
+        if (!event->is_reusable && !is_out_of_reach(event, queue))
             continue;
         event = zepi_event_take_signal(event);
         if (event && is_out_of_reach(event, queue))
@@ -271,14 +251,7 @@ zepi_result_t zepi_submit_begin_gated(struct zepi_submit *submit, struct zepi_qu
     struct zepi_event *gate;
     zepi_event_t inline_events[ZEPI_QUEUE_WAITS];
     zepi_event_t *events = inline_events;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (!wait.events && wait.count > 0)
-        return zepi_submit_begin(submit, queue, wait, out_event, engine);
-    // The gate may lie where a released event did: handles are looked at before.
-    for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++)
-        result = zepi_check_object(wait.events[i], &zepi_event_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_event_create(queue->context, &gate);
+    zepi_result_t result = zepi_event_create(queue->context, &gate);
     if (result != ZEPI_SUCCESS)
         return result;
     if (wait.count >= ZEPI_QUEUE_WAITS)

@@ -99,8 +99,8 @@ ur_result_t zepi_ur_fail_check(const struct zepi_fault *fault)
     case ZEPI_FAULT_NO_LIST:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST, "the wait list is NULL");
     case ZEPI_FAULT_EVENT:
-        return zepi_ur_refuse_handle(fault->object, &zepi_event_type,
-                                     UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST);
+        zepi_ur_refuse_handle(fault->object, &zepi_event_type, UR_RESULT_ERROR_INVALID_EVENT);
+        return UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
     case ZEPI_FAULT_PLATFORM:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT,
                               "an event of the wait list is of another platform than the queue");

@@ -25,20 +25,20 @@ struct zepi_ur_command {
     zepi_event_t event;           // of this command
 };
 
-ur_result_t zepi_ur_refuse_wait_list(uint32_t count) __attribute__((cold, noinline));
-static inline ur_result_t zepi_ur_check_wait_list(zepi_wait_list_t wait)
+static inline ur_result_t zepi_ur_check_wait_list(const struct zepi_context *context,
+                                                  zepi_wait_list_t wait)
 {
-    return __builtin_expect((wait.count == 0) == (wait.events == NULL), 1)
+    struct zepi_fault fault;
+    if (__builtin_expect(wait.count == 0 && wait.events, 0))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
+                              "the wait list has no events, and is not NULL");
+    return __builtin_expect(zepi_check_wait_list(context, wait, &fault), 1)
                ? UR_RESULT_SUCCESS
-               : zepi_ur_refuse_wait_list(wait.count);
+               : zepi_ur_fail_check(&fault);
 }
 // The wait list, and that the command is executed: a host cannot wait for one that is captured.
 ur_result_t zepi_ur_check_blocking(const struct zepi_ur_command *command);
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command);
-ur_result_t zepi_ur_fail_command(const struct zepi_ur_command *command, zepi_result_t result)
-    __attribute__((cold, noinline));
-// The error for a wait list that the core refused.
-ur_result_t zepi_ur_wrong_wait_list(const struct zepi_queue *queue, zepi_wait_list_t wait);
 
 static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
                                                 ur_queue_handle_t queue, bool is_blocking,
@@ -54,8 +54,9 @@ static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
     command->event = NULL;
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return __builtin_expect(is_blocking, 0) ? zepi_ur_check_blocking(command)
-                                            : zepi_ur_check_wait_list(command->wait);
+    return __builtin_expect(is_blocking, 0)
+               ? zepi_ur_check_blocking(command)
+               : zepi_ur_check_wait_list(command->queue->context, command->wait);
 }
 
 // Where the core puts the event, NULL if none is needed: a caller that blocks waits for a queue in
@@ -70,7 +71,7 @@ static inline ur_result_t zepi_ur_command_end(struct zepi_ur_command *command, z
                                               ur_command_t type)
 {
     if (__builtin_expect(done != ZEPI_SUCCESS, 0))
-        return zepi_ur_fail_command(command, done);
+        return zepi_ur_fail(done);
     if (!command->event)
         return command->is_blocking ? zepi_ur_result(zepi_queue_wait_for_commands(command->queue))
                                     : UR_RESULT_SUCCESS;

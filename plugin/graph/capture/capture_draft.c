@@ -122,17 +122,11 @@ static zepi_result_t draft_read_wait(struct zepi_capture_draft *draft, struct ze
 zepi_result_t zepi_capture_draft_read_waits(struct zepi_capture_draft *draft, zepi_wait_list_t wait)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    if (wait.count > 0 && !wait.events)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
-                         wait.count);
     draft->waits = zepi_allocate(wait.count, sizeof(draft->waits[0]));
     if (!draft->waits)
         return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++) {
-        result = zepi_check_object(wait.events[i], &zepi_event_type);
-        if (result == ZEPI_SUCCESS)
-            result = draft_read_wait(draft, wait.events[i]);
-    }
+    for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++)
+        result = draft_read_wait(draft, wait.events[i]);
     return result;
 }
 

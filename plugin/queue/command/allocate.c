@@ -17,12 +17,9 @@ static struct zepi_usm_past past_of_command(const struct zepi_queue *queue, zepi
         past.points[0] = (struct zepi_point){queue->lists[0]->timeline, UINT64_MAX};
         past.count = 1;
     }
-    for (uint32_t i = 0; wait.events && i < wait.count && past.count < ZEPI_USM_PAST_POINTS; i++) {
-        const struct zepi_event *event = wait.events[i];
-        // The frame of the command refuses others.
-        if (!zepi_object_is(event, &zepi_event_type) || !event->point.timeline)
-            continue;
-        past.points[past.count++] = event->point;
+    for (uint32_t i = 0; i < wait.count && past.count < ZEPI_USM_PAST_POINTS; i++) {
+        if (wait.events[i]->point.timeline)
+            past.points[past.count++] = wait.events[i]->point;
     }
     return past;
 }
@@ -45,15 +42,7 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
                                   size_t size_bytes, size_t alignment_bytes, zepi_wait_list_t wait,
                                   void **out_memory, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS && pool)
-        result = zepi_check_object(pool, &zepi_pool_type);
-    if (result == ZEPI_SUCCESS && pool && pool->context != queue->context)
-        result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the pool is of another context");
-    if (result == ZEPI_SUCCESS && !out_memory)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the memory is NULL");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_capture_refuse(queue, wait, "an allocation");
+    zepi_result_t result = zepi_capture_refuse(queue, wait, "an allocation");
     if (result == ZEPI_SUCCESS && !pool)
         result = zepi_pool_get_current(queue->context, queue->device, &pool);
     if (result != ZEPI_SUCCESS)
@@ -95,11 +84,7 @@ zepi_result_t zepi_queue_free(zepi_queue_t queue, void *memory, zepi_wait_list_t
                               zepi_event_t *out_event)
 {
     zepi_event_t event = NULL;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS && !memory)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the memory is NULL");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_capture_refuse(queue, wait, "a free");
+    zepi_result_t result = zepi_capture_refuse(queue, wait, "a free");
     if (result == ZEPI_SUCCESS && !zepi_usm_may_be_freed(queue->context, memory))
         result =
             zepi_fail(ZEPI_ERROR_INVALID_VALUE,

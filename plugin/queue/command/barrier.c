@@ -101,20 +101,14 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     struct zepi_submit submit;
     struct sync_lists sync = {0};
     struct zepi_event *timed = NULL;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    zepi_result_t result = ZEPI_SUCCESS;
     // A marker with a wait list stands for these events alone: one list can do that. All others
     // in a queue of several lists need all of them.
     const bool is_local = !is_barrier(kind) && wait.count > 0;
     const bool takes_time = kind == TIME || kind == TIMED_BARRIER;
     if (!is_local && queue->list_count > 1)
         sync.count = zepi_queue_list_lists(queue, sync.lists);
-    // The new event may lie where a released one did: handles are looked at before.
-    for (uint32_t i = 0; takes_time && wait.events && i < wait.count; i++)
-        result =
-            result == ZEPI_SUCCESS ? zepi_check_object(wait.events[i], &zepi_event_type) : result;
-    if (result == ZEPI_SUCCESS && takes_time)
+    if (takes_time)
         result = zepi_event_create_timed_for(queue, &timed);
     if (result == ZEPI_SUCCESS)
         result =

@@ -138,11 +138,8 @@ static zepi_result_t event_get_own_times(struct zepi_event *event, zepi_event_ti
 
 zepi_result_t zepi_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
 {
-    zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
     struct zepi_event *signal = zepi_event_take_signal(event);
-    result = event_get_own_times(signal, out_times);
+    const zepi_result_t result = event_get_own_times(signal, out_times);
     zepi_release(signal);
     return result;
 }

@@ -40,15 +40,10 @@ zepi_result_t zepi_queue_call_host(zepi_queue_t queue, zepi_host_function_fn *fu
                                    zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_submit submit;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!function)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the function of the host is NULL");
     if (!zepi_device_has_host_functions(queue->device))
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver runs no functions of the host "
                                                  "(zeCommandListAppendHostFunction)");
-    result = zepi_capture_refuse(queue, wait, "a function of the host");
+    zepi_result_t result = zepi_capture_refuse(queue, wait, "a function of the host");
     if (result == ZEPI_SUCCESS)
         result = zepi_capture_check_uncaptured(
             zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE));

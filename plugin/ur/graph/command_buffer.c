@@ -12,7 +12,7 @@ static ur_result_t check_lists(const struct zepi_ur_append *append)
                               "the list of sync points %s",
                               append->wait_count == 0 ? "is empty, and is not NULL" : "is NULL");
     if (append->event_count > 0 && !append->events)
-        return zepi_ur_refuse_wait_list(append->event_count);
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST, "the wait list is NULL");
     if (append->events || append->out_event)
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                               "a single command of a command buffer neither waits for events nor "

@@ -93,7 +93,7 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
         return capture_native(&command, pfnNativeEnqueue, data, numMemsInMemList, phMemList);
     const zepi_result_t held = hold_back(&command, numMemsInMemList, phMemList);
     if (held != ZEPI_SUCCESS)
-        return zepi_ur_fail_command(&command, held);
+        return zepi_ur_fail(held);
     pfnNativeEnqueue(hQueue, data);
     // No other code counts the function's commands: without the marker the queue would seem empty.
     return zepi_ur_command_end(&command,

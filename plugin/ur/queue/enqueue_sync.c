@@ -63,7 +63,7 @@ static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = zepi_queue_signal(command.queue, command.wait, zepi_ur_event(event));
-    return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_command(&command, done);
+    return zepi_ur_result(done);
 }
 
 ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(

@@ -46,14 +46,6 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result)
     return ze == ZE_RESULT_SUCCESS ? UR_RESULT_ERROR_INVALID_VALUE : UR_RESULT_ERROR_INVALID_SIZE;
 }
 
-static __attribute__((cold, noinline)) ur_result_t
-fail_queue_launch(zepi_result_t result, const struct zepi_queue *queue, zepi_wait_list_t wait)
-{
-    return result == ZEPI_ERROR_INVALID_OBJECT
-               ? (zepi_ur_fail(result), zepi_ur_wrong_wait_list(queue, wait))
-               : zepi_ur_fail_launch(result);
-}
-
 // ---- Arguments ----
 
 ur_result_t zepi_ur_set_value_arg(struct zepi_launch *launch, uint32_t index, const void *value,
@@ -245,7 +237,7 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     const zepi_wait_list_t wait = {(const zepi_event_t *)phEventWaitList, numEventsInWaitList};
     ur_result_t result = zepi_ur_check_queue(hQueue);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_wait_list(wait);
+        result = zepi_ur_check_wait_list(queue->context, wait);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_kernel(hKernel);
     if (result != UR_RESULT_SUCCESS)
@@ -265,7 +257,7 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     if (result == UR_RESULT_SUCCESS) {
         const zepi_result_t done = zepi_launch(queue, &launch, wait, (zepi_event_t *)phEvent);
         if (__builtin_expect(done != ZEPI_SUCCESS, 0))
-            result = fail_queue_launch(done, queue, wait);
+            result = zepi_ur_fail_launch(done);
         else if (phEvent)
             ((zepi_event_t)*phEvent)->label = UR_COMMAND_KERNEL_LAUNCH;
     }

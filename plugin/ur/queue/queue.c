@@ -175,6 +175,8 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
         result = zepi_ur_check_context_device(hContext, hDevice, NULL);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(phQueue, "phQueue");
+    if (result == UR_RESULT_SUCCESS && !hNativeQueue)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "hNativeQueue is 0");
     if (result == UR_RESULT_SUCCESS)
         result = read_queue_flags(find_properties(pProperties), &flags);
     if (result != UR_RESULT_SUCCESS)
