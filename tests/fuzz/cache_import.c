@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
     seal_records(copy, size_bytes);
     const char *path = write_file(copy, size_bytes);
     free(copy);
-    if (!cache_import(disk, path, &imported)) {
+    if (!cache_import(disk, path, NULL, NULL, &imported)) {
         fuzz_require(size_bytes < MAGIC_BYTES);
         return 0;
     }

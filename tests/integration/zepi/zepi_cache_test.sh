@@ -36,7 +36,11 @@ expect 0 'linked_with_others: 1' "$zepi" cache warm "$scratch/program" --cpu
 [ "$(compiles "$data/vector_add.spv" --cpu --options '-cl-opt-disable')" = 1 ] || fail 'other options are no other build'
 expect 0 'built: 1' "$zepi" cache warm "$scratch/program" "$data/spin.spv" --cpu --kernels 'sp?n'
 [ "$(compiles "$data/spin.spv" "${options[@]}")" = 0 ] || fail 'a .spv file is not warm'
-expect 0 'modules: 0' "$zepi" cache warm "$scratch/program" --cpu --kernels 'nothing*'
+# Nothing to build is a failure.
+expect 1 'modules: 0' "$zepi" cache warm "$scratch/program" --cpu --kernels 'nothing*'
+expect 1 'there is no SPIR-V module with a kernel nothing* in the file' \
+    "$zepi" cache warm "$scratch/program" --cpu --kernels 'nothing*'
+expect 1 'there is no SPIR-V module in the file' "$zepi" cache warm "$0" --cpu
 expect 0 '"modules":' "$zepi" cache warm "$scratch/program" --cpu --json
 expect 1 'No such file' "$zepi" cache warm "$scratch/none" --cpu
 expect 2 'expected a FILE' "$zepi" cache warm
@@ -108,5 +112,23 @@ driver=$(dirname "$zepi")/../lib/libze_cpu.so.1
 mkdir "$scratch/elsewhere" && cp "$driver" "$scratch/elsewhere/libze_cpu.so.1"
 expect 0 'of a driver at another path' env ZEPI_ZE_CPU="$scratch/elsewhere/libze_cpu.so.1" "$zepi" cache verify --cpu
 expect 0 '"reason":' env CL_CONFIG_ZEPI_TEST=1 "$zepi" cache verify --cpu --json
+# Code for another device is one line a reason, and a failure if nothing else is there.
+expect 1 'unused: 4 files: of a driver at another path (the device here is ' \
+    env ZEPI_ZE_CPU="$scratch/elsewhere/libze_cpu.so.1" "$zepi" cache import "$scratch/exported" --folder "$scratch/other" --cpu
+expect 1 'has no code that ' env ZEPI_ZE_CPU="$scratch/elsewhere/libze_cpu.so.1" "$zepi" cache import \
+    "$scratch/exported" --folder "$scratch/other" --cpu --json
+
+# A folder that cannot be written keeps its files: clear and trim say so. For root a mount of its own is one.
+before=$(files "$scratch/cache")
+# shellcheck disable=SC2016 # the inner shell expands them
+read_only=(unshare -rm sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"' - "$scratch/cache")
+if "${read_only[@]}" true 2>/dev/null; then
+    expect 1 "$scratch/cache: Read-only file system: $before files stay" "${read_only[@]}" "$zepi" cache clear
+    expect 1 'files stay' "${read_only[@]}" "$zepi" cache trim 1
+    expect 1 'modules were compiled, and' "${read_only[@]}" "$zepi" cache warm "$data/vector_add.spv" --cpu --options '-ze-opt-level=1'
+    [ "$(files "$scratch/cache")" = "$before" ] || fail 'a read-only folder lost files'
+else
+    echo 'without a read-only mount: unshare or mount are not allowed here'
+fi
 
 [ $failures -eq 0 ]

@@ -32,7 +32,7 @@ if ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show 2>/dev/null | grep -q 'i
     echo 'skipped: the shared store is not built (libhiredis-dev, libssl-dev)'
     exit 77
 fi
-expect 0 'shared_state: no connection: No such file' env ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show
+expect 1 'shared_state: no connection: No such file' env ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show
 expect 0 'needs a key' env ZEPI_CACHE_SHARED=redis://127.0.0.1:1 "$zepi" build "$data/negate.spv" --cpu
 expect 0 'expected redis://HOST' env ZEPI_CACHE_SHARED=http://127.0.0.1 "$zepi" build "$data/negate.spv" --cpu
 expect 0 'expected a number from 1 to 3600' env ZEPI_CACHE_SHARED_SECONDS=0 "$zepi" info --cpu

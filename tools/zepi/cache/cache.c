@@ -8,6 +8,7 @@
 #include "cache_use.h"
 #include "cache_warm.h"
 #include "core/sys.h"
+#include "key_refusal.h"
 
 #include <cjson/cJSON.h>
 
@@ -48,9 +49,9 @@ static const char usage[] =
     "  --cpu, --gpu, --intel-driver   the device: of ze_cpu, of installed drivers only, or of\n"
     "                 Intel's newest driver, without a GPU\n"
     "  --json\n"
-    "Exit code 1: the folder cannot be used, verify or import found bad files, import\n"
-    "could not write all, or warm could not\n"
-    "build a module.\n";
+    "Exit code 1: the folder or the shared store cannot be used, files could not be removed or\n"
+    "written, verify or import found bad files, import found nothing for this device, or warm\n"
+    "found no module, or could not build one.\n";
 
 // The input of a subcommand, and its results as a document.
 struct care {
@@ -128,7 +129,7 @@ static int add_shared(const struct care *care)
         return host_fail("cache_get_location");
     cJSON_AddStringToObject(care->document, "shared", location.shared);
     cJSON_AddStringToObject(care->document, "shared_state", location.shared_state);
-    return EXIT_OK;
+    return strcmp(location.shared_state, "usable") == 0 ? EXIT_OK : EXIT_FAILED;
 }
 
 static int show(const struct care *care)
@@ -236,7 +237,15 @@ static int remove_down_to(const struct care *care, uint64_t bytes)
     if (!can_go_on(care, state))
         return EXIT_FAILED;
     add_tally(care->document, "removed", &removed);
-    return EXIT_OK;
+    struct summary left = {0};
+    zepi_disk_for_each(care->disk, sum_up, &left);
+    // Files that others use meanwhile may stay, but not for want of a right.
+    if (left.results.bytes + left.other_version.bytes <= bytes ||
+        access(zepi_disk_path(care->disk), W_OK) == 0)
+        return EXIT_OK;
+    fprintf(stderr, "zepi cache: %s: %s: %" PRIu64 " files stay\n", zepi_disk_path(care->disk),
+            strerror(errno), left.results.files + left.other_version.files);
+    return EXIT_FAILED;
 }
 
 static int trim(const struct care *care)
@@ -301,29 +310,67 @@ static int export(const struct care *care)
     return is_written ? EXIT_OK : EXIT_FAILED;
 }
 
+struct refusals {
+    const struct cache_use *use;
+    cJSON *list;  // a reason, and its number of files
+    size_t codes; // files with native code; others are records of compilers
+    size_t refused;
+};
+
+static void note_refusal(void *user, const uint8_t *key, size_t key_size)
+{
+    struct refusals *refusals = user;
+    const char *refusal = cache_use_refusal(refusals->use, key, key_size);
+    cJSON *item;
+    refusals->codes += key_is_of_code(key, key_size);
+    if (!refusal)
+        return;
+    refusals->refused++;
+    cJSON_ArrayForEach(item, refusals->list)
+    {
+        cJSON *files = cJSON_GetObjectItem(item, "files");
+        if (strcmp(cJSON_GetObjectItem(item, "reason")->valuestring, refusal) == 0) {
+            cJSON_SetNumberValue(files, files->valuedouble + 1);
+            return;
+        }
+    }
+    item = cJSON_CreateObject();
+    cJSON_AddNumberToObject(item, "files", 1);
+    cJSON_AddStringToObject(item, "reason", refusal);
+    cJSON_AddItemToArray(refusals->list, item);
+}
+
 // The files come with this machine's record of its compiler: processes here then use them from the
 // first build on.
 static int import(const struct care *care)
 {
     struct cache_imported imported = {0};
     struct cache_use use = {0};
+    struct refusals refusals = {.use = &use, .list = cJSON_CreateArray()};
     if (!care->argument) {
         fputs("zepi cache import: expected a FILE\n", stderr);
         return EXIT_USAGE;
     }
-    const bool is_read = cache_import(care->disk, care->argument, &imported);
+    int code = cache_use_init(&use, care->driver);
+    const bool is_read = cache_import(care->disk, care->argument,
+                                      code == EXIT_OK ? note_refusal : NULL, &refusals, &imported);
     add_tally(care->document, "imported", &imported.good);
     add_tally(care->document, "bad", &imported.bad);
     add_tally(care->document, "not_written", &imported.not_written);
-    int code = cache_use_init(&use, care->driver);
+    if (code == EXIT_OK)
+        cJSON_AddStringToObject(care->document, "compared_with", use.device.name);
+    cJSON_AddItemToObject(care->document, "unused", refusals.list);
     if (code == EXIT_OK && !cache_copy(use.disk, care->disk)) {
         if (is_read)
             fprintf(stderr, "zepi cache import: %s: what names the compiler could not be written\n",
                     zepi_disk_path(care->disk));
         code = EXIT_FAILED;
     }
-    if (code == EXIT_OK)
-        add_unused(care, &use, cJSON_AddArrayToObject(care->document, "unused"));
+    if (code == EXIT_OK && is_read && refusals.refused == refusals.codes) {
+        fprintf(stderr, "zepi cache import: %s has no code that %s can use\n", care->argument,
+                use.device.name);
+        code = EXIT_FAILED;
+    }
     cache_use_finish(&use);
     return is_read && imported.bad.files == 0 ? code : EXIT_FAILED;
 }
@@ -337,13 +384,19 @@ static const struct {
     {"warm", warm, INT_MAX}, {"export", export, 1}, {"import", import, 1},
 };
 
-static void print_unused(const cJSON *list)
+// A line a file, or a line a reason with the name of the device.
+static void print_unused(const cJSON *list, const cJSON *device)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
     {
-        printf("unused: %s: %s\n", cJSON_GetObjectItem(item, "file")->valuestring,
-               cJSON_GetObjectItem(item, "reason")->valuestring);
+        const cJSON *files = cJSON_GetObjectItem(item, "files");
+        if (files)
+            printf("unused: %.0f files: %s (the device here is %s)\n", files->valuedouble,
+                   cJSON_GetObjectItem(item, "reason")->valuestring, device->valuestring);
+        else
+            printf("unused: %s: %s\n", cJSON_GetObjectItem(item, "file")->valuestring,
+                   cJSON_GetObjectItem(item, "reason")->valuestring);
     }
 }
 
@@ -353,7 +406,7 @@ static void print(const cJSON *document)
     cJSON_ArrayForEach(item, document)
     {
         if (cJSON_IsArray(item))
-            print_unused(item);
+            print_unused(item, cJSON_GetObjectItem(document, "compared_with"));
         else if (cJSON_IsNumber(item))
             printf("%s: %.6g\n", item->string, item->valuedouble);
         else if (cJSON_IsObject(item))

@@ -2,6 +2,7 @@
 #include "cache_move.h"
 
 #include "../file_bytes.h"
+#include "cache/disk/disk_record.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -92,9 +93,11 @@ static void say_not_written(struct zepi_disk *disk, const struct cache_imported 
                                               : zepi_cache_folder_describe(state));
 }
 
-bool cache_import(struct zepi_disk *disk, const char *path, struct cache_imported *out_imported)
+bool cache_import(struct zepi_disk *disk, const char *path, cache_note *note, void *user,
+                  struct cache_imported *out_imported)
 {
     struct file_bytes file;
+    struct zepi_disk_record_view view;
     int error = 0;
     *out_imported = (struct cache_imported){0};
     if (!file_read(path, &file))
@@ -116,8 +119,11 @@ bool cache_import(struct zepi_disk *disk, const char *path, struct cache_importe
             out_imported->bad.bytes += left;
             break;
         }
-        import_one(disk, file.bytes + at + sizeof(size), size, out_imported, &error);
-        at += sizeof(size) + size;
+        at += sizeof(size);
+        import_one(disk, file.bytes + at, size, out_imported, &error);
+        if (note && zepi_disk_record_decode(file.bytes + at, size, &view))
+            note(user, view.key, view.key_size);
+        at += size;
     }
     free(file.bytes);
     if (out_imported->not_written.files > 0)

@@ -18,9 +18,12 @@ struct cache_imported {
     struct zepi_disk_tally not_written; // as on a full disk
 };
 
-// Takes the sound ones of a file. "-" is standard input. Returns false after a message, also if
-// some could not be written; the others are there then.
-bool cache_import(struct zepi_disk *disk, const char *path, struct cache_imported *out_imported);
+// Takes the sound ones of a file, and calls `note` (may be NULL) with the key of each. "-" is
+// standard input. Returns false after a message, also if some could not be written; the others are
+// there then.
+typedef void cache_note(void *user, const uint8_t *key, size_t key_size);
+bool cache_import(struct zepi_disk *disk, const char *path, cache_note *note, void *user,
+                  struct cache_imported *out_imported);
 
 // Returns whether all sound files of `from` are now in `to`.
 bool cache_copy(struct zepi_disk *from, struct zepi_disk *to);

@@ -281,7 +281,12 @@ int cache_warm(const struct cache_warm *warm, cJSON *document)
         cJSON_AddNumberToObject(document, "linked_with_others", (double)list.importing);
         cJSON_AddNumberToObject(document, "processes", (double)processes);
         cJSON_AddNumberToObject(document, "seconds", (double)(host_now_ns() - start_ns) / 1e9);
-        if (code == EXIT_OK && built < list.count)
+        if (list.count == 0)
+            fprintf(stderr, "zepi cache warm: there is no SPIR-V module%s%s%s%s\n",
+                    warm->kernels ? " with a kernel " : "", warm->kernels ? warm->kernels : "",
+                    list.importing > 0 ? " that needs no other one" : "",
+                    warm->file_count == 1 ? " in the file" : " in the files");
+        if (code == EXIT_OK && (built < list.count || list.count == 0))
             code = EXIT_FAILED;
     }
     list_finish(&list, warm->file_count);
