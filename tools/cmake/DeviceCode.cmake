@@ -28,8 +28,7 @@ set(ZEPI_LLVM_SPIRV "${newest_llvm_spirv}" CACHE FILEPATH
 if(NOT ZEPI_CLANG OR NOT ZEPI_LLVM_SPIRV)
   unset(ZEPI_CLANG CACHE)
   unset(ZEPI_LLVM_SPIRV CACHE)
-  message(FATAL_ERROR "There are no clang and llvm-spirv of one version: tools/setup installs them, or "
-                      "ZEPI_CLANG and ZEPI_LLVM_SPIRV name them")
+  return()
 endif()
 execute_process(COMMAND "${ZEPI_CLANG}" -dumpversion OUTPUT_VARIABLE clang_version)
 set(ZEPI_TYPED_POINTERS)

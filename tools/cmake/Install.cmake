@@ -10,7 +10,9 @@ set(package_files "${PROJECT_SOURCE_DIR}/tools/package")
 install(TARGETS zepi_plugin EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 set_target_properties(zepi_plugin PROPERTIES EXPORT_NAME zepi)
-install(TARGETS ze_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" NAMELINK_SKIP)
+if(TARGET ze_cpu)
+  install(TARGETS ze_cpu LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" NAMELINK_SKIP)
+endif()
 # Libraries that no host names.
 install(TARGETS zepi_core_shared EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
 set_target_properties(zepi_core_shared PROPERTIES EXPORT_NAME core)
@@ -25,12 +27,14 @@ if(TARGET zepi_ur_adapter)
   install(TARGETS zepi_ur_adapter_level_zero zepi_ur_adapter_level_zero_v2
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi/adapters")
 endif()
-install(TARGETS zepi_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET zepi_cli)
+  install(TARGETS zepi_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(FILES "${package_files}/zepi.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES "${package_files}/completion.bash" RENAME zepi
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+endif()
 install(FILES "${PROJECT_SOURCE_DIR}/include/zepi/zepi.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/zepi")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright)
-install(FILES "${package_files}/zepi.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-install(FILES "${package_files}/completion.bash" RENAME zepi
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 
 # pkg-config: the prefix as seen from the folder of zepi.pc.
 set(pc_url "")
