@@ -6,13 +6,14 @@ by side, and prints where they differ.
   --on intel    Intel's newest driver without a GPU (kernels are executed on the CPU): zepi beside
                 Intel's adapter v2. Wrong is: a crash, a hang, a test that fails or is skipped with
                 zepi and passes with v2.
+  --on system   the same on the system's driver and a GPU.
   --on ze_cpu   ze_cpu under the loader of that driver's packages: Intel's adapters v1 and v2 beside
                 zepi. Wrong is the same of them: that is how ze_cpu differs from a driver.
 
 dpnp calls oneMKL, which brings machine code without SPIR-V: refused.txt lists the tests that need it.
 They are left out: after one of them the device is lost. All others have to pass on zepi.
 
-  suite.py [--suite dpctl|dpnp] --on intel|ze_cpu --zepi build/release/bin/zepi --python build/venv/bin/python3
+  suite.py [--suite dpctl|dpnp] --on intel|system|ze_cpu --zepi build/release/bin/zepi --python build/venv/bin/python3
            --driver build/intel-driver/root [--part N] [--timeout SECONDS] [--logs FOLDER]
 
 Exit codes: 0 fine, 1 something is wrong, 77 Intel's driver or the wheels are not there.
@@ -72,9 +73,9 @@ def start(side, arguments):
         ZEPI_CACHE_DIR=str(arguments.logs / f"cache-{arguments.on}"))
     for name in ("ONEAPI_DEVICE_SELECTOR", "UR_ADAPTERS_FORCE_LOAD", "ZE_ENABLE_ALT_DRIVERS"):
         environment.pop(name, None)
-    if arguments.on == "intel":
+    if arguments.on != "ze_cpu":
         other = ["--adapter", str(adapter)] if adapter else []
-        command = [str(arguments.zepi), "exec", "--intel-driver", *other, "--", *command]
+        command = [str(arguments.zepi), "exec", "--gpu" if arguments.on == "system" else "--intel-driver", *other, "--", *command]
     else:
         lib = arguments.driver / "usr/lib/x86_64-linux-gnu"
         built = arguments.zepi.parent.parent / "lib"
@@ -122,7 +123,7 @@ def failing(judged):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--suite", choices=("dpctl", "dpnp"), default="dpctl")
-    parser.add_argument("--on", choices=("intel", "ze_cpu"), required=True)
+    parser.add_argument("--on", choices=("intel", "system", "ze_cpu"), required=True)
     parser.add_argument("--zepi", type=pathlib.Path, required=True)
     parser.add_argument("--python", type=pathlib.Path, required=True)
     parser.add_argument("--driver", type=pathlib.Path, required=True)
@@ -134,10 +135,9 @@ def main():
         # Not resolved: Python's path says which environment it is.
         setattr(arguments, name, pathlib.Path(os.path.abspath(getattr(arguments, name))))
     arguments.logs.mkdir(parents=True, exist_ok=True)
-    needed = (arguments.driver / "usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1",
-              arguments.zepi.parent.parent / "lib/libdrm_shim.so",
-              *(arguments.python.parent.parent / "lib" / name for name in ADAPTERS.values()))
-    for path in needed:
+    needed = [] if arguments.on == "system" else [
+        arguments.driver / "usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1", arguments.zepi.parent.parent / "lib/libdrm_shim.so"]
+    for path in [*needed, *(arguments.python.parent.parent / "lib" / name for name in ADAPTERS.values())]:
         if not path.exists():
             print(f"skipped: {path} is not there: run tools/setup --intel-driver, then build")
             return 77
@@ -149,7 +149,7 @@ def main():
 
     for name, reason in left_out(arguments).items():
         print(f"left out: {name}: {reason}")
-    sides = ("zepi", "v2") if arguments.on == "intel" else ("zepi", "v1", "v2")
+    sides = ("zepi", "v2") if arguments.on != "ze_cpu" else ("zepi", "v1", "v2")
     runs = {side: start(side, arguments) for side in sides}
     while not all([run.is_over() for run in runs.values()]):
         time.sleep(0.2)
@@ -159,7 +159,7 @@ def main():
         print(f"{run.name:12}{suite.count(results, 'PASSED', 'XFAIL'):8}"
               f"{suite.count(results, 'FAILED', 'ERROR', 'XPASS'):8}"
               f"{suite.count(results, 'SKIPPED'):8}{run.seconds:9.0f}")
-    if arguments.on == "intel":
+    if arguments.on != "ze_cpu":
         wrong = compare(runs["zepi"], runs["v2"])
         if arguments.suite == "dpnp":
             wrong += failing(runs["zepi"])
@@ -167,7 +167,7 @@ def main():
         wrong = compare(runs["v1"], runs["zepi"]) + compare(runs["v2"], runs["zepi"])
     for sentence in wrong:
         print(f"WRONG: {sentence}")
-    return judge(wrong, arguments.driver)
+    return bool(wrong) if arguments.on == "system" else judge(wrong, arguments.driver)
 
 
 def judge(wrong, driver):
