@@ -189,7 +189,7 @@ static void read_stats(void)
 {
     char folder[2048];
     read_variable("ZEPI_STATS", "a report at the end of the process: off, stderr or "
-                                "a file, which gets JSON if it ends in .json");
+                                "a file, which gets one line if it ends in .json");
     const char *path = secure_getenv("ZEPI_STATS");
     if (!path || strcmp(path, "off") == 0)
         path = "";
@@ -218,10 +218,10 @@ static void read_environment(void)
         read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", ON);
     options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep native code on disk: on or off", ON);
     read_folder();
-    options.memory_bytes =
-        read_number("ZEPI_CACHE_MEMORY_BYTES", "modules, kernels and lookups kept, a context", 256 * MIB);
-    options.memory_entries =
-        read_number("ZEPI_CACHE_MEMORY_ENTRIES", "modules, kernels and lookups kept, a context", 16384);
+    options.memory_bytes = read_number("ZEPI_CACHE_MEMORY_BYTES",
+                                       "modules, kernels and lookups kept, a context", 256 * MIB);
+    options.memory_entries = read_number("ZEPI_CACHE_MEMORY_ENTRIES",
+                                         "modules, kernels and lookups kept, a context", 16384);
     options.binary_bytes = read_number("ZEPI_CACHE_BINARY_BYTES",
                                        "native code kept in memory, of the process", 64 * MIB);
     options.disk_bytes =

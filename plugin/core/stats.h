@@ -11,7 +11,7 @@
 enum zepi_stat {
     ZEPI_STAT_LAUNCHES, // a launch of a graph once, as it is recorded
     ZEPI_STAT_GRAPHS,   // executions of graphs
-    ZEPI_STAT_COPIES, // without those of images
+    ZEPI_STAT_COPIES,   // without those of images
     ZEPI_STAT_COPY_BYTES,
     ZEPI_STAT_FILLS,
     ZEPI_STAT_FILL_BYTES,
@@ -37,12 +37,14 @@ static inline void zepi_stats_count(enum zepi_stat stat)
         zepi_stats_add(stat, 1);
 }
 
+// A command that moves bytes was appended; `stat` is COPIES or FILLS.
+void zepi_stats_note_bytes(enum zepi_stat stat, uint64_t size_bytes);
+
 // The driver's compiler worked for `duration_ns`. `kernels` is a text, copied.
 void zepi_stats_note_compile(const char *kernels, uint64_t duration_ns, bool is_good);
 
-// Memory of devices that was taken from the driver, and given back.
-void zepi_stats_take_memory(uint64_t size_bytes);
-void zepi_stats_give_memory(uint64_t size_bytes);
+// Memory of devices that was taken from the driver, or, as a negative number, given back.
+void zepi_stats_note_memory(int64_t size_bytes);
 
 // Literals.
 void zepi_stats_note_failure(const char *function, const char *result);

@@ -10,7 +10,6 @@
 #include "core/unload.h"
 #include "device/device.h"
 #include "ze/ze.h"
-#include "ze/ze_counted.h"
 
 #include <stdatomic.h>
 

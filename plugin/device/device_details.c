@@ -36,13 +36,12 @@ zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
                                          .pNext = &usable};
-    bool is_known;
     *out_bytes = 0;
     // The loader may be gone before its users at the end of the process.
     if (zepi_process_is_ending())
         return ZEPI_SUCCESS;
     if (!device_optional(device)->has_usable_memory)
-        return zepi_sysman_get(device, ZEPI_SYSMAN_FREE_BYTES, out_bytes, &is_known);
+        return zepi_sysman_get_free_memory(device, out_bytes);
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
     if (result == ZEPI_SUCCESS)
         *out_bytes = usable.size_bytes;

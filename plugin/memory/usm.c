@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/list.h"
 #include "core/options.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
@@ -122,6 +123,8 @@ static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zep
                                                .stamp = zepi_sync_epoch(zepi_sync_of(context))});
     switch (zepi_usm_table_add((uintptr_t)memory, driver_bytes, region)) {
     case ZEPI_USM_ENTERED:
+        if (kind == ZEPI_USM_DEVICE)
+            zepi_stats_note_memory((int64_t)driver_bytes);
         if (pool != zepi_usm_pools_of(context)->own)
             zepi_usm_pool_count(pool, size_bytes);
         break;

@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/options.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "ze/ze.h"
 
@@ -85,6 +86,8 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
     const uintptr_t base = atomic_load_explicit(&region->base, memory_order_relaxed);
     const size_t size_bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
     zepi_usm_table_remove(base);
+    if (atomic_load_explicit(&region->kind, memory_order_relaxed) == ZEPI_USM_DEVICE)
+        zepi_stats_note_memory(-(int64_t)size_bytes);
     zepi_usm_region_give(region);
     const zepi_result_t result = ZEPI_ZE(zeMemFree, pool->context->ze, (void *)base);
     zepi_usm_pool_unreserve(pool, size_bytes);
@@ -122,6 +125,8 @@ static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_
     const enum zepi_usm_entry entry = (uintptr_t)memory % alignment_bytes == 0
                                           ? zepi_usm_table_add((uintptr_t)memory, size_bytes, slab)
                                           : ZEPI_USM_NOT_ALONE;
+    if (entry == ZEPI_USM_ENTERED && heap->kind == ZEPI_USM_DEVICE)
+        zepi_stats_note_memory((int64_t)size_bytes);
     if (entry == ZEPI_USM_ENTERED)
         return true;
     if (entry == ZEPI_USM_NOT_ALONE)

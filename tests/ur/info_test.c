@@ -12,7 +12,6 @@
 
 static void set_up(void)
 {
-    setenv("ZE_CPU_SENSORS", "1", 1);
     setenv("ZES_ENABLE_SYSMAN", "1", 1);
     checks_set_up();
 }

@@ -48,7 +48,6 @@ static void read_environment(void)
     options.has_peers = !is_off("ZE_CPU_PEERS");
     options.appends_lists = !is_off("ZE_CPU_APPEND_LISTS");
     options.shares_memory = is_on("ZE_CPU_IPC");
-    options.has_sensors = is_on("ZE_CPU_SENSORS");
     options.has_pci = is_on("ZE_CPU_PCI");
     options.copies_early = is_on("ZE_CPU_EARLY_COPIES");
     options.reorders = is_on("ZE_CPU_REORDER");

@@ -22,7 +22,6 @@ struct cpu_options {
     bool has_peers;     // devices reach each other's memory
     bool appends_lists; // closed ones to immediate ones
     bool shares_memory; // device memory, with other processes
-    bool has_sensors;   // a fan, limits of power, and a clock that is throttled
     bool has_pci;       // devices have addresses there
     bool copies_early;  // reads sources that are not the driver's while a copy is appended
     bool reorders;      // commands of closed lists that nothing orders

@@ -153,8 +153,7 @@ ur_result_t zepi_urDeviceGetInfo(ur_device_handle_t hDevice, ur_device_info_t pr
         zepi_ur_device_partition_info,
         zepi_ur_device_compute_info,
         zepi_ur_device_memory_info,
-        zepi_ur_device_feature_info,
-        zepi_ur_device_sensor_info};
+        zepi_ur_device_feature_info};
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     ur_result_t result = zepi_ur_check_device(hDevice);
     if (result == UR_RESULT_SUCCESS)

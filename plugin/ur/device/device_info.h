@@ -20,8 +20,5 @@ ur_result_t zepi_ur_device_memory_info(const struct zepi_device *device, ur_devi
 // Its capabilities.
 ur_result_t zepi_ur_device_feature_info(const struct zepi_device *device, ur_device_info_t query,
                                         const struct zepi_ur_info *info);
-// Fans, limits of power and clocks, where system management tells.
-ur_result_t zepi_ur_device_sensor_info(const struct zepi_device *device, ur_device_info_t query,
-                                       const struct zepi_ur_info *info);
 
 #endif

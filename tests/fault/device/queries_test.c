@@ -68,7 +68,6 @@ int main(void)
     uint32_t count;
     setenv("ZE_CPU_DEVICES", "2", 1);
     setenv("ZE_CPU_PCI", "1", 1);
-    setenv("ZE_CPU_SENSORS", "1", 1);
     setenv("ZES_ENABLE_SYSMAN", "1", 1);
     walk_begin();
     TEST_OK(zepi.platform_get(1, &platform, &count));

@@ -253,13 +253,14 @@ static void expect_reports(const struct ending *ending, const char *text, pid_t 
         expect(strcmp(text, EARLIER_REPORT) == 0, "there is part of a report");
         return;
     }
-    snprintf(words, sizeof(words), "\nzepi: statistics of process %ld (", (long)process);
+    snprintf(words, sizeof(words), "\nzepi: statistics of process %ld\n", (long)process);
     expect(strstr(text, words) != NULL, "the report is another process'");
-    snprintf(words, sizeof(words), "%d of %d bytes", ending->fills, ending->fills * 64);
+    snprintf(words, sizeof(words), "\"fills\": {\"count\": %d, \"bytes\": %d}", ending->fills,
+             ending->fills * 64);
     expect(ending->fills == 0 || strstr(text, words), "the report does not have the fills");
-    expect(strstr(text, "at most ") && !strstr(text, "at most 0 bytes"),
+    expect(strstr(text, "peak_bytes\": ") && !strstr(text, "peak_bytes\": 0"),
            "the report does not have the memory");
-    const char *last = strstr(text, "\n  failed calls   ");
+    const char *last = strstr(text, "\n \"failed_calls\": ");
     expect(last && strchr(last + 1, '\n') && strchr(last + 1, '\n')[1] == '\0',
            "the report has no end, or something behind it");
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The text that ZEPI_STATS writes at the end of a process. Arguments: the program, a folder of SPIR-V files
+# The report that ZEPI_STATS writes at the end of a process. Arguments: the program, a folder of SPIR-V files
 # (tests/data).
 set -u
 zepi=$1 data=$2
@@ -40,20 +40,23 @@ tells 1 "it['compiler'] == {'seconds': 0, 'builds': 0, 'failures': 0, 'slowest':
 tells 2 "it['launches'] == 2 and it['programs']['compiled'] == 1"
 tells 3 "it['compiler']['failures'] == 1 and it['compiler']['slowest'][0]['failed'] and $kernels"
 tells 3 "it['failed_calls']['last'] == 'zeModuleCreate' and it['launches'] == 0"
+# Each name in the report is explained.
+tells 3 "[name for name in __import__('re').findall(r'\"(\w+)\":', open('$scratch/it.json').read())
+    if '\`' + name + '\`' not in open('$(dirname "$0")/../../../docs/options.md').read()] == []"
 
-expect 0 'launches       3' run 3 ZEPI_STATS=stderr
+expect 0 '"launches": 3' run 3 ZEPI_STATS=stderr
 expect 0 'ZEPI_STATS=/nowhere/it: No such file' run 3 ZEPI_STATS=/nowhere/it
 expect 0 'ZEPI_STATS=/dev/full: No space left' run 3 ZEPI_STATS=/dev/full
-expect 1 ' s failed: scaled_copy_int, ' run 1 ZEPI_STATS=stderr ZEPI_CACHE_DISK=off \
+expect 1 '"kernels": "scaled_copy_int, ' run 1 ZEPI_STATS=stderr ZEPI_CACHE_DISK=off \
     ZE_CPU_FAIL=zeModuleCreate:1:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
 cd "$scratch" || exit 1
 expect 0 '' run 3 ZEPI_STATS=text
-expect 0 'from disk, 0 from the shared store, 0 compiled' cat "$scratch/text"
+expect 0 '"shared": 0, "compiled": 0' cat "$scratch/text"
 expect 1 '' grep -F statistics <(run 3 ZEPI_STATS=off 2>&1)
 
 # In programs that exec starts, too, where there is an adapter.
 if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
-    expect 0 'launches       2' "$zepi" exec --cpu --stats -- \
+    expect 0 '"launches": 2' "$zepi" exec --cpu --stats -- \
         "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 --repeat 2 \
         --arg buffer:i32:4 --arg buffer:i32:4
 fi

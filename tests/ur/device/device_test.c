@@ -30,20 +30,6 @@ static void set_up_without_free_memory(void)
     ur_set_up();
 }
 
-// Whatever loader is there.
-static void set_up_sensors(void)
-{
-    setenv("ZE_CPU_SENSORS", "1", 1);
-    setenv("ZES_ENABLE_SYSMAN", "1", 1);
-    ur_set_up();
-}
-
-static void set_up_sensors_of_parts(void)
-{
-    setenv("ZE_CPU_SUB_DEVICES", "2", 1);
-    set_up_sensors();
-}
-
 static void set_up_two_with_pci(void)
 {
     setenv("ZE_CPU_PCI", "1", 1);
@@ -51,8 +37,6 @@ static void set_up_two_with_pci(void)
 }
 
 TestSuite(device_of_two_with_pci, .init = set_up_two_with_pci, .fini = ur_tear_down);
-TestSuite(device_with_sensors, .init = set_up_sensors, .fini = ur_tear_down);
-TestSuite(device_of_parts_with_sensors, .init = set_up_sensors_of_parts, .fini = ur_tear_down);
 TestSuite(device, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(device_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 TestSuite(device_of_parts, .init = set_up_sub_devices, .fini = ur_tear_down);
@@ -286,44 +270,8 @@ static void expect_unknown(ur_device_handle_t device, ur_device_info_t query)
     cr_expect_eq(answer, 77);
 }
 
-Test(device_with_sensors, tells_of_its_fan_and_power_and_clock)
-{
-    test_ze_cpu_require();
-    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_FAN_SPEED), 40);
-    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_MIN_POWER_LIMIT), 15000);
-    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_MAX_POWER_LIMIT), 30000);
-    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_CURRENT_CLOCK_THROTTLE_REASONS),
-                 UR_DEVICE_THROTTLE_REASONS_FLAG_POWER_CAP);
-}
-
-Test(device_of_parts_with_sensors, tells_of_those_on_a_part)
-{
-    const ur_device_partition_property_t half = {.type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
-                                                 .value.affinity_domain =
-                                                     UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA};
-    const ur_device_partition_properties_t properties = {
-        .stype = UR_STRUCTURE_TYPE_DEVICE_PARTITION_PROPERTIES,
-        .pProperties = &half,
-        .PropCount = 1};
-    const uint32_t power = UR_DEVICE_THROTTLE_REASONS_FLAG_POWER_CAP;
-    const uint32_t heat = UR_DEVICE_THROTTLE_REASONS_FLAG_THERMAL_LIMIT;
-    ur_device_handle_t parts[2];
-    test_ze_cpu_require();
-    UR_OK(urDevicePartition(gear.device, &properties, 2, parts, NULL));
-    cr_expect_eq(ask_u32(parts[1], UR_DEVICE_INFO_FAN_SPEED), 40);
-    cr_expect_eq(ask_u32(parts[0], UR_DEVICE_INFO_MIN_POWER_LIMIT), 15000);
-    expect_unknown(parts[0], UR_DEVICE_INFO_MAX_POWER_LIMIT);
-    cr_expect_eq(ask_u32(parts[1], UR_DEVICE_INFO_MAX_POWER_LIMIT), 20000);
-    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_MAX_POWER_LIMIT), 20000);
-    cr_expect_eq(ask_u32(parts[0], UR_DEVICE_INFO_CURRENT_CLOCK_THROTTLE_REASONS), power);
-    cr_expect_eq(ask_u32(parts[1], UR_DEVICE_INFO_CURRENT_CLOCK_THROTTLE_REASONS), heat);
-    cr_expect_eq(ask_u32(gear.device, UR_DEVICE_INFO_CURRENT_CLOCK_THROTTLE_REASONS), power | heat);
-    for (int i = 0; i < 2; i++)
-        UR_OK(urDeviceRelease(parts[i]));
-}
-
-// Level Zero's devices of the system, and ze_cpu without its switch.
-Test(device, has_no_answer_about_sensors_that_it_lacks)
+// Left out: programs ask system management itself.
+Test(device, has_no_answer_about_sensors)
 {
     static const ur_device_info_t queries[] = {
         UR_DEVICE_INFO_FAN_SPEED, UR_DEVICE_INFO_MIN_POWER_LIMIT, UR_DEVICE_INFO_MAX_POWER_LIMIT,

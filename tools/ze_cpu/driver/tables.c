@@ -190,6 +190,9 @@ CORE_TABLES(CORE_GETTER)
     TABLE(zesGetFabricPort, zes_fabric_port_dditable_t)                                            \
     TABLE(zesGetTemperature, zes_temperature_dditable_t)                                           \
     TABLE(zesGetPsu, zes_psu_dditable_t)                                                           \
+    TABLE(zesGetFan, zes_fan_dditable_t)                                                           \
+    TABLE(zesGetPower, zes_power_dditable_t)                                                       \
+    TABLE(zesGetFrequency, zes_frequency_dditable_t)                                               \
     TABLE(zesGetLed, zes_led_dditable_t)                                                           \
     TABLE(zesGetRas, zes_ras_dditable_t)                                                           \
     TABLE(zesGetDiagnostics, zes_diagnostics_dditable_t)                                           \
@@ -264,9 +267,6 @@ EXPORTED ze_result_t ZE_APICALL zesGetDeviceProcAddrTable(ze_api_version_t versi
         return result;
     refuse_all(table, sizeof(*table));
     table->pfnEnumMemoryModules = outermost()->newer.zesDeviceEnumMemoryModules;
-    table->pfnEnumFans = outermost()->newer.zesDeviceEnumFans;
-    table->pfnEnumPowerDomains = outermost()->newer.zesDeviceEnumPowerDomains;
-    table->pfnEnumFrequencyDomains = outermost()->newer.zesDeviceEnumFrequencyDomains;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -279,40 +279,5 @@ EXPORTED ze_result_t ZE_APICALL zesGetMemoryProcAddrTable(ze_api_version_t versi
     refuse_all(table, sizeof(*table));
     table->pfnGetProperties = outermost()->newer.zesMemoryGetProperties;
     table->pfnGetState = outermost()->newer.zesMemoryGetState;
-    return ZE_RESULT_SUCCESS;
-}
-
-EXPORTED ze_result_t ZE_APICALL zesGetFanProcAddrTable(ze_api_version_t version,
-                                                       zes_fan_dditable_t *table)
-{
-    ze_result_t result = check_version(version, table);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    refuse_all(table, sizeof(*table));
-    table->pfnGetProperties = outermost()->newer.zesFanGetProperties;
-    table->pfnGetState = outermost()->newer.zesFanGetState;
-    return ZE_RESULT_SUCCESS;
-}
-
-EXPORTED ze_result_t ZE_APICALL zesGetPowerProcAddrTable(ze_api_version_t version,
-                                                         zes_power_dditable_t *table)
-{
-    ze_result_t result = check_version(version, table);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    refuse_all(table, sizeof(*table));
-    table->pfnGetProperties = outermost()->newer.zesPowerGetProperties;
-    return ZE_RESULT_SUCCESS;
-}
-
-EXPORTED ze_result_t ZE_APICALL zesGetFrequencyProcAddrTable(ze_api_version_t version,
-                                                             zes_frequency_dditable_t *table)
-{
-    ze_result_t result = check_version(version, table);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    refuse_all(table, sizeof(*table));
-    table->pfnGetProperties = outermost()->newer.zesFrequencyGetProperties;
-    table->pfnGetState = outermost()->newer.zesFrequencyGetState;
     return ZE_RESULT_SUCCESS;
 }
