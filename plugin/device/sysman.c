@@ -54,7 +54,7 @@ static zepi_result_t find_by_uuid(const struct zepi_device *device, struct manag
 
 static zepi_result_t find_device(const struct zepi_device *device, struct managed_device *managed)
 {
-    // Devices are devices of the system management, too, and zesInit fails.
+    // With that variable, devices are devices of the system management, and zesInit fails.
     if (zepi_options()->has_sysman_devices) {
         managed->zes = (zes_device_handle_t)zepi_device_root(device)->ze;
         managed->is_part = device->parent != NULL;
