@@ -147,6 +147,30 @@ Test(ze_info, tells_where_states_lie_and_as_what_images_are_seen)
     cr_assert_eq(payloads[1].image_type, ZE_IMAGE_TYPE_FORCE_UINT32);
 }
 
+Test(ze_info, tells_which_states_the_binding_table_has)
+{
+    cr_assert(read_text(HEAD "    payload_arguments:\n"
+                             "      - arg_type: arg_bypointer\n"
+                             "        offset: 8\n"
+                             "        size: 8\n"
+                             "        arg_index: 0\n"
+                             "        addrmode: stateless\n"
+                             "      - arg_type: arg_bypointer\n"
+                             "        offset: 0\n"
+                             "        size: 0\n"
+                             "        arg_index: 1\n"
+                             "        addrmode: stateful\n"
+                             "    binding_table_indices:\n"
+                             "      - bti_value: 3\n"
+                             "        arg_index: 1\n"
+                             "      - bti_value: 4\n"
+                             "        arg_index: 0\n"));
+    const struct shim_payload *payloads = info.kernels[0].payloads;
+    cr_assert_eq(payloads[0].mode, SHIM_ADDRESS_STATELESS);
+    cr_assert_eq(payloads[1].mode, SHIM_ADDRESS_TABLE);
+    cr_assert_eq(payloads[1].table_index, 3);
+}
+
 Test(ze_info, tells_which_kernels_need_implicit_arguments)
 {
     cr_assert(read_text(HEAD "    execution_env:\n      has_stack_calls: true\n"));

@@ -40,7 +40,7 @@ int shim_queue_create(struct drm_xe_exec_queue_create *create)
         return EINVAL;
     // Numbers are not used again, so that the trace is clear.
     const uint32_t queue = atomic_fetch_add(&queue_count, 1) + 1;
-    struct shim_engine *engine = shim_engine_create(space, shim_product()->family, queue);
+    struct shim_engine *engine = shim_engine_create(space, shim_product(), queue);
     if (engine == NULL)
         return ENOMEM;
     create->exec_queue_id = shim_handles_add(&engines, engine);

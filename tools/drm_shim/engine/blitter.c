@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "blitter.h"
 
+#include "commands.h"
 #include "log.h"
 #include "memory/gpu_memory.h"
 #include "trace.h"
 
 #include <inttypes.h>
-
-static uint64_t quad(const uint32_t *words)
-{
-    return words[0] | (uint64_t)words[1] << 32;
-}
 
 // Rows of memory, each `pitch` bytes behind the one before.
 struct rows {
@@ -42,97 +38,101 @@ static bool fill_rows(struct shim_address_space *space, uint32_t queue, struct r
     return true;
 }
 
-static bool memory_copy(struct shim_address_space *space, uint32_t queue, const uint32_t *words)
+static bool memory_copy(struct shim_address_space *space, uint32_t queue, const uint32_t *words,
+                        uint32_t length)
 {
-    const uint64_t columns = (words[1] & 0xffffff) + UINT64_C(1);
-    struct rows from = {quad(words + 5), (words[3] & 0x3ffff) + 1};
-    struct rows to = {quad(words + 7), (words[4] & 0x3ffff) + 1};
-    if (words[0] >> 19 & 1) // pages of 256 bytes
+    SHIM_COMMAND(shim_mem_copy, copy);
+    const uint64_t columns = copy.width + UINT64_C(1);
+    const struct rows from = {shim_quad(copy.from), copy.from_pitch + UINT64_C(1)};
+    const struct rows to = {shim_quad(copy.to), copy.to_pitch + UINT64_C(1)};
+    if (copy.is_pages) // of 256 bytes
         return copy_rows(space, queue, to, from, columns * 256, 1);
-    const uint64_t height = words[0] >> 17 & 3 ? (words[2] & 0x3ffff) + UINT64_C(1) : 1;
-    return copy_rows(space, queue, to, from, columns, height);
+    return copy_rows(space, queue, to, from, columns,
+                     copy.is_matrix ? copy.height + UINT64_C(1) : 1);
 }
 
-static bool memory_set(struct shim_address_space *space, uint32_t queue, const uint32_t *words)
+static bool memory_set(struct shim_address_space *space, uint32_t queue, const uint32_t *words,
+                       uint32_t length)
 {
-    const uint8_t byte = (uint8_t)(words[6] >> 24);
-    const struct rows to = {quad(words + 4), (words[3] & 0x3ffff) + 1};
-    const uint64_t height = words[0] >> 17 & 1 ? (words[2] & 0x3ffff) + UINT64_C(1) : 1;
-    return fill_rows(space, queue, to, (words[1] & 0xffffff) + UINT64_C(1), height, &byte, 1);
+    SHIM_COMMAND(shim_mem_set, set);
+    const uint8_t byte = set.byte;
+    const struct rows to = {shim_quad(set.to), set.pitch + UINT64_C(1)};
+    return fill_rows(space, queue, to, set.width + UINT64_C(1),
+                     set.is_matrix ? set.height + UINT64_C(1) : 1, &byte, 1);
 }
 
-// A rectangle of a surface, in pixels.
-struct rectangle {
-    uint32_t x1, y1, x2, y2;
+// Of a rectangle in pixels; 0 x 0 if its end lies before its beginning.
+struct size {
+    uint32_t width, height;
 };
 
-static struct rectangle target_of(const uint32_t *words)
+static struct size size_of(struct shim_blt_point begin, struct shim_blt_point end)
 {
-    struct rectangle target = {words[2] & 0xffff, words[2] >> 16, words[3] & 0xffff,
-                               words[3] >> 16};
-    if (target.x2 < target.x1 || target.y2 < target.y1)
-        target = (struct rectangle){0};
-    return target;
+    if (end.x < begin.x || end.y < begin.y)
+        return (struct size){0};
+    return (struct size){end.x - begin.x, end.y - begin.y};
 }
 
-static struct rows rows_at(uint64_t surface, uint32_t pitch_word, uint32_t x, uint32_t y,
+static struct rows rows_at(uint64_t start, struct shim_blt_pitch pitch, struct shim_blt_point point,
                            uint32_t pixel)
 {
-    const uint64_t pitch = (pitch_word & 0x3ffff) + UINT64_C(1);
-    return (struct rows){surface + y * pitch + (uint64_t)x * pixel, pitch};
+    const uint64_t bytes = pitch.pitch + UINT64_C(1);
+    return (struct rows){start + point.y * bytes + (uint64_t)point.x * pixel, bytes};
 }
 
 // As rows_at, of a surface that may be tiled: its rows lie as those of a linear one
-// (kernels/surface.h), its pitch counts words, and an array index counts slices. `shape` is where
-// the command describes it: height and width, distance of slices, array index.
-static struct rows slice_at(uint64_t surface, uint32_t pitch_word, const uint32_t *shape,
-                            uint32_t x, uint32_t y, uint32_t pixel)
+// (kernels/surface.h).
+static struct rows slice_at(uint64_t start, struct shim_blt_pitch pitch,
+                            struct shim_blt_surface surface, struct shim_blt_point point,
+                            uint32_t pixel)
 {
-    const bool is_tiled = pitch_word >> 30 != 0;
-    const uint64_t pitch = ((pitch_word & 0x3ffff) + UINT64_C(1)) * (is_tiled ? 4 : 1);
-    const uint32_t height = (shape[0] & 0x3fff) + 1, distance = (shape[1] >> 4 & 0x7fff) << 2;
-    const uint64_t slice = is_tiled ? shape[2] >> 21 : 0;
-    const uint64_t row = slice * (distance > height ? distance : height) + y;
-    return (struct rows){surface + row * pitch + (uint64_t)x * pixel, pitch};
+    const bool is_tiled = pitch.tiling != 0;
+    const uint64_t bytes = (pitch.pitch + UINT64_C(1)) * (is_tiled ? 4 : 1);
+    const uint32_t height = surface.height + 1u, distance = surface.slice_distance * 4u;
+    const uint64_t slice = is_tiled ? surface.slice : 0;
+    const uint64_t row = slice * (distance > height ? distance : height) + point.y;
+    return (struct rows){start + row * bytes + (uint64_t)point.x * pixel, bytes};
 }
 
 static bool block_copy(struct shim_address_space *space, uint32_t queue, const uint32_t *words,
-                       uint32_t pixel)
+                       uint32_t length, uint32_t pixel)
 {
-    if (words[6] & 0x3fff3fff || words[11] & 0x3fff3fff || words[17] & 15 || words[20] & 15) {
+    SHIM_COMMAND(shim_xy_block_copy_blt, copy);
+    if (copy.to_offsets.x || copy.to_offsets.y || copy.from_offsets.x || copy.from_offsets.y ||
+        copy.to_surface.level || copy.from_surface.level) {
         shim_error("XY_BLOCK_COPY_BLT: offsets and levels of surfaces are not known");
         return false;
     }
-    const struct rectangle target = target_of(words);
+    const struct size size = size_of(copy.begin, copy.end);
     const struct rows to =
-        slice_at(quad(words + 4), words[1], words + 16, target.x1, target.y1, pixel);
+        slice_at(shim_quad(copy.to), copy.to_pitch, copy.to_surface, copy.begin, pixel);
     const struct rows from =
-        slice_at(quad(words + 9), words[8], words + 19, words[7] & 0xffff, words[7] >> 16, pixel);
-    return copy_rows(space, queue, to, from, (uint64_t)(target.x2 - target.x1) * pixel,
-                     target.y2 - target.y1);
+        slice_at(shim_quad(copy.from), copy.from_pitch, copy.from_surface, copy.from_begin, pixel);
+    return copy_rows(space, queue, to, from, (uint64_t)size.width * pixel, size.height);
 }
 
-static bool colour_fill(struct shim_address_space *space, uint32_t queue, const uint32_t *words,
-                        uint32_t pixel)
+static bool color_fill(struct shim_address_space *space, uint32_t queue, const uint32_t *words,
+                       uint32_t length, uint32_t pixel)
 {
-    if (words[1] >> 30 != 0) {
+    SHIM_COMMAND(shim_xy_fast_color_blt, fill);
+    if (fill.pitch.tiling != 0) {
         shim_error("XY_FAST_COLOR_BLT: tiled surfaces are not known");
         return false;
     }
-    const struct rectangle target = target_of(words);
-    const struct rows to = rows_at(quad(words + 4), words[1], target.x1, target.y1, pixel);
-    return fill_rows(space, queue, to, (uint64_t)(target.x2 - target.x1) * pixel,
-                     target.y2 - target.y1, words + 7, pixel);
+    const struct size size = size_of(fill.begin, fill.end);
+    const struct rows to = rows_at(shim_quad(fill.to), fill.pitch, fill.begin, pixel);
+    return fill_rows(space, queue, to, (uint64_t)size.width * pixel, size.height, fill.color,
+                     pixel);
 }
 
 static const struct {
     uint32_t operation, length; // at least
     const char *name;
 } known[] = {
-    {0x5a, 9, "MEM_COPY"},
-    {0x5b, 7, "MEM_SET"},
-    {0x41, 22, "XY_BLOCK_COPY_BLT"},
-    {0x44, 11, "XY_FAST_COLOR_BLT"},
+    {SHIM_MEM_COPY, 9, "MEM_COPY"},
+    {SHIM_MEM_SET, 7, "MEM_SET"},
+    {SHIM_XY_BLOCK_COPY_BLT, 22, "XY_BLOCK_COPY_BLT"},
+    {SHIM_XY_FAST_COLOR_BLT, 11, "XY_FAST_COLOR_BLT"},
 };
 
 static bool is_known(uint32_t operation, uint32_t length)
@@ -152,21 +152,18 @@ bool shim_blitter_run(struct shim_address_space *space, uint32_t queue, const ui
                       uint32_t length)
 {
     static const uint8_t pixel_bytes[8] = {1, 2, 4, 8, 12, 16, 0, 0};
-    const uint32_t operation = words[0] >> 22 & 0x7f, pixel = pixel_bytes[words[0] >> 19 & 7];
-    if (!is_known(operation, length))
+    SHIM_COMMAND(shim_blitter_head, head);
+    const uint32_t pixel = pixel_bytes[head.pixel_size];
+    if (!is_known(head.opcode, length))
         return false;
-    switch (operation) {
-    case 0x5a:
-        return memory_copy(space, queue, words);
-    case 0x5b:
-        return memory_set(space, queue, words);
-    default:
-        break;
-    }
+    if (head.opcode == SHIM_MEM_COPY)
+        return memory_copy(space, queue, words, length);
+    if (head.opcode == SHIM_MEM_SET)
+        return memory_set(space, queue, words, length);
     if (pixel == 0) {
-        shim_error("command 0x%x of the copy engine: a size of pixels is not known", operation);
+        shim_error("command 0x%x of the copy engine: a size of pixels is not known", head.opcode);
         return false;
     }
-    return operation == 0x41 ? block_copy(space, queue, words, pixel)
-                             : colour_fill(space, queue, words, pixel);
+    return head.opcode == SHIM_XY_BLOCK_COPY_BLT ? block_copy(space, queue, words, length, pixel)
+                                                 : color_fill(space, queue, words, length, pixel);
 }

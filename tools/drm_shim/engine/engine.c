@@ -57,6 +57,7 @@ static void drop_jobs(struct shim_engine *engine)
 static void free_engine(struct shim_engine *engine)
 {
     drop_jobs(engine);
+    shim_walkers_finish(&engine->streamer.walkers);
     shim_watch_finish(&engine->watch);
     shim_address_space_release(engine->space);
     pthread_cond_destroy(&engine->changed);
@@ -200,8 +201,8 @@ static int start_thread(struct shim_engine *engine)
     return error;
 }
 
-struct shim_engine *shim_engine_create(struct shim_address_space *space, enum shim_family family,
-                                       uint32_t queue)
+struct shim_engine *shim_engine_create(struct shim_address_space *space,
+                                       const struct shim_product *product, uint32_t queue)
 {
     struct shim_engine *engine = calloc(1, sizeof(*engine));
     if (engine == NULL)
@@ -209,7 +210,7 @@ struct shim_engine *shim_engine_create(struct shim_address_space *space, enum sh
     shim_address_space_retain(space);
     engine->space = space;
     engine->queue = queue;
-    shim_streamer_init(&engine->streamer, space, family, queue);
+    shim_streamer_init(&engine->streamer, space, product, queue);
     shim_watch_init(&engine->watch);
     pthread_mutex_init(&engine->mutex, NULL);
     pthread_condattr_t attributes;

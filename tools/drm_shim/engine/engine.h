@@ -16,8 +16,8 @@ struct shim_job {
 };
 
 // `queue` is its number in the trace. NULL without memory or threads.
-struct shim_engine *shim_engine_create(struct shim_address_space *space, enum shim_family family,
-                                       uint32_t queue);
+struct shim_engine *shim_engine_create(struct shim_address_space *space,
+                                       const struct shim_product *product, uint32_t queue);
 
 // Stops the queue between two commands: jobs that wait are dropped, and their fences are never
 // written. A kernel that runs on the CPU is waited for, for two seconds at most; after that it is

@@ -12,7 +12,8 @@ struct shim_walker {
     uint32_t threads, simd, mask, slm_bytes;
     const uint8_t *inline_data, *indirect; // the payload
     uint32_t inline_size, indirect_size;
-    uint64_t indirect_left;                  // bytes from `indirect` on that are bound
+    uint64_t indirect_left;          // bytes from `indirect` on that are bound
+    uint64_t binding_table, surface; // GPU addresses: the table, and what its entries count from
     uint64_t surface_states, sampler_states; // GPU addresses that offsets of states count from
 };
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "registers.h"
 
+#include "commands.h"
 #include "gpu_clock.h"
 #include "log.h"
 
 #define GENERAL_REGISTERS 16
 #define GENERAL_BASE 0x2600u
-// The ALU's operands that are not general registers.
-#define ALU_SOURCE_A 0x20u
-#define ALU_ACCUMULATOR 0x31u
-#define ALU_ZERO_FLAG 0x32u
-#define ALU_CARRY_FLAG 0x33u
 
 // Where engines have their registers: render, copy, compute.
 static bool is_streamer_register(uint32_t offset)
@@ -73,11 +69,11 @@ static uint64_t alu_source(const struct shim_registers *registers, const struct 
                            uint32_t operand)
 {
     switch (operand) {
-    case ALU_ACCUMULATOR:
+    case SHIM_ALU_ACCUMULATOR:
         return alu->accumulator;
-    case ALU_ZERO_FLAG:
+    case SHIM_ALU_ZERO_FLAG:
         return alu->accumulator == 0 ? UINT64_MAX : 0;
-    case ALU_CARRY_FLAG:
+    case SHIM_ALU_CARRY_FLAG:
         return alu->carry ? UINT64_MAX : 0;
     default:
         return shim_registers_general(registers, operand);
@@ -88,26 +84,26 @@ static uint64_t alu_source(const struct shim_registers *registers, const struct 
 static bool alu_move(struct shim_registers *registers, struct alu *alu, uint32_t operation,
                      uint32_t first, uint32_t second)
 {
-    uint64_t *source = first == ALU_SOURCE_A ? &alu->a : &alu->b;
+    uint64_t *source = first == SHIM_ALU_SOURCE_A ? &alu->a : &alu->b;
     switch (operation) {
-    case 0x000: // nothing
+    case SHIM_ALU_NOOP:
         return true;
-    case 0x080:
+    case SHIM_ALU_LOAD:
         *source = alu_source(registers, alu, second);
         return true;
-    case 0x480:
+    case SHIM_ALU_LOAD_INVERTED:
         *source = ~alu_source(registers, alu, second);
         return true;
-    case 0x081:
+    case SHIM_ALU_LOAD_0:
         *source = 0;
         return true;
-    case 0x481:
+    case SHIM_ALU_LOAD_1:
         *source = UINT64_MAX;
         return true;
-    case 0x180:
+    case SHIM_ALU_STORE:
         shim_registers_set_general(registers, first, alu_source(registers, alu, second));
         return true;
-    case 0x580:
+    case SHIM_ALU_STORE_INVERTED:
         shim_registers_set_general(registers, first, ~alu_source(registers, alu, second));
         return true;
     default:
@@ -118,25 +114,25 @@ static bool alu_move(struct shim_registers *registers, struct alu *alu, uint32_t
 static bool alu_calculate(struct alu *alu, uint32_t operation)
 {
     switch (operation) {
-    case 0x100:
+    case SHIM_ALU_ADD:
         alu->carry = __builtin_add_overflow(alu->a, alu->b, &alu->accumulator);
         return true;
-    case 0x101:
+    case SHIM_ALU_SUBTRACT:
         alu->carry = __builtin_sub_overflow(alu->a, alu->b, &alu->accumulator);
         return true;
-    case 0x102:
+    case SHIM_ALU_AND:
         alu->accumulator = alu->a & alu->b;
         return true;
-    case 0x103:
+    case SHIM_ALU_OR:
         alu->accumulator = alu->a | alu->b;
         return true;
-    case 0x104:
+    case SHIM_ALU_XOR:
         alu->accumulator = alu->a ^ alu->b;
         return true;
-    case 0x105:
+    case SHIM_ALU_SHIFT_LEFT:
         alu->accumulator = alu->a << (alu->b & 63);
         return true;
-    case 0x106:
+    case SHIM_ALU_SHIFT_RIGHT:
         alu->accumulator = alu->a >> (alu->b & 63);
         return true;
     default:
@@ -149,9 +145,10 @@ bool shim_registers_compute(struct shim_registers *registers, const uint32_t *in
 {
     struct alu alu = {0};
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t operation = instructions[i] >> 20;
-        const uint32_t first = instructions[i] >> 10 & 0x3ff, second = instructions[i] & 0x3ff;
-        if (!alu_move(registers, &alu, operation, first, second) &&
+        const uint32_t length = count - i, *words = instructions + i;
+        SHIM_COMMAND(shim_alu_instruction, instruction);
+        const uint32_t operation = instruction.operation;
+        if (!alu_move(registers, &alu, operation, instruction.first, instruction.second) &&
             !alu_calculate(&alu, operation)) {
             shim_error("MI_MATH: operation 0x%x is not known", operation);
             return false;

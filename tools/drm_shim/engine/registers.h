@@ -7,6 +7,9 @@
 
 #define SHIM_REGISTER_PREDICATE_1 0x2418u
 #define SHIM_REGISTER_PREDICATE_2 0x23bcu
+// The number of the partition, and the distance in bytes of the partitions' results.
+#define SHIM_REGISTER_PARTITION 0x221cu
+#define SHIM_REGISTER_PARTITION_DISTANCE 0x23b4u
 #define SHIM_REGISTER_GROUPS_X 0x2500u // of an indirect launch; Y and Z follow
 
 // The registers of one command streamer. Each engine has them at a base of its own with one layout;

@@ -2,6 +2,7 @@
 #include "streamer.h"
 
 #include "blitter.h"
+#include "commands.h"
 #include "gpu_clock.h"
 #include "log.h"
 #include "memory/gpu_memory.h"
@@ -11,25 +12,17 @@
 
 #define COMMANDS_A_RUN 4096
 
-// Bits 31 to 29 of a command.
-enum command_type {
-    TYPE_MI = 0,
-    TYPE_BLITTER = 2,
-    TYPE_RENDER = 3,
-    TYPE_BARRIER = 5,
-};
-
 static enum shim_progress on_success(bool is_fine)
 {
     return is_fine ? SHIM_GOES_ON : SHIM_FAILED;
 }
 
 void shim_streamer_init(struct shim_streamer *streamer, struct shim_address_space *space,
-                        enum shim_family family, uint32_t queue)
+                        const struct shim_product *product, uint32_t queue)
 {
     *streamer = (struct shim_streamer){.space = space, .queue = queue};
     streamer->walkers.space = space;
-    streamer->walkers.family = family;
+    streamer->walkers.product = product;
     streamer->walkers.queue = queue;
 }
 
@@ -48,18 +41,19 @@ static void jump(struct shim_streamer *streamer, uint64_t address)
     streamer->code = NULL;
 }
 
-static enum shim_progress batch_start(struct shim_streamer *streamer, const uint32_t *words)
+static enum shim_progress batch_start(struct shim_streamer *streamer, const uint32_t *words,
+                                      uint32_t length)
 {
-    if (words[0] >> 22 & 1) { // a second level: it returns
+    SHIM_COMMAND(shim_mi_batch_buffer_start, start);
+    if (start.is_second_level) { // it returns
         if (streamer->depth == SHIM_STREAMER_DEPTH) {
             shim_error("MI_BATCH_BUFFER_START: more than %u levels", SHIM_STREAMER_DEPTH);
             return SHIM_FAILED;
         }
         streamer->returns[streamer->depth++] = streamer->pc + 12;
     }
-    const bool is_indirect = words[0] >> 18 & 1;
-    jump(streamer,
-         is_indirect ? shim_registers_general(&streamer->registers, 0) : shim_quad(words + 1));
+    jump(streamer, start.is_indirect ? shim_registers_general(&streamer->registers, 0)
+                                     : shim_quad(start.address));
     return SHIM_GOES_ON;
 }
 
@@ -73,85 +67,99 @@ static enum shim_progress batch_end(struct shim_streamer *streamer)
     return streamer->walkers.count == 0 ? SHIM_ENDED : SHIM_WAITS;
 }
 
-static bool compare(uint32_t operation, uint64_t memory, uint64_t data)
+static bool compare(uint32_t comparison, uint64_t memory, uint64_t data)
 {
-    switch (operation) {
-    case 0:
+    switch (comparison) {
+    case SHIM_GREATER:
         return memory > data;
-    case 1:
+    case SHIM_GREATER_OR_EQUAL:
         return memory >= data;
-    case 2:
+    case SHIM_LESS:
         return memory < data;
-    case 3:
+    case SHIM_LESS_OR_EQUAL:
         return memory <= data;
-    case 4:
+    case SHIM_EQUAL:
         return memory == data;
     default:
         return memory != data;
     }
 }
 
-static enum shim_progress semaphore_wait(struct shim_streamer *streamer, const uint32_t *words)
+static enum shim_progress semaphore_wait(struct shim_streamer *streamer, const uint32_t *words,
+                                         uint32_t length)
 {
-    const bool is_indirect = words[0] >> 17 & 1, is_register = words[0] >> 16 & 1;
+    SHIM_COMMAND(shim_mi_semaphore_wait, wait);
     const uint64_t data =
-        is_indirect ? (uint32_t)shim_registers_general(&streamer->registers, 0) : words[1];
-    const uint64_t address = shim_quad(words + 2) & ~UINT64_C(3);
+        wait.is_indirect ? (uint32_t)shim_registers_general(&streamer->registers, 0) : wait.data;
+    const uint64_t address = shim_quad(wait.address) & ~UINT64_C(3);
     uint64_t value = 0;
-    if (is_register)
-        value = shim_registers_read(&streamer->registers, words[2]);
+    if (wait.is_register)
+        value = shim_registers_read(&streamer->registers, wait.address[0]);
     else if (!shim_gpu_memory_read(streamer->space, address, 4, &value))
         return SHIM_FAILED;
     streamer->awaited = NULL;
-    if (compare(words[0] >> 12 & 7, value, data))
+    if (compare(wait.comparison, value, data))
         return SHIM_GOES_ON;
-    if (!is_register)
+    if (!wait.is_register)
         streamer->awaited = shim_gpu_memory_at(streamer->space, address, 4);
     return SHIM_WAITS;
 }
 
-static enum shim_progress conditional_end(struct shim_streamer *streamer, const uint32_t *words)
+static enum shim_progress conditional_end(struct shim_streamer *streamer, const uint32_t *words,
+                                          uint32_t length)
 {
+    SHIM_COMMAND(shim_mi_conditional_batch_buffer_end, end);
     uint64_t value = 0;
-    if (!shim_gpu_memory_read(streamer->space, shim_quad(words + 2) & ~UINT64_C(7), 4, &value))
+    if (!shim_gpu_memory_read(streamer->space, shim_quad(end.address) & ~UINT64_C(7), 4, &value))
         return SHIM_FAILED;
-    return compare(words[0] >> 12 & 7, value, words[1]) ? SHIM_GOES_ON : batch_end(streamer);
+    return compare(end.comparison, value, end.data) ? SHIM_GOES_ON : batch_end(streamer);
 }
 
 static bool atomic(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
 {
-    const uint32_t operation = words[0] >> 8 & 0xff;
-    const bool has_data = words[0] >> 18 & 1 && length >= 7;
-    uint64_t operands[2] = {shim_registers_general(&streamer->registers, 0),
-                            shim_registers_general(&streamer->registers, 1)};
-    for (uint32_t i = 0; i < 2 && has_data; i++)
-        operands[i] = words[3 + i] | (uint64_t)words[5 + i] << 32;
-    uint64_t old = 0;
-    if (!shim_gpu_memory_atomic(streamer->space, shim_quad(words + 1) & ~UINT64_C(3),
-                                operation & 0x20 ? 8 : 4, operation & 0x1f, operands, &old))
+    SHIM_COMMAND(shim_mi_atomic, command);
+    const bool has_data = command.has_data && length * sizeof(*words) >= sizeof(command);
+    uint64_t operands[2], old = 0;
+    for (uint32_t i = 0; i < 2; i++)
+        operands[i] = has_data ? command.low[i] | (uint64_t)command.high[i] << 32
+                               : shim_registers_general(&streamer->registers, i);
+    if (!shim_gpu_memory_atomic(streamer->space, shim_quad(command.address) & ~UINT64_C(3),
+                                command.is_quad ? 8 : 4, command.operation, operands, &old))
         return false;
-    if (words[0] >> 16 & 1)
+    if (command.returns_old)
         shim_registers_set_general(&streamer->registers, 0, old);
     return true;
 }
 
 // A value or the time, written by PIPE_CONTROL and MI_FLUSH_DW.
 static bool write_result(struct shim_streamer *streamer, uint32_t operation, uint64_t address,
-                         const uint32_t *data)
+                         const uint32_t *value)
 {
-    if (operation == 1)
-        return shim_gpu_memory_write(streamer->space, address, shim_quad(data), 8);
-    if (operation == 3)
+    if (operation == SHIM_RESULT_VALUE)
+        return shim_gpu_memory_write(streamer->space, address, shim_quad(value), 8);
+    if (operation == SHIM_RESULT_TIME)
         return shim_gpu_memory_write(streamer->space, address, shim_gpu_time(), 8);
     return true;
 }
 
+// Where a command reads or writes. A partition of a device with several tiles has memory of its own
+// behind that of the one before, for commands that say so.
+static uint64_t address_of(const struct shim_streamer *streamer, const uint32_t *address,
+                           uint64_t alignment, bool adds_partition)
+{
+    const struct shim_registers *registers = &streamer->registers;
+    const uint64_t distance = (uint64_t)shim_registers_read(registers, SHIM_REGISTER_PARTITION) *
+                              shim_registers_read(registers, SHIM_REGISTER_PARTITION_DISTANCE);
+    return (shim_quad(address) & ~(alignment - 1)) + (adds_partition ? distance : 0);
+}
+
 static bool store_immediate(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
 {
-    const uint64_t address = shim_quad(words + 1) & ~UINT64_C(3);
-    const bool is_quad = words[0] >> 21 & 1 && length >= 5;
-    return shim_gpu_memory_write(streamer->space, address,
-                                 is_quad ? shim_quad(words + 3) : words[3], is_quad ? 8 : 4);
+    SHIM_COMMAND(shim_mi_store_data_imm, store);
+    const bool is_quad = store.is_quad && length >= sizeof(store) / sizeof(*words);
+    return shim_gpu_memory_write(
+        streamer->space, address_of(streamer, store.address, 4, store.adds_partition),
+        is_quad ? shim_quad(store.value) : store.value[0], is_quad ? 8 : 4);
 }
 
 static bool load_immediates(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
@@ -161,87 +169,107 @@ static bool load_immediates(struct shim_streamer *streamer, const uint32_t *word
     return true;
 }
 
-static bool load_memory(struct shim_streamer *streamer, const uint32_t *words)
+static bool load_memory(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
 {
+    SHIM_COMMAND(shim_mi_register_mem, load);
     uint64_t value = 0;
-    if (!shim_gpu_memory_read(streamer->space, shim_quad(words + 2) & ~UINT64_C(3), 4, &value))
+    if (!shim_gpu_memory_read(
+            streamer->space, address_of(streamer, load.address, 4, load.adds_partition), 4, &value))
         return false;
-    shim_registers_write(&streamer->registers, words[1], (uint32_t)value);
+    shim_registers_write(&streamer->registers, load.at, (uint32_t)value);
     return true;
 }
 
-static bool copy_memory(struct shim_streamer *streamer, const uint32_t *words)
+static bool store_register(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
 {
+    SHIM_COMMAND(shim_mi_register_mem, store);
+    return shim_gpu_memory_write(streamer->space,
+                                 address_of(streamer, store.address, 4, store.adds_partition),
+                                 shim_registers_read(&streamer->registers, store.at), 4);
+}
+
+static bool copy_register(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
+{
+    SHIM_COMMAND(shim_mi_load_register_reg, copy);
+    shim_registers_write(&streamer->registers, copy.to,
+                         shim_registers_read(&streamer->registers, copy.from));
+    return true;
+}
+
+static bool copy_memory(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
+{
+    SHIM_COMMAND(shim_mi_copy_mem_mem, copy);
     uint64_t value = 0;
-    return shim_gpu_memory_read(streamer->space, shim_quad(words + 3) & ~UINT64_C(3), 4, &value) &&
-           shim_gpu_memory_write(streamer->space, shim_quad(words + 1) & ~UINT64_C(3), value, 4);
+    return shim_gpu_memory_read(streamer->space, shim_quad(copy.from) & ~UINT64_C(3), 4, &value) &&
+           shim_gpu_memory_write(streamer->space, shim_quad(copy.to) & ~UINT64_C(3), value, 4);
+}
+
+static bool flush(struct shim_streamer *streamer, const uint32_t *words, uint32_t length)
+{
+    SHIM_COMMAND(shim_mi_flush_dw, command);
+    return write_result(streamer, command.operation, shim_quad(command.address) & ~UINT64_C(7),
+                        command.value);
 }
 
 static enum shim_progress mi_command(struct shim_streamer *streamer, const uint32_t *words,
                                      uint32_t length)
 {
-    struct shim_registers *registers = &streamer->registers;
-    switch (words[0] >> 23 & 0x3f) {
-    case 0x00: // MI_NOOP
-    case 0x02: // MI_USER_INTERRUPT
-    case 0x05: // MI_ARB_CHECK
-    case 0x08: // MI_ARB_ON_OFF
-    case 0x09: // MI_MEM_FENCE
-    case 0x28: // MI_REPORT_PERF_COUNT
+    SHIM_COMMAND(shim_mi_head, head);
+    switch (head.opcode) {
+    case SHIM_MI_NOOP:
+    case SHIM_MI_USER_INTERRUPT:
+    case SHIM_MI_ARB_CHECK:
+    case SHIM_MI_ARB_ON_OFF:
+    case SHIM_MI_MEM_FENCE:
+    case SHIM_MI_REPORT_PERF_COUNT:
         return SHIM_GOES_ON;
-    case 0x01: // MI_SET_PREDICATE
-        streamer->predicate = words[0] & 0xf;
+    case SHIM_MI_SET_PREDICATE: {
+        SHIM_COMMAND(shim_mi_set_predicate, predicate);
+        streamer->predicate = predicate.mode;
         return SHIM_GOES_ON;
-    case 0x0a: // MI_BATCH_BUFFER_END
+    }
+    case SHIM_MI_BATCH_BUFFER_END:
         return batch_end(streamer);
-    case 0x1a: // MI_MATH
-        return on_success(shim_registers_compute(registers, words + 1, length - 1));
-    case 0x1c:
-        return semaphore_wait(streamer, words);
-    case 0x20: // MI_STORE_DATA_IMM
+    case SHIM_MI_MATH:
+        return on_success(shim_registers_compute(&streamer->registers, words + 1, length - 1));
+    case SHIM_MI_SEMAPHORE_WAIT:
+        return semaphore_wait(streamer, words, length);
+    case SHIM_MI_STORE_DATA_IMM:
         return on_success(store_immediate(streamer, words, length));
-    case 0x22: // MI_LOAD_REGISTER_IMM
+    case SHIM_MI_LOAD_REGISTER_IMM:
         return on_success(load_immediates(streamer, words, length));
-    case 0x24: // MI_STORE_REGISTER_MEM
-        return on_success(shim_gpu_memory_write(streamer->space,
-                                                shim_quad(words + 2) & ~UINT64_C(3),
-                                                shim_registers_read(registers, words[1]), 4));
-    case 0x26: // MI_FLUSH_DW
-        return on_success(write_result(streamer, words[0] >> 14 & 3,
-                                       shim_quad(words + 1) & ~UINT64_C(7), words + 3));
-    case 0x29: // MI_LOAD_REGISTER_MEM
-        return on_success(load_memory(streamer, words));
-    case 0x2a: // MI_LOAD_REGISTER_REG
-        shim_registers_write(registers, words[2], shim_registers_read(registers, words[1]));
-        return SHIM_GOES_ON;
-    case 0x2e: // MI_COPY_MEM_MEM
-        return on_success(copy_memory(streamer, words));
-    case 0x2f: // MI_ATOMIC
+    case SHIM_MI_STORE_REGISTER_MEM:
+        return on_success(store_register(streamer, words, length));
+    case SHIM_MI_FLUSH_DW:
+        return on_success(flush(streamer, words, length));
+    case SHIM_MI_LOAD_REGISTER_MEM:
+        return on_success(load_memory(streamer, words, length));
+    case SHIM_MI_LOAD_REGISTER_REG:
+        return on_success(copy_register(streamer, words, length));
+    case SHIM_MI_COPY_MEM_MEM:
+        return on_success(copy_memory(streamer, words, length));
+    case SHIM_MI_ATOMIC:
         return on_success(atomic(streamer, words, length));
-    case 0x31:
-        return batch_start(streamer, words);
-    case 0x36: // MI_CONDITIONAL_BATCH_BUFFER_END
-        return conditional_end(streamer, words);
+    case SHIM_MI_BATCH_BUFFER_START:
+        return batch_start(streamer, words, length);
+    case SHIM_MI_CONDITIONAL_BATCH_BUFFER_END:
+        return conditional_end(streamer, words, length);
     default:
-        shim_error("MI command 0x%x (0x%08x at 0x%" PRIx64 ") is not known", words[0] >> 23 & 0x3f,
-                   words[0], streamer->pc);
+        shim_error("MI command 0x%x (0x%08x at 0x%" PRIx64 ") is not known", head.opcode, words[0],
+                   streamer->pc);
         return SHIM_FAILED;
     }
 }
 
-static enum shim_progress pipe_control(struct shim_streamer *streamer, const uint32_t *words)
+static enum shim_progress pipe_control(struct shim_streamer *streamer, const uint32_t *words,
+                                       uint32_t length)
 {
-    const uint32_t operation = words[1] >> 14 & 3;
-    const bool stalls = words[1] >> 20 & 1;
-    if ((stalls || operation != 0) && streamer->walkers.count > 0)
+    SHIM_COMMAND(shim_pipe_control, control);
+    if ((control.stalls || control.operation != SHIM_RESULT_NONE) && streamer->walkers.count > 0)
         return SHIM_WAITS;
-    return on_success(
-        write_result(streamer, operation, shim_quad(words + 2) & ~UINT64_C(7), words + 4));
-}
-
-static bool is_walker(uint32_t word)
-{
-    return (word & 0xfffc0000) == 0x72080000;
+    return on_success(write_result(streamer, control.operation,
+                                   address_of(streamer, control.address, 8, control.adds_partition),
+                                   control.value));
 }
 
 static enum shim_progress compute_walker(struct shim_streamer *streamer, const uint32_t *words,
@@ -250,112 +278,123 @@ static enum shim_progress compute_walker(struct shim_streamer *streamer, const u
     struct shim_walkers *walkers = &streamer->walkers;
     if (walkers->count == SHIM_WALKERS_MAXIMUM)
         return SHIM_WAITS;
-    return on_success(
-        shim_walkers_start(walkers, &streamer->registers, &streamer->bases, words, length) &&
-        shim_walkers_end_due(walkers));
+    return on_success(shim_walkers_start(walkers, streamer->pc, &streamer->registers,
+                                         &streamer->bases, words, length) &&
+                      shim_walkers_end_due(walkers));
 }
 
-// An address comes with a bit that says whether it counts.
-static void set_base(uint64_t *base, const uint32_t *words)
+static void set_base(uint64_t *base, struct shim_base_address address)
 {
-    if (words[0] & 1)
-        *base = shim_quad(words) & ~UINT64_C(0xfff);
+    if (address.is_set)
+        *base = (uint64_t)address.low_page << 12 | (uint64_t)address.high << 32;
 }
 
 static void state_base_address(struct shim_bases *bases, const uint32_t *words, uint32_t length)
 {
-    set_base(&bases->general, words + 1);
-    set_base(&bases->instruction, words + 10);
-    if (length > 20) {
-        set_base(&bases->surface_states, words + 16);
-        set_base(&bases->sampler_states, words + 19);
-    }
+    SHIM_COMMAND(shim_state_base_address, state);
+    set_base(&bases->general, state.general);
+    set_base(&bases->surface, state.surface);
+    set_base(&bases->instruction, state.instruction);
+    set_base(&bases->surface_states, state.surface_states);
+    set_base(&bases->sampler_states, state.sampler_states);
+}
+
+static bool is_walker(uint32_t opcode)
+{
+    return (opcode & SHIM_WALKER_OPCODE_MASK) == SHIM_COMPUTE_WALKER;
 }
 
 static enum shim_progress render_command(struct shim_streamer *streamer, const uint32_t *words,
                                          uint32_t length)
 {
-    if (is_walker(words[0]))
+    SHIM_COMMAND(shim_render_head, head);
+    if (is_walker(head.opcode))
         return compute_walker(streamer, words, length);
-    switch (words[0] >> 16) {
-    case 0x7a00: // PIPE_CONTROL
-        return pipe_control(streamer, words);
-    case 0x6101:
+    switch (head.opcode) {
+    case SHIM_PIPE_CONTROL:
+        return pipe_control(streamer, words, length);
+    case SHIM_STATE_BASE_ADDRESS:
         state_base_address(&streamer->bases, words, length);
         return SHIM_GOES_ON;
-    case 0x6102:             // STATE_SIP
-    case 0x6103:             // STATE_PREFETCH
-    case 0x6105:             // STATE_COMPUTE_MODE
-    case 0x6106:             // 3DSTATE_BTD
-    case 0x6109:             // STATE_SYSTEM_MEM_FENCE_ADDRESS
-    case 0x610b:             // STATE_CONTEXT_DATA_BASE_ADDRESS
-    case 0x6904:             // PIPELINE_SELECT
-    case 0x7200:             // CFE_STATE
-    case 0x7919:             // 3DSTATE_BINDING_TABLE_POOL_ALLOC
+    case SHIM_STATE_SIP:
+    case SHIM_STATE_PREFETCH:
+    case SHIM_STATE_COMPUTE_MODE:
+    case SHIM_3DSTATE_BTD:
+    case SHIM_STATE_SYSTEM_MEM_FENCE_ADDRESS:
+    case SHIM_STATE_CONTEXT_DATA_BASE_ADDRESS:
+    case SHIM_PIPELINE_SELECT:
+    case SHIM_CFE_STATE:
+    case SHIM_3DSTATE_BINDING_TABLE_POOL_ALLOC:
         return SHIM_GOES_ON; // nothing that memory shows
     default:
-        shim_error("render command 0x%04x (0x%08x at 0x%" PRIx64 ") is not known", words[0] >> 16,
+        shim_error("render command 0x%04x (0x%08x at 0x%" PRIx64 ") is not known", head.opcode,
                    words[0], streamer->pc);
         return SHIM_FAILED;
     }
 }
 
 // In words; 0 if the kind of command is not known.
-static uint32_t length_of(uint32_t word)
+static uint32_t length_of(const uint32_t *words)
 {
-    switch (word >> 29) {
-    case TYPE_MI: {
-        const uint32_t operation = word >> 23 & 0x3f;
-        if (operation < 0x10)
+    const uint32_t length = 1;
+    SHIM_COMMAND(shim_mi_head, mi);
+    SHIM_COMMAND(shim_mi_store_data_imm, store);
+    SHIM_COMMAND(shim_mi_flush_dw, flush);
+    switch (mi.type) {
+    case SHIM_TYPE_MI:
+        if (mi.opcode < SHIM_MI_FIRST_WITH_LENGTH)
             return 1;
-        if (operation == 0x20)
-            return (word & 0x3ff) + 2;
-        if (operation == 0x26)
-            return (word & 0x3f) + 2;
-        return (word & 0xff) + 2;
-    }
-    case TYPE_RENDER:
-        return (word >> 27 & 3) == 1 ? 1 : (word & 0xff) + 2;
-    case TYPE_BLITTER:
-    case TYPE_BARRIER:
-        return (word & 0xff) + 2;
+        return 2 + (mi.opcode == SHIM_MI_STORE_DATA_IMM ? store.length
+                    : mi.opcode == SHIM_MI_FLUSH_DW     ? flush.length
+                                                        : mi.length);
+    case SHIM_TYPE_RENDER:
+        // Of single words, such as PIPELINE_SELECT.
+        return (words[0] >> 27 & 3) == 1 ? 1 : mi.length + 2;
+    case SHIM_TYPE_BLITTER:
+    case SHIM_TYPE_BARRIER:
+        return mi.length + 2;
     default:
         return 0;
     }
 }
 
 // The fewest words that a command's code reads.
-static uint32_t length_needed(uint32_t word)
+static uint32_t length_needed(const uint32_t *words)
 {
-    if (word >> 29 == TYPE_RENDER && word >> 16 == 0x7a00)
+    const uint32_t length = 1;
+    SHIM_COMMAND(shim_mi_head, mi);
+    SHIM_COMMAND(shim_render_head, render);
+    if (mi.type == SHIM_TYPE_RENDER && render.opcode == SHIM_PIPE_CONTROL)
         return 6;
-    if (word >> 29 == TYPE_RENDER && word >> 16 == 0x6101)
+    if (mi.type == SHIM_TYPE_RENDER && render.opcode == SHIM_STATE_BASE_ADDRESS)
         return 12;
-    if (word >> 29 != TYPE_MI)
+    if (mi.type != SHIM_TYPE_MI)
         return 1;
-    switch (word >> 23 & 0x3f) {
-    case 0x1c:
-    case 0x20:
-    case 0x24:
-    case 0x29:
-    case 0x36:
+    switch (mi.opcode) {
+    case SHIM_MI_SEMAPHORE_WAIT:
+    case SHIM_MI_STORE_DATA_IMM:
+    case SHIM_MI_STORE_REGISTER_MEM:
+    case SHIM_MI_LOAD_REGISTER_MEM:
+    case SHIM_MI_CONDITIONAL_BATCH_BUFFER_END:
         return 4;
-    case 0x26:
-    case 0x2e:
+    case SHIM_MI_FLUSH_DW:
+    case SHIM_MI_COPY_MEM_MEM:
         return 5;
-    case 0x2a:
-    case 0x2f:
-    case 0x31:
+    case SHIM_MI_LOAD_REGISTER_REG:
+    case SHIM_MI_ATOMIC:
+    case SHIM_MI_BATCH_BUFFER_START:
         return 3;
     default:
         return 1;
     }
 }
 
-static bool is_predicated_away(const struct shim_streamer *streamer, uint32_t word)
+static bool is_predicated_away(const struct shim_streamer *streamer, const uint32_t *words,
+                               uint32_t length)
 {
-    if (word >> 29 == TYPE_MI && (word >> 23 & 0x3f) == 0x01)
-        return false; // MI_SET_PREDICATE itself
+    SHIM_COMMAND(shim_mi_head, head);
+    if (head.type == SHIM_TYPE_MI && head.opcode == SHIM_MI_SET_PREDICATE)
+        return false;
     const uint32_t first = SHIM_REGISTER_PREDICATE_1, second = SHIM_REGISTER_PREDICATE_2;
     switch (streamer->predicate) {
     case 1:
@@ -375,11 +414,12 @@ static bool is_predicated_away(const struct shim_streamer *streamer, uint32_t wo
 
 // Whether it reads a register that shows the time: a command of several kernels notes so when it
 // begins.
-static bool takes_time(const uint32_t *words)
+static bool takes_time(const uint32_t *words, uint32_t length)
 {
-    const uint32_t operation = words[0] >> 23 & 0x3f;
-    return words[0] >> 29 == TYPE_MI &&
-           (operation == 0x24 || operation == 0x2a) && // MI_STORE_REGISTER_MEM, _LOAD_REGISTER_REG
+    SHIM_COMMAND(shim_mi_head, head);
+    return head.type == SHIM_TYPE_MI &&
+           (head.opcode == SHIM_MI_STORE_REGISTER_MEM ||
+            head.opcode == SHIM_MI_LOAD_REGISTER_REG) &&
            shim_registers_is_time(words[1]);
 }
 
@@ -391,14 +431,17 @@ static void prepare_ahead(const struct shim_streamer *streamer)
     uint64_t left = streamer->left;
     while (left >= 4) {
         const uint32_t *words = (const uint32_t *)(const void *)code;
-        const uint32_t first = __atomic_load_n(words, __ATOMIC_ACQUIRE), length = length_of(first);
-        const uint32_t operation = first >> 29 == TYPE_MI ? first >> 23 & 0x3f : 0;
-        if (length < length_needed(first) || length == 0 || length * UINT64_C(4) > left ||
-            operation == 0x0a || operation == 0x31) // MI_BATCH_BUFFER_END, _START
+        const uint32_t first = __atomic_load_n(words, __ATOMIC_ACQUIRE);
+        const uint32_t length = length_of(&first);
+        SHIM_COMMAND(shim_mi_head, mi);
+        SHIM_COMMAND(shim_render_head, render);
+        if (length < length_needed(&first) || length == 0 || length * UINT64_C(4) > left ||
+            (mi.type == SHIM_TYPE_MI &&
+             (mi.opcode == SHIM_MI_BATCH_BUFFER_END || mi.opcode == SHIM_MI_BATCH_BUFFER_START)))
             return;
-        if (is_walker(first))
+        if (is_walker(render.opcode))
             shim_walkers_prepare(&streamer->walkers, &bases, words, length);
-        else if (first >> 16 == 0x6101)
+        else if (render.opcode == SHIM_STATE_BASE_ADDRESS)
             state_base_address(&bases, words, length);
         code += length * UINT64_C(4);
         left -= length * UINT64_C(4);
@@ -408,14 +451,15 @@ static void prepare_ahead(const struct shim_streamer *streamer)
 static enum shim_progress run_command(struct shim_streamer *streamer, const uint32_t *words,
                                       uint32_t length)
 {
-    switch (words[0] >> 29) {
-    case TYPE_MI:
-        if (takes_time(words))
+    SHIM_COMMAND(shim_command_head, head);
+    switch (head.type) {
+    case SHIM_TYPE_MI:
+        if (takes_time(words, length))
             prepare_ahead(streamer);
         return mi_command(streamer, words, length);
-    case TYPE_RENDER:
+    case SHIM_TYPE_RENDER:
         return render_command(streamer, words, length);
-    case TYPE_BLITTER:
+    case SHIM_TYPE_BLITTER:
         return on_success(shim_blitter_run(streamer->space, streamer->queue, words, length));
     default: // RESOURCE_BARRIER
         return streamer->walkers.count == 0 ? SHIM_GOES_ON : SHIM_WAITS;
@@ -434,8 +478,8 @@ static const uint32_t *fetch(struct shim_streamer *streamer, uint32_t *out_lengt
     }
     const uint32_t *words = (const uint32_t *)(const void *)streamer->code;
     // Acquire: the program may write behind a semaphore while the streamer waits in front of it.
-    const uint32_t first = __atomic_load_n(words, __ATOMIC_ACQUIRE), length = length_of(first);
-    if (length < length_needed(first) || length == 0 || (uint64_t)length * 4 > streamer->left) {
+    const uint32_t first = __atomic_load_n(words, __ATOMIC_ACQUIRE), length = length_of(&first);
+    if (length < length_needed(&first) || length == 0 || (uint64_t)length * 4 > streamer->left) {
         shim_error("command 0x%08x at 0x%" PRIx64 " is not known", first, streamer->pc);
         return NULL;
     }
@@ -454,7 +498,7 @@ static enum shim_progress step(struct shim_streamer *streamer)
                  streamer->pc, words[0], length);
     const uint64_t pc = streamer->pc;
     enum shim_progress progress = SHIM_GOES_ON;
-    if (!is_predicated_away(streamer, words[0]))
+    if (!is_predicated_away(streamer, words, length))
         progress = run_command(streamer, words, length);
     streamer->command_count += progress == SHIM_GOES_ON;
     const bool has_jumped = streamer->code == NULL || streamer->pc != pc;

@@ -35,7 +35,7 @@ enum shim_progress {
 };
 
 void shim_streamer_init(struct shim_streamer *streamer, struct shim_address_space *space,
-                        enum shim_family family, uint32_t queue);
+                        const struct shim_product *product, uint32_t queue);
 // Registers and bases keep what earlier batches left.
 void shim_streamer_begin(struct shim_streamer *streamer, uint64_t batch);
 // Runs commands until they wait or end, for a while: then it returns SHIM_GOES_ON, so that the

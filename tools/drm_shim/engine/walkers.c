@@ -13,6 +13,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#define BINDING_TABLE_MASK 0x1fffe0u
+
+// How often a partition looks whether the others have come.
+#define PARTITION_LOOK_US 200
+
 static _Atomic uint64_t walker_count;
 static _Atomic uint64_t kernel_us = UINT64_MAX; // not set: the option's
 
@@ -66,6 +71,8 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
         .inline_data = (const uint8_t *)started->tail.inline_data,
         .inline_size = head->has_inline_data ? sizeof(started->tail.inline_data) : 0,
         .indirect_size = length,
+        .binding_table = started->bases.surface + (descriptor->binding_table & BINDING_TABLE_MASK),
+        .surface = started->bases.surface,
         .surface_states = started->bases.surface_states,
         .sampler_states = started->bases.sampler_states,
     };
@@ -96,21 +103,40 @@ void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_
 {
     struct shim_walker_head head;
     struct shim_walker_tail tail;
-    if (!shim_options()->executes || !read_command(walkers->family, words, length, &head, &tail))
+    if (!shim_options()->executes ||
+        !read_command(walkers->product->family, words, length, &head, &tail))
         return;
     const struct shim_walker walker = {.start = first_instruction(bases, &tail.descriptor)};
     shim_kernel_prepare(walkers->space, &walker);
 }
 
-bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
-                        const struct shim_bases *bases, const uint32_t *words, uint32_t length)
+// The part of a kernel that this tile executes. False if not all groups are in a part.
+static bool join_partitions(const struct shim_walkers *walkers, uint64_t address,
+                            const struct shim_registers *registers,
+                            struct shim_started_walker *started)
+{
+    const uint32_t count = walkers->product->tiles, dimension = started->head.partition_dimension;
+    const uint32_t groups = dimension == 0 ? 0 : started->groups[dimension - 1];
+    if (dimension == 0 || (uint64_t)count * started->head.partition_groups < groups) {
+        shim_error("COMPUTE_WALKER: %u partitions of %u groups in dimension %u leave groups out",
+                   count, started->head.partition_groups, dimension);
+        return false;
+    }
+    started->partition = shim_registers_read(registers, SHIM_REGISTER_PARTITION);
+    started->partitioned = shim_partitions_arrive(address, started->partition, count);
+    return started->partitioned != NULL;
+}
+
+bool shim_walkers_start(struct shim_walkers *walkers, uint64_t address,
+                        const struct shim_registers *registers, const struct shim_bases *bases,
+                        const uint32_t *words, uint32_t length)
 {
     struct shim_started_walker *started = &walkers->items[walkers->count];
     *started = (struct shim_started_walker){
         .number = atomic_fetch_add(&walker_count, 1) + 1,
         .bases = *bases,
     };
-    if (!read_command(walkers->family, words, length, &started->head, &started->tail)) {
+    if (!read_command(walkers->product->family, words, length, &started->head, &started->tail)) {
         shim_error("COMPUTE_WALKER has %u words, which its family does not have", length);
         return false;
     }
@@ -123,6 +149,8 @@ bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_register
         return false;
     if (shim_options()->executes && !shim_kernel_prepare(walkers->space, &walker))
         return false;
+    if (started->head.is_partitioned && !join_partitions(walkers, address, registers, started))
+        return false;
     started->start = shim_gpu_time();
     trace_start(walkers, started, &walker);
     started->hangs = shim_fault_take(SHIM_FAULT_KERNEL) != 0;
@@ -131,12 +159,20 @@ bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_register
     return true;
 }
 
+static uint32_t bytes_of_time(const struct shim_walkers *walkers)
+{
+    return walkers->product->family == SHIM_FAMILY_XE2 ? 8 : 4;
+}
+
 // The bytes that a walker writes at its end: nothing, a value, or timestamps (of the context and of
 // all, of the start and of the end).
 static bool write_result(struct shim_walkers *walkers, const struct shim_started_walker *started)
 {
     const struct shim_walker_result *result = &started->tail.result;
-    const uint64_t address = shim_quad(result->address);
+    // Partitions write one behind the other: values of 8 bytes, or four times.
+    const uint32_t distance =
+        result->operation == SHIM_RESULT_TIME ? 4 * bytes_of_time(walkers) : 8;
+    const uint64_t address = shim_quad(result->address) + started->partition * (uint64_t)distance;
     if (result->operation == SHIM_RESULT_NONE)
         return true;
     if (result->operation == SHIM_RESULT_VALUE)
@@ -145,7 +181,7 @@ static bool write_result(struct shim_walkers *walkers, const struct shim_started
         shim_error("COMPUTE_WALKER: result %u is not known", result->operation);
         return false;
     }
-    const uint32_t size = walkers->family == SHIM_FAMILY_XE2 ? 8 : 4;
+    const uint32_t size = bytes_of_time(walkers);
     const uint64_t end = shim_gpu_time() + 1;
     bool is_written = true;
     for (uint64_t i = 0; i < 4 && is_written; i++)
@@ -154,17 +190,44 @@ static bool write_result(struct shim_walkers *walkers, const struct shim_started
     return is_written;
 }
 
-static bool end(struct shim_walkers *walkers, const struct shim_started_walker *started)
+static bool execute(const struct shim_walkers *walkers, const struct shim_started_walker *started)
 {
     struct shim_walker walker;
     // The memory may have been released meanwhile: that is the commands' fault.
-    if (!describe(walkers, started, &walker))
-        return false;
-    if (shim_options()->executes && !shim_kernel_run(walkers->space, &walker))
-        return false;
+    return describe(walkers, started, &walker) &&
+           (!shim_options()->executes || shim_kernel_run(walkers->space, &walker));
+}
+
+static enum shim_partition_state execute_partition(const struct shim_walkers *walkers,
+                                                   struct shim_started_walker *started)
+{
+    enum shim_partition_state state = shim_partitioned_state(started->partitioned);
+    if (state == SHIM_PARTITION_RUNS) {
+        const bool is_done = execute(walkers, started);
+        shim_partitioned_end(started->partitioned, is_done);
+        state = is_done ? SHIM_PARTITION_ENDED : SHIM_PARTITION_FAILED;
+    }
+    if (state == SHIM_PARTITION_WAITS)
+        return state;
+    shim_partitioned_leave(started->partitioned);
+    started->partitioned = NULL;
+    return state;
+}
+
+// A kernel whose time is over.
+static enum shim_partition_state end(struct shim_walkers *walkers,
+                                     struct shim_started_walker *started)
+{
+    enum shim_partition_state state;
+    if (started->partitioned)
+        state = execute_partition(walkers, started);
+    else
+        state = execute(walkers, started) ? SHIM_PARTITION_ENDED : SHIM_PARTITION_FAILED;
+    if (state != SHIM_PARTITION_ENDED)
+        return state;
     // Before the program can see that it is over.
     shim_trace("end queue %u kernel %" PRIu64, walkers->queue, started->number);
-    return write_result(walkers, started);
+    return write_result(walkers, started) ? SHIM_PARTITION_ENDED : SHIM_PARTITION_FAILED;
 }
 
 bool shim_walkers_end_due(struct shim_walkers *walkers)
@@ -174,13 +237,25 @@ bool shim_walkers_end_due(struct shim_walkers *walkers)
     const uint64_t now = walkers->count == 0 ? 0 : shim_gpu_time();
     for (size_t i = 0; i < walkers->count; i++) {
         struct shim_started_walker *started = &walkers->items[i];
-        if (started->due <= now && is_fine)
-            is_fine = end(walkers, started);
-        else if (kept++ != i)
+        if (started->due <= now && is_fine) {
+            const enum shim_partition_state state = end(walkers, started);
+            is_fine = state != SHIM_PARTITION_FAILED;
+            if (state != SHIM_PARTITION_WAITS)
+                continue;
+            started->due = now + shim_ticks_of_us(PARTITION_LOOK_US);
+        }
+        if (kept++ != i)
             walkers->items[kept - 1] = *started;
     }
     walkers->count = kept;
     return is_fine;
+}
+
+void shim_walkers_finish(struct shim_walkers *walkers)
+{
+    for (size_t i = 0; i < walkers->count; i++)
+        shim_partitioned_leave(walkers->items[i].partitioned);
+    walkers->count = 0;
 }
 
 uint64_t shim_walkers_next_due(const struct shim_walkers *walkers)

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "memory/address_space.h"
+#include "partitions.h"
 #include "products.h"
 #include "registers.h"
 
@@ -15,6 +16,7 @@
 // offsets in payloads, too.
 struct shim_bases {
     uint64_t general, instruction;
+    uint64_t surface; // of binding tables, and of the states that they name
     uint64_t surface_states, sampler_states;
 };
 
@@ -27,6 +29,8 @@ struct shim_started_walker {
     uint32_t groups[3];
     uint64_t start, due; // GPU time
     bool hangs;
+    struct shim_partitioned *partitioned; // NULL: all groups are executed here
+    uint32_t partition;
 };
 
 // The kernels that are under way on one engine. A kernel that takes time (DRM_SHIM_KERNEL_US) is
@@ -34,7 +38,7 @@ struct shim_started_walker {
 // that waits for it. So a barrier that is missing shows as wrong memory.
 struct shim_walkers {
     struct shim_address_space *space; // borrowed
-    enum shim_family family;
+    const struct shim_product *product;
     uint32_t queue;                                         // in the trace
     struct shim_started_walker items[SHIM_WALKERS_MAXIMUM]; // in the order of their start
     size_t count;
@@ -44,13 +48,18 @@ struct shim_walkers {
 void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_bases *bases,
                           const uint32_t *words, uint32_t length);
 
-// Starts a kernel; there has to be room. False if the command is not known.
-bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
-                        const struct shim_bases *bases, const uint32_t *words, uint32_t length);
+// Starts a kernel, whose command is at a GPU address; there has to be room. False if the command is
+// not known.
+bool shim_walkers_start(struct shim_walkers *walkers, uint64_t address,
+                        const struct shim_registers *registers, const struct shim_bases *bases,
+                        const uint32_t *words, uint32_t length);
 
 // Ends the kernels whose time is over. False if one of them cannot be executed, or its memory is
 // not bound.
 bool shim_walkers_end_due(struct shim_walkers *walkers);
+
+// Forgets kernels that were started.
+void shim_walkers_finish(struct shim_walkers *walkers);
 
 // GPU time when the next one ends; UINT64_MAX if none does.
 uint64_t shim_walkers_next_due(const struct shim_walkers *walkers);

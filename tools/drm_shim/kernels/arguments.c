@@ -2,6 +2,7 @@
 #include "arguments.h"
 
 #include "log.h"
+#include "memory/gpu_memory.h"
 
 #include <string.h>
 
@@ -232,6 +233,26 @@ static ze_result_t set_pointer(const struct shim_known_kernel *kernel,
                                                          &pointer);
 }
 
+// Where the state of an image or sampler lies.
+static bool find_state(const struct shim_kernel_info *info, struct shim_address_space *space,
+                       const struct shim_walker *walker, const struct shim_payload *payload,
+                       bool is_image, uint64_t *out_address)
+{
+    uint64_t offset = 0;
+    if (payload->mode == SHIM_ADDRESS_TABLE && is_image) {
+        if (!shim_gpu_memory_read(space, walker->binding_table + 4 * payload->table_index, 4,
+                                  &offset))
+            return false;
+        *out_address = walker->surface + (offset & ~UINT64_C(63));
+        return true;
+    }
+    if (payload->mode != SHIM_ADDRESS_STATE || payload->size_bytes > sizeof(offset) ||
+        !shim_payload_copy(info, walker, payload->offset, payload->size_bytes, &offset))
+        return false;
+    *out_address = (is_image ? walker->surface_states : walker->sampler_states) + offset;
+    return true;
+}
+
 // One of the objects that stand for the state of an image or sampler.
 static ze_result_t set_state(const struct shim_known_kernel *kernel,
                              struct shim_address_space *space, const struct shim_walker *walker,
@@ -242,14 +263,11 @@ static ze_result_t set_state(const struct shim_known_kernel *kernel,
     const bool is_image = kernel->arguments->arguments[argument].kind == ZEPI_SPIRV_ARGUMENT_IMAGE;
     ze_sampler_handle_t sampler = NULL;
     ze_image_handle_t image = NULL;
-    uint64_t offset = 0;
-    if (!payload || payload->mode != SHIM_ADDRESS_STATE || payload->size_bytes > sizeof(offset) ||
-        !shim_payload_copy(info, walker, payload->offset, payload->size_bytes, &offset))
+    uint64_t state;
+    if (!payload || !find_state(info, space, walker, payload, is_image, &state))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (is_image ? !shim_images_add(images, space, info->name, walker->surface_states + offset,
-                                    payload->image_type, &image)
-                 : !shim_images_add_sampler(images, space, info->name,
-                                            walker->sampler_states + offset, &sampler))
+    if (is_image ? !shim_images_add(images, space, info->name, state, payload->image_type, &image)
+                 : !shim_images_add_sampler(images, space, info->name, state, &sampler))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     return shim_cpu_driver()->kernel.pfnSetArgumentValue(
         kernel->cpu, argument, sizeof(void *), is_image ? (void *)&image : (void *)&sampler);

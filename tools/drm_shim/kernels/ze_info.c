@@ -199,6 +199,30 @@ static bool read_local_ids(struct reading *reading, const yaml_node_t *map,
     return true;
 }
 
+// Surface states that have their places in the binding table.
+static bool read_binding_table(struct reading *reading, const yaml_node_t *map,
+                               struct shim_kernel_info *kernel)
+{
+    const yaml_node_item_t *items;
+    const size_t count = items_of(value_of(reading, map, "binding_table_indices"), &items);
+    for (size_t i = 0; i < count; i++) {
+        const yaml_node_t *node = yaml_document_get_node(&reading->document, items[i]);
+        uint32_t index = 0, argument = UINT32_MAX;
+        if (!read_number(reading, node, "bti_value", &index) ||
+            !read_number(reading, node, "arg_index", &argument))
+            return false;
+        for (uint32_t at = 0; at < kernel->payload_count; at++) {
+            struct shim_payload *payload = &kernel->payloads[at];
+            if (payload->kind != SHIM_PAYLOAD_POINTER || payload->argument != argument ||
+                payload->mode != SHIM_ADDRESS_OTHER)
+                continue;
+            payload->mode = SHIM_ADDRESS_TABLE;
+            payload->table_index = index;
+        }
+    }
+    return true;
+}
+
 static bool read_kernel(struct reading *reading, const yaml_node_t *map,
                         struct shim_kernel_info *kernel)
 {
@@ -222,7 +246,7 @@ static bool read_kernel(struct reading *reading, const yaml_node_t *map,
         if (kernel->payloads[kernel->payload_count].kind == SHIM_PAYLOAD_IMPLICIT)
             kernel->has_implicit_arguments = true;
     }
-    return true;
+    return read_binding_table(reading, map, kernel);
 }
 
 static bool read_kernels(struct reading *reading, struct shim_ze_info *info)

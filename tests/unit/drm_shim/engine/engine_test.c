@@ -59,7 +59,7 @@ static void submit(struct shim_engine *engine, const struct batch *batch, uint32
 
 Test(engine, runs_batches_in_order_and_writes_their_fences)
 {
-    struct shim_engine *engine = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
     struct batch batches[40];
     for (uint32_t i = 0; i < 40; i++) {
         batches[i] = batch_at(&gpu, i * 256);
@@ -75,8 +75,8 @@ Test(engine, runs_batches_in_order_and_writes_their_fences)
 
 Test(engine, that_waits_for_another_does_not_stop_it)
 {
-    struct shim_engine *first = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
-    struct shim_engine *second = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 2);
+    struct shim_engine *first = shim_engine_create(gpu.space, shim_product_at(0), 1);
+    struct shim_engine *second = shim_engine_create(gpu.space, shim_product_at(0), 2);
     struct batch waits = batch_at(&gpu, 0), signals = batch_at(&gpu, 256);
     batch_wait(&waits, gpu_address(FLAG), 1);
     batch_store(&waits, gpu_address(RESULT), 1);
@@ -92,7 +92,7 @@ Test(engine, that_waits_for_another_does_not_stop_it)
 
 Test(engine, sees_what_the_program_writes)
 {
-    struct shim_engine *engine = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
     struct batch batch = batch_at(&gpu, 0);
     batch_wait(&batch, gpu_address(FLAG), 1);
     batch_end(&batch);
@@ -106,7 +106,7 @@ Test(engine, sees_what_the_program_writes)
 
 Test(engine, is_destroyed_at_once_while_it_waits)
 {
-    struct shim_engine *engine = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
     struct batch batch = batch_at(&gpu, 0);
     batch_wait(&batch, gpu_address(FLAG), 1);
     batch_end(&batch);
@@ -120,7 +120,7 @@ Test(engine, is_destroyed_at_once_while_it_waits)
 
 Test(engine, settles_when_its_jobs_are_done_or_wait_for_the_program)
 {
-    struct shim_engine *engine = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
     struct batch waits = batch_at(&gpu, 0), stores = batch_at(&gpu, 256);
     shim_engines_settle(LONG_NS); // at once: there are no jobs
     for (uint32_t i = 0; i < 100; i++)
@@ -143,8 +143,8 @@ Test(engine, settles_when_its_jobs_are_done_or_wait_for_the_program)
 Test(engine, is_lost_when_a_kernel_hangs)
 {
     cr_assert(drm_shim_set_faults("kernel:2:hang"));
-    struct shim_engine *engine = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
-    struct shim_engine *other = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 2);
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
+    struct shim_engine *other = shim_engine_create(gpu.space, shim_product_at(0), 2);
     struct batch batch = batch_at(&gpu, 0);
     batch_walker(&batch, gpu_address(RESULT), 1);
     batch_end(&batch);
@@ -164,9 +164,11 @@ Test(engine, is_lost_when_a_kernel_hangs)
 
 Test(engine, is_lost_by_a_command_that_is_not_known)
 {
-    struct shim_engine *engine = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
     struct batch batch = batch_at(&gpu, 0);
-    BATCH(&batch, 0x3fu << 23, 0, 0);
+    const struct shim_mi_head unknown = {.opcode = 0x3f};
+    BATCH_COMMAND(&batch, unknown);
+    BATCH(&batch, 0, 0);
     batch_end(&batch);
     submit(engine, &batch, 1);
     cr_assert(is_lost_soon(engine));
@@ -188,8 +190,8 @@ static bool wait_for_the_program(struct shim_address_space *space, const struct 
 Test(engine, whose_kernel_waits_for_the_program_stops_no_other)
 {
     gpu_kernel = wait_for_the_program;
-    struct shim_engine *engine = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 1);
-    struct shim_engine *other = shim_engine_create(gpu.space, SHIM_FAMILY_XE2, 2);
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
+    struct shim_engine *other = shim_engine_create(gpu.space, shim_product_at(0), 2);
     struct batch waits = batch_at(&gpu, 0), ends = batch_at(&gpu, 256);
     batch_walker(&waits, gpu_address(RESULT), 1);
     batch_end(&waits);

@@ -59,17 +59,27 @@ void batch_add(struct batch *batch, size_t count, const uint32_t *words)
 
 void batch_store(struct batch *batch, uint64_t address, uint32_t value)
 {
-    BATCH(batch, 0x20u << 23 | 2, LOW(address), HIGH(address), value);
+    const struct shim_mi_store_data_imm store = {.length = 2,
+                                                 .opcode = SHIM_MI_STORE_DATA_IMM,
+                                                 .address = {LOW(address), HIGH(address)},
+                                                 .value = {value}};
+    batch_add(batch, 4, (const uint32_t *)(const void *)&store);
 }
 
 void batch_wait(struct batch *batch, uint64_t address, uint32_t value)
 {
-    BATCH(batch, 0x1cu << 23 | 1u << 12 | 3, value, LOW(address), HIGH(address), 0);
+    const struct shim_mi_semaphore_wait wait = {.length = 3,
+                                                .comparison = SHIM_GREATER_OR_EQUAL,
+                                                .opcode = SHIM_MI_SEMAPHORE_WAIT,
+                                                .data = value,
+                                                .address = {LOW(address), HIGH(address)}};
+    BATCH_COMMAND(batch, wait);
 }
 
 void batch_end(struct batch *batch)
 {
-    BATCH(batch, 0x0au << 23);
+    const struct shim_mi_head end = {.opcode = SHIM_MI_BATCH_BUFFER_END};
+    BATCH_COMMAND(batch, end);
 }
 
 void batch_walker_of(struct batch *batch, enum shim_family family, struct shim_walker_head head,
@@ -77,11 +87,12 @@ void batch_walker_of(struct batch *batch, enum shim_family family, struct shim_w
 {
     const uint32_t words =
         family == SHIM_FAMILY_XE2 ? SHIM_WALKER_WORDS_XE2 : SHIM_WALKER_WORDS_XE_HP;
+    head.opcode = SHIM_COMPUTE_WALKER;
+    head.length = (uint8_t)(words - 2);
     uint32_t *command = batch->words + batch->count;
     memset(command, 0, words * sizeof(*command));
     memcpy(command, &head, sizeof(head));
     memcpy(command + words - sizeof(*tail) / sizeof(*command), tail, sizeof(*tail));
-    command[0] |= 0x72080000 | (words - 2);
     batch->count += words;
 }
 
@@ -96,5 +107,7 @@ void batch_walker(struct batch *batch, uint64_t result, uint64_t value)
 
 void batch_barrier(struct batch *batch)
 {
-    BATCH(batch, 0x7a000004, 1u << 20, 0, 0, 0, 0);
+    const struct shim_pipe_control control = {
+        .length = 4, .opcode = SHIM_PIPE_CONTROL, .stalls = 1};
+    BATCH_COMMAND(batch, control);
 }

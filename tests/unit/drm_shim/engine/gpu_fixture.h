@@ -38,6 +38,9 @@ void batch_add(struct batch *batch, size_t count, const uint32_t *words);
     batch_add(batch, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),                         \
               (const uint32_t[]){__VA_ARGS__})
 
+#define BATCH_COMMAND(batch, command)                                                              \
+    batch_add(batch, sizeof(command) / sizeof(uint32_t), (const uint32_t *)(const void *)&(command))
+
 #define LOW(address) (uint32_t)(address)
 #define HIGH(address) (uint32_t)((address) >> 32)
 

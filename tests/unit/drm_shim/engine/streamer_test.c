@@ -19,7 +19,7 @@ static struct batch batch;
 static void set_up(void)
 {
     gpu = gpu_create();
-    shim_streamer_init(&streamer, gpu.space, SHIM_FAMILY_XE2, 1);
+    shim_streamer_init(&streamer, gpu.space, shim_product_find("bmg"), 1);
     batch = batch_at(&gpu, 0);
 }
 
@@ -47,14 +47,21 @@ static enum shim_progress finish(void)
 
 static void set_register(uint32_t offset, uint32_t value)
 {
-    BATCH(&batch, 0x22u << 23 | 1, offset, value);
+    const struct shim_mi_load_register_imm load = {
+        .length = 1, .opcode = SHIM_MI_LOAD_REGISTER_IMM, .at = offset, .value = value};
+    BATCH_COMMAND(&batch, load);
 }
 
 Test(streamer, stores_values_of_four_and_eight_bytes)
 {
     batch_store(&batch, gpu_address(RESULT), 0x12345678);
-    BATCH(&batch, 0x20u << 23 | 1u << 21 | 3, LOW(gpu_address(OTHER)), HIGH(gpu_address(OTHER)), 1,
-          2);
+    const struct shim_mi_store_data_imm quad = {
+        .length = 3,
+        .is_quad = 1,
+        .opcode = SHIM_MI_STORE_DATA_IMM,
+        .address = {LOW(gpu_address(OTHER)), HIGH(gpu_address(OTHER))},
+        .value = {1, 2}};
+    BATCH_COMMAND(&batch, quad);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(*gpu_word(&gpu, RESULT), 0x12345678);
@@ -88,6 +95,15 @@ Test(streamer, takes_commands_that_are_written_while_it_waits_in_front_of_them)
     cr_assert_eq(*gpu_word(&gpu, RESULT), 7);
 }
 
+static void add_jump(uint64_t address, bool returns)
+{
+    const struct shim_mi_batch_buffer_start start = {.length = 1,
+                                                     .is_second_level = returns,
+                                                     .opcode = SHIM_MI_BATCH_BUFFER_START,
+                                                     .address = {LOW(address), HIGH(address)}};
+    BATCH_COMMAND(&batch, start);
+}
+
 Test(streamer, returns_from_a_nested_batch_and_not_from_a_chained_one)
 {
     struct batch nested = batch_at(&gpu, 0x1000), chained = batch_at(&gpu, 0x2000);
@@ -95,9 +111,9 @@ Test(streamer, returns_from_a_nested_batch_and_not_from_a_chained_one)
     batch_end(&nested);
     batch_store(&chained, gpu_address(RESULT + 8), 3);
     batch_end(&chained);
-    BATCH(&batch, 0x31u << 23 | 1u << 22 | 1, LOW(nested.address), HIGH(nested.address));
+    add_jump(nested.address, true);
     batch_store(&batch, gpu_address(RESULT + 4), 2);
-    BATCH(&batch, 0x31u << 23 | 1, LOW(chained.address), HIGH(chained.address));
+    add_jump(chained.address, false);
     batch_store(&batch, gpu_address(RESULT + 12), 4);
     cr_assert_eq(run(), SHIM_ENDED);
     const uint32_t expected[4] = {1, 2, 3, 0};
@@ -106,17 +122,22 @@ Test(streamer, returns_from_a_nested_batch_and_not_from_a_chained_one)
 
 Test(streamer, fails_loudly_at_a_command_that_it_does_not_know)
 {
-    const uint32_t unknown[] = {
-        0x3fu << 23,              // of MI
-        0x7bff0000,               // of the render engine
-        0x2u << 29 | 0x7fu << 22, // of the copy engine
-        0x1u << 29,               // of no engine
+    const union {
+        struct shim_mi_head mi;
+        struct shim_render_head render;
+        struct shim_blitter_head blitter;
+        uint32_t word;
+    } unknown[] = {
+        {.mi = {.opcode = 0x3f}},
+        {.render = {.opcode = 0x7bff}},
+        {.blitter = {.opcode = 0x7f, .type = SHIM_TYPE_BLITTER}},
+        {.mi = {.type = 1}},
     };
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         batch = batch_at(&gpu, 0);
-        BATCH(&batch, unknown[i], 0, 0);
+        BATCH(&batch, unknown[i].word, 0, 0);
         batch_store(&batch, gpu_address(RESULT), 1);
-        cr_assert_eq(run(), SHIM_FAILED, "command 0x%08x", unknown[i]);
+        cr_assert_eq(run(), SHIM_FAILED, "command 0x%08x", unknown[i].word);
         cr_assert_eq(shim_error_count(), i + 1);
         cr_assert_eq(*gpu_word(&gpu, RESULT), 0);
     }
@@ -134,11 +155,25 @@ Test(streamer, fails_at_memory_that_is_not_bound)
 Test(streamer, does_not_read_behind_the_end_of_a_binding)
 {
     batch = batch_at(&gpu, GPU_BYTES - 8);
-    BATCH(&batch, 0x20u << 23 | 2, LOW(gpu_address(RESULT)));
+    struct shim_mi_head store = {.length = 2, .opcode = SHIM_MI_STORE_DATA_IMM};
+    BATCH_COMMAND(&batch, store);
+    BATCH(&batch, LOW(gpu_address(RESULT)));
     cr_assert_eq(run(), SHIM_FAILED);
     batch = batch_at(&gpu, 0);
-    BATCH(&batch, 0x20u << 23 | 0, 0, 0); // shorter than the command is
+    store.length = 0; // shorter than the command is
+    BATCH_COMMAND(&batch, store);
+    BATCH(&batch, 0, 0);
     cr_assert_eq(run(), SHIM_FAILED);
+}
+
+static void add_register_store(uint32_t at)
+{
+    const struct shim_mi_register_mem store = {
+        .length = 2,
+        .opcode = SHIM_MI_STORE_REGISTER_MEM,
+        .at = at,
+        .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))}};
+    BATCH_COMMAND(&batch, store);
 }
 
 Test(streamer, calculates_with_its_registers)
@@ -147,10 +182,16 @@ Test(streamer, calculates_with_its_registers)
     set_register(0x2604, 0);
     set_register(0x2608, 2);
     set_register(0x260c, 0);
-    // A = R0, B = R1, add, R2 = the sum
-    BATCH(&batch, 0x1au << 23 | 3, 0x080u << 20 | 0x20u << 10 | 0, 0x080u << 20 | 0x21u << 10 | 1,
-          0x100u << 20, 0x180u << 20 | 2u << 10 | 0x31);
-    BATCH(&batch, 0x24u << 23 | 2, 0x2610, LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT)));
+    const struct {
+        struct shim_mi_head head;
+        struct shim_alu_instruction instructions[4];
+    } sum = {{.length = 3, .opcode = SHIM_MI_MATH},
+             {{.operation = SHIM_ALU_LOAD, .first = SHIM_ALU_SOURCE_A, .second = 0},
+              {.operation = SHIM_ALU_LOAD, .first = SHIM_ALU_SOURCE_B, .second = 1},
+              {.operation = SHIM_ALU_ADD},
+              {.operation = SHIM_ALU_STORE, .first = 2, .second = SHIM_ALU_ACCUMULATOR}}};
+    BATCH_COMMAND(&batch, sum);
+    add_register_store(0x2610);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(*gpu_word(&gpu, RESULT), 42);
@@ -159,21 +200,32 @@ Test(streamer, calculates_with_its_registers)
 Test(streamer, changes_memory_by_atomic_operations)
 {
     *gpu_word(&gpu, RESULT) = 41;
-    BATCH(&batch, 0x2fu << 23 | 0x05u << 8 | 1, LOW(gpu_address(RESULT)),
-          HIGH(gpu_address(RESULT))); // increment
+    const struct shim_mi_atomic_without_data increment = {
+        .length = 1,
+        .operation = SHIM_ATOMIC_INCREMENT,
+        .opcode = SHIM_MI_ATOMIC,
+        .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))}};
+    BATCH_COMMAND(&batch, increment);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(*gpu_word(&gpu, RESULT), 42);
 }
 
+static void add_predicate(uint32_t mode)
+{
+    const struct shim_mi_set_predicate predicate = {.mode = mode & 15,
+                                                    .opcode = SHIM_MI_SET_PREDICATE};
+    BATCH_COMMAND(&batch, predicate);
+}
+
 Test(streamer, passes_over_commands_by_predicate)
 {
     set_register(0x2418, 0);
-    BATCH(&batch, 0x01u << 23 | 3);
+    add_predicate(3);
     batch_store(&batch, gpu_address(RESULT), 1);
-    BATCH(&batch, 0x01u << 23 | 4);
+    add_predicate(4);
     batch_store(&batch, gpu_address(OTHER), 2);
-    BATCH(&batch, 0x01u << 23);
+    add_predicate(0);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(*gpu_word(&gpu, RESULT), 0);
@@ -188,8 +240,17 @@ Test(streamer, copies_rows_across_bindings)
     for (uint8_t i = 0; i < 64; i++)
         ((uint8_t *)gpu_word(&gpu, RESULT))[i] = i;
     // MEM_COPY of 2 rows of 12 bytes, each 16 behind the other
-    BATCH(&batch, 2u << 29 | 0x5au << 22 | 1u << 17 | 8, 11, 1, 15, 15, LOW(from), HIGH(from),
-          LOW(to), HIGH(to), 0);
+    const struct shim_mem_copy copy = {.length = 8,
+                                       .is_matrix = 1,
+                                       .opcode = SHIM_MEM_COPY,
+                                       .type = SHIM_TYPE_BLITTER,
+                                       .width = 12 - 1,
+                                       .height = 2 - 1,
+                                       .from_pitch = 16 - 1,
+                                       .to_pitch = 16 - 1,
+                                       .from = {LOW(from), HIGH(from)},
+                                       .to = {LOW(to), HIGH(to)}};
+    BATCH_COMMAND(&batch, copy);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     const uint8_t *end = (const uint8_t *)gpu.memory + GPU_BYTES - 8;
@@ -198,12 +259,26 @@ Test(streamer, copies_rows_across_bindings)
     cr_assert_arr_eq(more, second, sizeof(second));
 }
 
+#define FOUR_BYTES 2 // a size of pixels
+
+// 3 x 2 pixels of four bytes
+static void add_color_fill(uint64_t to, struct shim_blt_pitch pitch)
+{
+    const struct shim_xy_fast_color_blt fill = {.length = 14,
+                                                .pixel_size = FOUR_BYTES,
+                                                .opcode = SHIM_XY_FAST_COLOR_BLT,
+                                                .type = SHIM_TYPE_BLITTER,
+                                                .pitch = pitch,
+                                                .end = {3, 2},
+                                                .to = {LOW(to), HIGH(to)},
+                                                .color = {0xabcd1234}};
+    BATCH_COMMAND(&batch, fill);
+}
+
 Test(streamer, fills_with_patterns)
 {
     const uint64_t to = gpu_address(RESULT);
-    // XY_FAST_COLOR_BLT of 4 bytes a pixel, 3 x 2 pixels, pitch 32
-    BATCH(&batch, 2u << 29 | 0x44u << 22 | 2u << 19 | 14, 31, 0, 2u << 16 | 3, LOW(to), HIGH(to), 0,
-          0xabcd1234, 0, 0, 0, 0, 0, 0, 0, 0);
+    add_color_fill(to, (struct shim_blt_pitch){.pitch = 32 - 1});
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     const uint32_t row[4] = {0xabcd1234, 0xabcd1234, 0xabcd1234, 0};
@@ -213,12 +288,25 @@ Test(streamer, fills_with_patterns)
 
 // XY_BLOCK_COPY_BLT of 4 bytes a pixel, 3 x 2 pixels, from a linear surface of 12 bytes a row to
 // the third slice of a tiled one, which lies as a linear one does.
-static void add_slice_copy(uint32_t offsets)
+static void add_slice_copy(uint32_t offset)
 {
     const uint64_t to = gpu_address(RESULT), from = gpu_address(RESULT + 4096);
-    BATCH(&batch, 2u << 29 | 0x41u << 22 | 2u << 19 | 20, 3u << 30 | (32 / 4 - 1), 0, 2u << 16 | 3,
-          LOW(to), HIGH(to), offsets, 0, 12 - 1, LOW(from), HIGH(from), 0, 0, 0, 0, 0,
-          2u << 29 | 2 << 14 | 1, 4 / 4 << 4, 2u << 21, 1u << 29 | 2 << 14 | 1, 0, 0);
+    const struct shim_blt_surface surface = {.height = 2 - 1, .width = 3 - 1};
+    struct shim_xy_block_copy_blt copy = {.length = 20,
+                                          .pixel_size = FOUR_BYTES,
+                                          .opcode = SHIM_XY_BLOCK_COPY_BLT,
+                                          .type = SHIM_TYPE_BLITTER,
+                                          .to_pitch = {.pitch = 32 / 4 - 1, .tiling = 3},
+                                          .end = {3, 2},
+                                          .to = {LOW(to), HIGH(to)},
+                                          .to_offsets = {.x = offset & 0x3fff},
+                                          .from_pitch = {.pitch = 12 - 1},
+                                          .from = {LOW(from), HIGH(from)},
+                                          .to_surface = surface,
+                                          .from_surface = surface};
+    copy.to_surface.slice_distance = 4 / 4;
+    copy.to_surface.slice = 2;
+    BATCH_COMMAND(&batch, copy);
     batch_end(&batch);
 }
 
@@ -240,9 +328,7 @@ Test(streamer, refuses_what_it_does_not_know_of_surfaces)
     add_slice_copy(1);
     cr_assert_eq(run(), SHIM_FAILED);
     batch = batch_at(&gpu, 0);
-    // XY_FAST_COLOR_BLT of a tiled surface
-    BATCH(&batch, 2u << 29 | 0x44u << 22 | 2u << 19 | 14, 3u << 30 | 7, 0, 2u << 16 | 3,
-          LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    add_color_fill(gpu_address(RESULT), (struct shim_blt_pitch){.pitch = 8 - 1, .tiling = 3});
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_FAILED);
 }
@@ -256,7 +342,22 @@ static bool note(struct shim_address_space *space, const struct shim_walker *wal
     return true;
 }
 
-static void expect_sizes_and_payload(enum shim_family family)
+static struct shim_base_address base_at(uint64_t address)
+{
+    return (struct shim_base_address){
+        .is_set = 1, .low_page = LOW(address) >> 12, .high = HIGH(address)};
+}
+
+static void add_bases(void)
+{
+    const struct shim_state_base_address bases = {.length = sizeof(bases) / sizeof(uint32_t) - 2,
+                                                  .opcode = SHIM_STATE_BASE_ADDRESS,
+                                                  .general = base_at(gpu_address(0x4000)),
+                                                  .instruction = base_at(gpu_address(0x5000))};
+    BATCH_COMMAND(&batch, bases);
+}
+
+static void expect_sizes_and_payload(const struct shim_product *product)
 {
     const struct shim_walker_head head = {.indirect_length = 64,
                                           .indirect_start = 0x40,
@@ -273,10 +374,9 @@ static void expect_sizes_and_payload(enum shim_family family)
                    .value = {9}},
         .inline_data = {1, 2, 3, 4, 5, 6, 7, 8}};
     gpu_kernel = note;
-    shim_streamer_init(&streamer, gpu.space, family, 1);
-    BATCH(&batch, 0x61010000 | 14, LOW(gpu_address(0x4000)) | 1, HIGH(gpu_address(0x4000)), 0, 0, 0,
-          0, 0, 0, 0, LOW(gpu_address(0x5000)) | 1, HIGH(gpu_address(0x5000)), 0, 0, 0, 0);
-    batch_walker_of(&batch, family, head, &tail);
+    shim_streamer_init(&streamer, gpu.space, product, 1);
+    add_bases();
+    batch_walker_of(&batch, product->family, head, &tail);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(seen.start, gpu_address(0x5080));
@@ -296,23 +396,23 @@ static void expect_sizes_and_payload(enum shim_family family)
 
 Test(streamer, gives_a_kernel_its_sizes_and_payload)
 {
-    expect_sizes_and_payload(SHIM_FAMILY_XE2);
+    expect_sizes_and_payload(shim_product_find("bmg"));
 }
 
 Test(streamer, gives_a_kernel_its_sizes_and_payload_on_xe_hp)
 {
-    expect_sizes_and_payload(SHIM_FAMILY_XE_HP);
+    expect_sizes_and_payload(shim_product_find("dg2"));
 }
 
 // Four times: of the start twice, of the end twice. Xe2 writes 64 bits, families before it 32.
-static void expect_times(enum shim_family family, uint32_t size_bytes)
+static void expect_times(const struct shim_product *product, uint32_t size_bytes)
 {
     const struct shim_walker_head head = {.groups = {1, 1, 1}};
     const struct shim_walker_tail tail = {
         .result = {.operation = SHIM_RESULT_TIME,
                    .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))}}};
-    shim_streamer_init(&streamer, gpu.space, family, 1);
-    batch_walker_of(&batch, family, head, &tail);
+    shim_streamer_init(&streamer, gpu.space, product, 1);
+    batch_walker_of(&batch, product->family, head, &tail);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     const uint32_t start = *gpu_word(&gpu, RESULT);
@@ -325,12 +425,12 @@ static void expect_times(enum shim_family family, uint32_t size_bytes)
 
 Test(streamer, writes_times_of_64_bits)
 {
-    expect_times(SHIM_FAMILY_XE2, 8);
+    expect_times(shim_product_find("bmg"), 8);
 }
 
 Test(streamer, writes_times_of_32_bits_on_xe_hp)
 {
-    expect_times(SHIM_FAMILY_XE_HP, 4);
+    expect_times(shim_product_find("dg2"), 4);
 }
 
 Test(streamer, refuses_a_walker_of_another_family)
@@ -340,6 +440,92 @@ Test(streamer, refuses_a_walker_of_another_family)
     batch_walker_of(&batch, SHIM_FAMILY_XE_HP, head, &tail);
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_FAILED);
+}
+
+// ---- Tiles ----
+
+static unsigned runs;
+
+static bool count_run(struct shim_address_space *space, const struct shim_walker *walker)
+{
+    (void)space;
+    seen = *walker;
+    runs++;
+    return true;
+}
+
+// A walker of 8 groups in partitions of that many, behind which each tile stores its number where
+// its results lie.
+static void add_partitioned(uint32_t groups)
+{
+    const struct shim_walker_head head = {.is_partitioned = 1,
+                                          .partition_dimension = 1,
+                                          .partition_groups = groups,
+                                          .groups = {8, 1, 1}};
+    const struct shim_walker_tail tail = {
+        .result = {.operation = SHIM_RESULT_VALUE,
+                   .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))},
+                   .value = {9}}};
+    const struct shim_mi_register_mem store = {
+        .length = 2,
+        .adds_partition = 1,
+        .opcode = SHIM_MI_STORE_REGISTER_MEM,
+        .at = SHIM_REGISTER_PARTITION,
+        .address = {LOW(gpu_address(OTHER)), HIGH(gpu_address(OTHER))}};
+    gpu_kernel = count_run;
+    batch_walker_of(&batch, SHIM_FAMILY_XE_HP, head, &tail);
+    batch_barrier(&batch);
+    BATCH_COMMAND(&batch, store);
+    batch_end(&batch);
+}
+
+static void init_tile(struct shim_streamer *tile, uint32_t number)
+{
+    shim_streamer_init(tile, gpu.space, shim_product_find("pvc"), 1 + number);
+    shim_registers_write(&tile->registers, SHIM_REGISTER_PARTITION, number);
+    shim_registers_write(&tile->registers, SHIM_REGISTER_PARTITION_DISTANCE, 16);
+    shim_streamer_begin(tile, batch.address);
+}
+
+Test(streamer, tiles_share_a_kernel_and_each_has_its_results)
+{
+    static struct shim_streamer tiles[2];
+    add_partitioned(4);
+    for (uint32_t i = 0; i < 2; i++)
+        init_tile(&tiles[i], i);
+    cr_assert_eq(shim_streamer_run(&tiles[1]), SHIM_WAITS, "for the other tile");
+    cr_assert_eq(runs, 0);
+    cr_assert_eq(shim_streamer_run(&tiles[0]), SHIM_ENDED);
+    enum shim_progress progress = SHIM_WAITS;
+    while (progress == SHIM_WAITS)
+        progress = shim_streamer_run(&tiles[1]);
+    cr_assert_eq(progress, SHIM_ENDED);
+    cr_assert_eq(runs, 1);
+    cr_assert_eq(seen.groups[0], 8);
+    cr_assert_eq(*gpu_word(&gpu, RESULT), 9);
+    cr_assert_eq(*gpu_word(&gpu, RESULT + 8), 9);
+    cr_assert_eq(*gpu_word(&gpu, OTHER + 16), 1);
+}
+
+Test(streamer, partitions_that_leave_groups_out_are_refused)
+{
+    static struct shim_streamer tile;
+    add_partitioned(3);
+    init_tile(&tile, 0);
+    cr_assert_eq(shim_streamer_run(&tile), SHIM_FAILED);
+    cr_assert_eq(runs, 0);
+}
+
+Test(streamer, a_partition_that_comes_twice_is_refused)
+{
+    static struct shim_streamer tiles[2];
+    add_partitioned(4);
+    for (uint32_t i = 0; i < 2; i++)
+        init_tile(&tiles[i], 0);
+    cr_assert_eq(shim_streamer_run(&tiles[0]), SHIM_WAITS);
+    cr_assert_eq(shim_streamer_run(&tiles[1]), SHIM_FAILED);
+    shim_walkers_finish(&tiles[0].walkers);
+    cr_assert_eq(runs, 0);
 }
 
 static uint32_t time_at_first_build;
@@ -356,11 +542,10 @@ static void note_build(const struct shim_walker *walker)
 Test(streamer, has_kernels_built_before_a_time_that_is_taken_in_front_of_them)
 {
     gpu_kernel_prepare = note_build;
-    BATCH(&batch, 0x24u << 23 | 2, 0x2358, LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT)));
-    BATCH(&batch, 0x61010000 | 14, 0, 0, 0, 0, 0, 0, 0, 0, 0, LOW(gpu_address(0x5000)) | 1,
-          HIGH(gpu_address(0x5000)), 0, 0, 0, 0);
-    batch_walker(&batch, gpu_address(OTHER), 9);
-    batch.words[batch.count - 40 + 19] = 0x80; // the first instruction
+    add_register_store(0x2358);
+    add_bases();
+    batch_walker_of(&batch, SHIM_FAMILY_XE2, (struct shim_walker_head){.groups = {1, 1, 1}},
+                    &(struct shim_walker_tail){.descriptor = {.kernel_start = 0x80}});
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(builds, 2, "once ahead, once at its start");
@@ -373,8 +558,8 @@ Test(streamer, reads_group_counts_from_registers_in_an_indirect_launch)
     gpu_kernel = note;
     for (uint32_t i = 0; i < 3; i++)
         set_register(0x2500 + 4 * i, 10 + i);
-    batch_walker(&batch, gpu_address(RESULT), 1);
-    batch.words[batch.count - 40] |= 1u << 10;
+    batch_walker_of(&batch, SHIM_FAMILY_XE2, (struct shim_walker_head){.is_indirect = 1},
+                    &(struct shim_walker_tail){.result = {.operation = SHIM_RESULT_NONE}});
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     const uint32_t groups[3] = {10, 11, 12};
@@ -429,6 +614,6 @@ Test(streamer, fails_where_a_kernel_cannot_be_executed)
 
 Test(streamer, comes_back_from_commands_that_never_end)
 {
-    BATCH(&batch, 0x31u << 23 | 1, LOW(batch.address), HIGH(batch.address));
+    add_jump(batch.address, false);
     cr_assert_eq(run(), SHIM_GOES_ON);
 }
