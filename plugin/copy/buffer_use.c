@@ -168,23 +168,25 @@ static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_bu
                                         const struct zepi_buffer_gap *gap, zepi_wait_list_t wait,
                                         zepi_event_t *out_event)
 {
-    struct zepi_submit submit;
+    struct zepi_copy copy;
     zepi_event_t event;
+    const size_t size_bytes = gap->end_bytes - gap->begin_bytes;
     zepi_result_t result = zepi_event_create(buffer->context, &event);
     if (result != ZEPI_SUCCESS)
         return result;
     char *destination = (char *)buffer->places[to].memory + gap->begin_bytes;
     const char *source = (const char *)buffer->places[from].memory + gap->begin_bytes;
-    result = zepi_copy_begin(&submit, queue, wait, NULL, ZEPI_ENGINE_COPY, destination, source);
+    result = zepi_copy_begin(&copy, queue, wait, NULL, ZEPI_ENGINE_COPY, destination, source,
+                             size_bytes);
     result = zepi_capture_check_uncaptured(result);
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
     }
-    zepi_event_note_list(event, submit.queue_list);
-    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, submit.list, destination, source,
-                     gap->end_bytes - gap->begin_bytes, event->ze, submit.wait_count, submit.waits);
-    result = zepi_submit_end(&submit, result, NULL);
+    zepi_event_note_list(event, copy.submit.queue_list);
+    result = ZEPI_ZE(zeCommandListAppendMemoryCopy, copy.submit.list, destination, copy.source,
+                     size_bytes, event->ze, copy.submit.wait_count, copy.submit.waits);
+    result = zepi_copy_end(&copy, result, NULL);
     if (result == ZEPI_SUCCESS)
         *out_event = event;
     else

@@ -2,11 +2,8 @@
 #ifndef ZEPI_COPY_COPY_H
 #define ZEPI_COPY_COPY_H
 
-#include "device/device.h"
-#include "device/platform.h"
-#include "memory/usm.h"
+#include "copy/gate.h"
 #include "queue/command_list.h"
-#include "queue/submit.h"
 #include "ze/ze.h"
 
 // Copies between memories, as commands of a queue. Any thread, under no lock. The caller has
@@ -54,43 +51,6 @@ zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destina
                                     const struct zepi_layout *to, const void *source,
                                     const struct zepi_layout *from, ze_event_handle_t signal,
                                     uint32_t wait_count, ze_event_handle_t *waits);
-
-// Whether the driver has the quirk early-copies, and those of memory that it did not allocate.
-static inline bool zepi_queue_copies_early(const struct zepi_queue *queue)
-{
-    return queue->device->platform->quirks.bits & ZEPI_QUIRK_EARLY_COPIES;
-}
-
-// Whether a copy is gated there, as zepi did not allocate the memory. NULL stands for an image.
-static inline bool zepi_copy_is_gated(const struct zepi_queue *queue, const void *destination,
-                                      const void *source)
-{
-    const struct zepi_context *context = queue->context;
-    return __builtin_expect(((source && !zepi_usm_is_known_inside(context, source, 1)) ||
-                             (destination && !zepi_usm_is_known_inside(context, destination, 1))) &&
-                                zepi_queue_copies_early(queue),
-                            0);
-}
-
-// For a gated copy that its caller waits for: USM to copy to in place of memory of the host's,
-// which the caller writes then. Owned (zepi_usm_give); NULL: the copy goes to the destination.
-void *zepi_copy_stage_destination(struct zepi_queue *queue, const void *destination,
-                                  const void *source, size_t size_bytes) __attribute__((cold));
-
-// zepi_submit_begin for a copy.
-static inline zepi_result_t zepi_copy_begin(struct zepi_submit *submit, struct zepi_queue *queue,
-                                            zepi_wait_list_t wait, const zepi_event_t *out_event,
-                                            enum zepi_engine engine, const void *destination,
-                                            const void *source)
-{
-    return zepi_copy_is_gated(queue, destination, source)
-               ? zepi_submit_begin_gated(submit, queue, wait, out_event, engine)
-               : zepi_submit_begin(submit, queue, wait, out_event, engine);
-}
-
-// Under the mutex, before the append of a rectangle or an image: where the list keeps its order a
-// barrier waits for the gate, too (quirk forgotten-rectangles).
-zepi_result_t zepi_copy_append_gate(struct zepi_submit *submit);
 
 // ---- Copies without events, of a front end that has checked queue and ranges ----
 

@@ -51,10 +51,10 @@ zepi_result_t zepi_append_image_copy(ze_command_list_handle_t list,
 zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_copy *copy,
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_submit submit;
-    zepi_result_t result =
-        zepi_copy_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE,
-                        copy->to ? NULL : copy->to_memory, copy->from ? NULL : copy->from_memory);
+    struct zepi_copy frame;
+    zepi_result_t result = zepi_copy_begin(&frame, queue, wait, out_event, ZEPI_ENGINE_COMPUTE,
+                                           copy->to ? NULL : copy->to_memory,
+                                           copy->from ? NULL : copy->from_memory, 0);
     if (result == ZEPI_CAPTURED) {
         const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY_IMAGE,
                                                    .image_copy = copy};
@@ -62,9 +62,7 @@ zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_
     }
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_copy_append_gate(&submit);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_append_image_copy(submit.list, copy, submit.signal, submit.wait_count,
-                                        submit.waits);
-    return zepi_submit_end(&submit, result, out_event);
+    result = zepi_append_image_copy(frame.submit.list, copy, frame.submit.signal,
+                                    frame.submit.wait_count, frame.submit.waits);
+    return zepi_copy_end(&frame, result, out_event);
 }

@@ -7,22 +7,8 @@
 #include "device/platform.h"
 #include "ze/ze.h"
 
-// A gate that stays closed holds the queue up for ever: a failure is tried again.
-static void open_gate(struct zepi_event *gate)
-{
-    struct zepi_error error;
-    zepi_error_save(&error);
-    if (zepi_event_signal(gate) != ZEPI_SUCCESS)
-        zepi_event_signal(gate);
-    zepi_error_restore(&error);
-    zepi_release(gate);
-}
-
 void zepi_submit_finish_lists(struct zepi_submit *submit)
 {
-    // First: what follows may wait for the command.
-    if (submit->gate)
-        open_gate(submit->gate);
     zepi_free(submit->owned_waits);
     for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
         zepi_queue_release_later(submit->queue, submit->foreign_waits[i]);
@@ -43,7 +29,6 @@ static void need_lists(struct zepi_submit *submit)
     submit->signal_count = 0;
     submit->foreign_waits = NULL;
     submit->foreign_wait_count = 0;
-    submit->gate = NULL;
 }
 
 // Whether a list of the queue can wait for the event.
@@ -242,38 +227,6 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);
-}
-
-zepi_result_t zepi_submit_begin_gated(struct zepi_submit *submit, struct zepi_queue *queue,
-                                      zepi_wait_list_t wait, const zepi_event_t *out_event,
-                                      enum zepi_engine engine)
-{
-    struct zepi_event *gate;
-    zepi_event_t inline_events[ZEPI_QUEUE_WAITS];
-    zepi_event_t *events = inline_events;
-    zepi_result_t result = zepi_event_create(queue->context, &gate);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (wait.count >= ZEPI_QUEUE_WAITS)
-        events = zepi_allocate((size_t)wait.count + 1, sizeof(events[0]));
-    if (events) {
-        for (uint32_t i = 0; i < wait.count; i++)
-            events[i] = wait.events[i];
-        events[wait.count] = gate;
-        const zepi_wait_list_t all = {events, wait.count + 1};
-        result = zepi_submit_begin(submit, queue, all, out_event, engine);
-    } else {
-        result = zepi_fail_no_memory();
-    }
-    if (events != inline_events)
-        zepi_free(events);
-    if (result != ZEPI_SUCCESS) {
-        zepi_event_abandon(gate);
-        return result;
-    }
-    need_lists(submit);
-    submit->gate = gate;
-    return ZEPI_SUCCESS;
 }
 
 void zepi_submit_cancel(struct zepi_submit *submit)

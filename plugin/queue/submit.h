@@ -43,7 +43,6 @@ struct zepi_submit {
     // those that a barrier in the list waits for: the queue holds them. NULL: none.
     struct zepi_event **foreign_waits;
     uint32_t foreign_wait_count;
-    struct zepi_event *gate; // a reference: of zepi_submit_begin_gated; NULL: none
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };
 
@@ -72,14 +71,6 @@ void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, n
 // For a caller that is to hold a lock while it appends: waits for the events of the wait list for
 // which the append would wait, since no command list of the queue can.
 zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_list_t wait);
-
-// Whether a command of the queue is sure to have nothing before it. Without the mutex.
-static inline bool zepi_queue_has_nothing_before(const struct zepi_queue *queue)
-{
-    // Relaxed: a host that has the list's handle, and may have appended to the list, got it before.
-    return zepi_queue_is_idle(queue) &&
-           !atomic_load_explicit(&queue->lists[0]->is_exported, memory_order_relaxed);
-}
 
 // ---- The frame ----
 
@@ -146,12 +137,6 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
         zepi_release(event);
     return appended;
 }
-
-// zepi_submit_begin for a command that must not begin before it has been appended, and must have an
-// event to wait for: one of the host's, which is signalled when the submission ends.
-zepi_result_t zepi_submit_begin_gated(struct zepi_submit *submit, struct zepi_queue *queue,
-                                      zepi_wait_list_t wait, const zepi_event_t *out_event,
-                                      enum zepi_engine engine) __attribute__((cold, noinline));
 
 // In place of the end, before anything was appended for the command: nothing has happened.
 void zepi_submit_cancel(struct zepi_submit *submit);
