@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <time.h>
 
-// Nanoseconds on the host's clock, which never goes back.
+// Nanoseconds on the host's clock, which never goes back, and whose rate is not adjusted: it runs
+// beside a device's clock as the two crystals do.
 static inline uint64_t zepi_clock_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 

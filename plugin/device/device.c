@@ -2,10 +2,16 @@
 #include "device/device.h"
 
 #include "core/alloc.h"
+#include "core/clock.h"
 #include "core/list.h"
 #include "core/options.h"
 #include "device/platform.h"
 #include "ze/ze.h"
+
+// Of a pair of clocks (zepi_device_ticks_at).
+#define CLOCK_PAIR_NS 100000000
+#define CLOCK_QUERY_NS 20000
+#define CLOCK_QUERIES 3
 
 static void device_destroy(void *object)
 {
@@ -253,9 +259,45 @@ uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t tick
     return ticks / hz * 1000000000u + (uint64_t)((__uint128_t)(ticks % hz) * 1000000000u / hz);
 }
 
-uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns)
+// A thread that loses its processor in the middle tries again.
+static zepi_result_t device_read_clocks(const struct zepi_device *device,
+                                        struct zepi_clock_pair *out_pair)
 {
-    return (uint64_t)((__uint128_t)ns * device->timer_hz / 1000000000u);
+    zepi_result_t result = ZEPI_SUCCESS;
+    uint64_t least_ns = UINT64_MAX;
+    for (int i = 0; i < CLOCK_QUERIES && result == ZEPI_SUCCESS && least_ns > CLOCK_QUERY_NS; i++) {
+        // Not the driver's host time: Level Zero does not say of which clock that is.
+        struct zepi_clock_pair pair = {.host_ns = zepi_clock_ns()};
+        uint64_t driver_ns;
+        result = ZEPI_ZE(zeDeviceGetGlobalTimestamps, device->ze, &driver_ns, &pair.ticks);
+        const uint64_t needed_ns = zepi_clock_ns() - pair.host_ns;
+        if (result == ZEPI_SUCCESS && needed_ns < least_ns) {
+            least_ns = needed_ns;
+            *out_pair = pair;
+        }
+    }
+    return result;
+}
+
+zepi_result_t zepi_device_ticks_at(struct zepi_device *device, uint64_t host_ns,
+                                   uint64_t *out_ticks)
+{
+    zepi_mutex_lock(&device->clock_mutex);
+    struct zepi_clock_pair pair = device->clock;
+    zepi_mutex_unlock(&device->clock_mutex);
+    if (pair.ticks == 0 || host_ns > pair.host_ns + CLOCK_PAIR_NS) {
+        const zepi_result_t result = device_read_clocks(device, &pair);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        zepi_mutex_lock(&device->clock_mutex);
+        device->clock = pair;
+        zepi_mutex_unlock(&device->clock_mutex);
+    }
+    const bool is_later = host_ns >= pair.host_ns;
+    const uint64_t apart_ns = is_later ? host_ns - pair.host_ns : pair.host_ns - host_ns;
+    const uint64_t apart = (uint64_t)((__uint128_t)apart_ns * device->timer_hz / 1000000000u);
+    *out_ticks = is_later ? pair.ticks + apart : apart < pair.ticks ? pair.ticks - apart : 1;
+    return ZEPI_SUCCESS;
 }
 
 uint64_t zepi_device_timer_resolution_ns(const struct zepi_device *device)

@@ -3,9 +3,16 @@
 #define ZEPI_DEVICE_DEVICE_H
 
 #include "cache/digest.h"
+#include "core/mutex.h"
 #include "core/object.h"
 
 struct zepi_platform;
+
+// One moment on the clocks of host and device.
+struct zepi_clock_pair {
+    uint64_t host_ns; // zepi_clock_ns
+    uint64_t ticks;   // 0: none yet
+};
 
 // A device or sub-device. Made with its platform, and there as long; filled, then never written but
 // for properties that are found out later.
@@ -33,6 +40,8 @@ struct zepi_device {
     size_t max_fill_pattern_bytes;
     uint64_t timer_hz;                // of timestamps
     uint64_t timestamp_mask;          // valid bits of a kernel's timestamps
+    struct zepi_mutex clock_mutex;    // guards the next; nothing is called under it
+    struct zepi_clock_pair clock;     // zepi_device_ticks_at
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
     atomic_uint next_engine;      // for compute, of the next command list that may be on any
@@ -59,8 +68,14 @@ struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_
 
 // Nanoseconds of a number of ticks of the device's clock.
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks);
-// Ticks of the device's clock in a number of nanoseconds.
-uint64_t zepi_device_ns_to_ticks(const struct zepi_device *device, uint64_t ns);
+
+// The device's clock at a moment of zepi_clock_ns in the past: at least 1 tick. Asks the driver if
+// the moment is more than 100 ms behind the last pair of both clocks. The result is late by the
+// time of a query of the driver at most (three are tried, until one takes less than 20
+// microseconds); to this comes the drift of the clocks between the moment and the pair: 10
+// microseconds for clocks that differ by 100 ppm and a moment that is asked for within 100 ms.
+zepi_result_t zepi_device_ticks_at(struct zepi_device *device, uint64_t host_ns,
+                                   uint64_t *out_ticks);
 
 // Nanoseconds between two ticks, rounded, at least 1.
 uint64_t zepi_device_timer_resolution_ns(const struct zepi_device *device);

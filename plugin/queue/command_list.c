@@ -206,8 +206,8 @@ static void defer_list_release(struct zepi_command_list *list)
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle)
 {
     if (is_idle && !atomic_load_explicit(&list->is_exported, memory_order_relaxed)) {
-        zepi_event_cache_settle(&list->events);
-        zepi_event_cache_settle(&list->markers);
+        zepi_event_cache_flush(&list->events);
+        zepi_event_cache_flush(&list->markers);
         list = add_free_list(command_lists_of(list->context), list);
     }
     if (list)

@@ -81,6 +81,17 @@ static void event_note_complete(struct zepi_event *event)
         zepi_timeline_reach(event->point.timeline, event->point.seqno);
 }
 
+// Without a call of the driver: a later event of the list may have told.
+static bool event_is_over(struct zepi_event *event)
+{
+    if (zepi_event_is_known_complete(event))
+        return true;
+    if (!event->point.timeline || event->has_failed || !zepi_point_is_reached(event->point))
+        return false;
+    zepi_event_set_complete(event);
+    return true;
+}
+
 zepi_result_t zepi_event_signal(zepi_event_t event)
 {
     const zepi_result_t result = ZEPI_ZE(zeEventHostSignal, event->ze);
@@ -123,7 +134,7 @@ static __attribute__((cold, noinline)) zepi_result_t event_wait_for_signal(struc
 
 static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
-    if (zepi_event_is_known_complete(event))
+    if (event_is_over(event))
         return ZEPI_SUCCESS;
     if (__builtin_expect(event->is_reusable, 0))
         return event_wait_for_signal(event, timeout_ns);
@@ -143,7 +154,8 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
 {
     const bool is_limited = timeout_ns != UINT64_MAX;
     const uint64_t start_ns = is_limited ? zepi_clock_ns() : 0;
-    for (uint32_t i = 0; i < count; i++) {
+    // The last one first: in an in-order list it tells of those before it.
+    for (uint32_t i = count; i-- > 0;) {
         const uint64_t passed_ns = is_limited ? zepi_clock_ns() - start_ns : 0;
         const uint64_t left_ns = !is_limited              ? UINT64_MAX
                                  : passed_ns < timeout_ns ? timeout_ns - passed_ns
@@ -157,7 +169,7 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
 
 zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
 {
-    if (!zepi_event_is_known_complete(event) && !event->capture) {
+    if (!event_is_over(event) && !event->capture) {
         const ze_result_t ze = zepi_event_slot_ask(event->slot);
         if (ze != ZE_RESULT_NOT_READY) {
             const zepi_result_t result = zepi_check_ze(ze, "zeEventQueryStatus");

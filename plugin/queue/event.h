@@ -41,12 +41,8 @@ struct zepi_event {
     uint64_t submit_ns; // on the host's clock; of timed events
     // The same on the device's clock; 0: not asked for yet (event_times.h).
     atomic_uint_fast64_t submit_ticks;
-    uint32_t label; // the front end's
-    // Of the first of a chain that waits for its commands: either for all queues, or, in an
-    // in-order queue, for the last of them.
-    struct zepi_deferred deferred;
-    struct zepi_event *next_chain;
-    struct zepi_event *newest;
+    uint32_t label;                // the front end's
+    struct zepi_deferred deferred; // of the first of a chain that commands may still use
 };
 
 extern const struct zepi_type zepi_event_type;

@@ -12,20 +12,15 @@
 //   for them wait for the counter's value. Those with times may only be used again at once
 //   if no command waits (quirk timed-waits-read-times).
 // - Others that are known to be complete, and that no command waits for, are reset.
-// - Those of an in-order queue are complete when a later one is, so that one query is enough for
-//   a whole chain.
-// - All others are freed later (deferred_free.h), a whole chain at once, and then reset.
+// - Others that no command waits for are reset once their list has come past them.
+// - All others are reset once all lists of the context have come past this moment.
 
 struct zepi_command_list;
 
 struct zepi_event_cache {
     alignas(64) enum zepi_event_kind kind; // a power of two in size: caches are indexed
-    struct zepi_event *free;    // under the queue's mutex, as the next two; not signalled
-    struct zepi_event *pending; // chains of an in-order queue, oldest first
-    struct zepi_event *last_pending;
-    uint32_t made_count;
-    uint32_t taken_count;           // since the last look at released ones
-    struct zepi_command_list *list; // borrowed: the one that this is part of
+    struct zepi_event *free;               // under the queue's mutex; not signalled
+    struct zepi_command_list *list;        // borrowed: the one that this is part of
     // Pushed by any thread, taken as a whole: those that may be used again, or reset, and those
     // whose commands may not be over.
     _Atomic(struct zepi_event *) usable;
@@ -47,7 +42,6 @@ static inline struct zepi_event *zepi_event_cache_take(struct zepi_event_cache *
             return NULL;
     }
     cache->free = event->next;
-    cache->taken_count++;
     event->flags = 0;
     return event;
 }
@@ -85,8 +79,9 @@ static inline void zepi_event_cache_return(struct zepi_event_cache *cache, struc
 // Finds or makes events. Not under the queue's mutex: calls the driver.
 zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zepi_queue *queue);
 
-// The list's queue goes, and all commands are complete.
-void zepi_event_cache_settle(struct zepi_event_cache *cache);
+// Has released events come back once no command uses them. Also when the list's queue has gone, and
+// all commands are complete.
+void zepi_event_cache_flush(struct zepi_event_cache *cache);
 
 // The list, with this ownership, goes, and no command uses its events.
 void zepi_event_cache_finish(struct zepi_event_cache *cache, zepi_ownership_t ownership);

@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "sync/deferred.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct zepi_command_list;
@@ -48,6 +49,7 @@ struct zepi_event_pools {
     struct zepi_event_slot *free[ZEPI_EVENT_KINDS];
     uint32_t burst_events[ZEPI_EVENT_KINDS]; // of the last burst: each is twice as large
     struct zepi_event_burst *bursts;         // owned
+    atomic_bool is_polling; // a thread polls the context's lists, for want of a free event
 };
 
 static inline struct zepi_event_pools *zepi_event_pools_of(const struct zepi_context *context)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "queue/command/event_times.h"
 
-#include "core/clock.h"
 #include "core/list.h"
 #include "device/device.h"
 #include "queue/command_list.h"
@@ -33,19 +32,13 @@ void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
 
 zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks)
 {
-    const struct zepi_device *device = event->queue->device;
     uint64_t ticks = atomic_load_explicit(&event->submit_ticks, memory_order_relaxed);
     if (ticks == 0) {
-        uint64_t host_ns;
-        uint64_t now_ticks;
-        // Not the driver's host time: Level Zero does not say of which clock that is.
-        const uint64_t now_ns = zepi_clock_ns();
+        uint64_t found;
         const zepi_result_t result =
-            ZEPI_ZE(zeDeviceGetGlobalTimestamps, device->ze, &host_ns, &now_ticks);
+            zepi_device_ticks_at(event->queue->device, event->submit_ns, &found);
         if (result != ZEPI_SUCCESS)
             return result;
-        const uint64_t passed = zepi_device_ns_to_ticks(device, now_ns - event->submit_ns);
-        const uint64_t found = passed < now_ticks ? now_ticks - passed : 1;
         // Of several threads, the first one decides: every query gets the same value.
         if (atomic_compare_exchange_strong_explicit(&event->submit_ticks, &ticks, found,
                                                     memory_order_relaxed, memory_order_relaxed))

@@ -18,7 +18,7 @@ uint64_t zepi_timestamp_after(uint64_t mask, uint64_t ticks, uint64_t since);
 uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since);
 
 // When the command of a timed event was submitted, on the device's clock. The host's clock was read
-// then, since that costs little; the device's is read at the first query, and kept.
+// then, since that costs little; it is converted at the first query (zepi_device_ticks_at).
 zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks);
 // The same in nanoseconds, of a reusable event's last signal, too.
 zepi_result_t zepi_event_get_submit_ns(struct zepi_event *event, uint64_t *out_ns);

@@ -515,6 +515,80 @@ Test(event_times, need_no_more_events_with_every_round, .init = set_up_profiling
     queue_free(one);
 }
 
+// The device's clock is asked a few times in 100 ms, however many events are.
+Test(event_times, ask_the_device_for_its_clock_now_and_then, .init = set_up_profiling,
+     .fini = queue_tear_down)
+{
+    enum { COUNT = 500, MOST_IN_100_MS = 3 };
+    float *one = queue_allocate(2 * ITEMS);
+    const uint64_t begin_ns = now_ns();
+    ze_cpu.reset_counts();
+    for (int i = 0; i < COUNT; i++) {
+        zepi_event_times_t times = {.size = sizeof(times)};
+        zepi_event_t event;
+        TEST_OK(zepi.queue_copy(gear.queue, one, one + ITEMS, 4, TEST_NO_WAIT, &event));
+        TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+        TEST_OK(zepi.event_get_times(event, &times));
+        TEST_OK(zepi.release(event));
+    }
+    const uint64_t most = MOST_IN_100_MS * (2 + (now_ns() - begin_ns) / 100000000);
+    cr_assert_leq(ze_cpu.get_count("zeDeviceGetGlobalTimestamps"), most);
+    queue_free(one);
+}
+
+// The last event of an in-order list tells of those before it.
+static void check_waits(uint64_t list_count)
+{
+    enum { COUNT = 8 };
+    zepi_event_t events[COUNT];
+    float *one = queue_allocate(2 * ITEMS);
+    for (int i = 0; i < COUNT; i++)
+        TEST_OK(zepi.queue_copy(gear.queue, one, one + ITEMS, 4, TEST_NO_WAIT, &events[i]));
+    ze_cpu.reset_counts();
+    TEST_OK(zepi.event_wait(COUNT, events, UINT64_MAX));
+    for (int i = 0; i < COUNT; i++)
+        cr_assert_eq(status_of(events[i]), ZEPI_EVENT_COMPLETE);
+    cr_assert_leq(ze_cpu.get_count("zeEventHostSynchronize"), list_count);
+    cr_assert_eq(ze_cpu.get_count("zeEventQueryStatus"), 0);
+    for (int i = 0; i < COUNT; i++)
+        TEST_OK(zepi.release(events[i]));
+    queue_free(one);
+}
+
+Test(event_times, of_eight_commands_need_one_wait, .init = set_up_profiling,
+     .fini = queue_tear_down)
+{
+    check_waits(1);
+}
+
+Test(event_times, of_eight_commands_out_of_order_need_one_wait_a_list,
+     .init = set_up_profiling_out_of_order, .fini = queue_tear_down)
+{
+    check_waits(2);
+}
+
+// Each command waits for the one before, and the host for the last one of a round alone.
+Test(event_times, need_no_more_events_after_ten_commands, .fini = queue_tear_down)
+{
+    enum { COUNT = 5, ROUNDS = 200 };
+    zepi_event_t events[COUNT];
+    setenv("ZE_CPU_EXECUTE", "0", 1); // no command is late
+    set_up_profiling_out_of_order();
+    float *one = queue_allocate(2 * ITEMS);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round == 2)
+            ze_cpu.reset_counts();
+        for (int i = 0; i < COUNT; i++)
+            TEST_OK(zepi.queue_copy(gear.queue, one, one + ITEMS, 4,
+                                    i > 0 ? WAIT_FOR(events[i - 1]) : TEST_NO_WAIT, &events[i]));
+        TEST_OK(zepi.event_wait(1, &events[COUNT - 1], UINT64_MAX));
+        for (int i = 0; i < COUNT; i++)
+            TEST_OK(zepi.release(events[i]));
+    }
+    cr_assert_eq(ze_cpu.get_count("zeEventCreate"), 0);
+    queue_free(one);
+}
+
 Test(event_times, do_not_wrap_where_the_device_does)
 {
     setenv("ZE_CPU_TIMESTAMP_BITS", "32", 1);
