@@ -20,7 +20,7 @@ zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi
     struct zepi_graph_native *native = zepi_allocate(1, sizeof(*native));
     if (!native)
         return zepi_fail_no_memory();
-    const zepi_result_t result = zepi_closed_list_create(context, device, NULL, &native->ze);
+    const zepi_result_t result = zepi_closed_list_take(context, device, NULL, &native->ze);
     if (result != ZEPI_SUCCESS) {
         zepi_free(native);
         return result;

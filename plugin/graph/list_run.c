@@ -75,9 +75,9 @@ zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_dev
         return zepi_fail_no_memory();
     run->context = context;
     run->device = device;
-    zepi_result_t result = zepi_closed_list_create(context, device, NULL, &run->before);
+    zepi_result_t result = zepi_closed_list_take(context, device, NULL, &run->before);
     if (result == ZEPI_SUCCESS)
-        result = zepi_closed_list_create(context, device, NULL, &run->after);
+        result = zepi_closed_list_take(context, device, NULL, &run->after);
     if (result == ZEPI_SUCCESS)
         result = list_run_create_queue(run, &run->queue);
     if (result == ZEPI_SUCCESS)

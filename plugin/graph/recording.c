@@ -39,6 +39,20 @@ zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording)
     return recording->run ? zepi_list_run_wait(recording->run) : ZEPI_SUCCESS;
 }
 
+static const void *recording_extension(const struct zepi_recording *recording)
+{
+    return recording->is_mutable ? &zepi_mutable_list_desc : NULL;
+}
+
+// Nothing of it runs: gives its lists to the next recording.
+static void recording_give_lists(struct zepi_recording *recording)
+{
+    for (uint32_t i = 0; i < recording->own_count; i++)
+        zepi_closed_list_give(recording->uses.context, recording->uses.device,
+                              recording_extension(recording), recording->own[i]);
+    recording->own_count = 0;
+}
+
 static void recording_destroy_lists(struct zepi_recording *recording)
 {
     for (uint32_t i = 0; i < recording->own_count; i++)
@@ -85,7 +99,9 @@ void zepi_recording_destroy(struct zepi_recording *recording)
 {
     if (!recording)
         return;
-    zepi_recording_wait_for_run(recording);
+    const bool is_over = zepi_recording_wait_for_run(recording) == ZEPI_SUCCESS;
+    if (is_over && zepi_recording_ask_idle(recording) == ZEPI_SUCCESS)
+        recording_give_lists(recording);
     zepi_release(recording->last);
     release_kept_queues(recording);
     zepi_recorded_uses_finish(&recording->uses);
@@ -235,9 +251,9 @@ static zepi_result_t recording_open_list(struct zepi_recording *recording, uint3
                                          ze_command_list_handle_t *out_list)
 {
     if (index == recording->own_count) {
-        const zepi_result_t result = zepi_closed_list_create(
-            recording->uses.context, recording->uses.device,
-            recording->is_mutable ? &zepi_mutable_list_desc : NULL, &recording->own[index]);
+        const zepi_result_t result =
+            zepi_closed_list_take(recording->uses.context, recording->uses.device,
+                                  recording_extension(recording), &recording->own[index]);
         if (result != ZEPI_SUCCESS)
             return result;
         recording->own_count++;

@@ -9,13 +9,24 @@
 
 #include <stddef.h>
 
-#define FREE_COMMAND_LISTS 32 // of a context, of all kinds
+// Of a context, of all kinds.
+#define FREE_COMMAND_LISTS 32
+#define FREE_CLOSED_LISTS 8
+
+// A list to be recorded, closed and executed. It is open and empty.
+struct free_closed_list {
+    ze_command_list_handle_t ze; // owned
+    const struct zepi_device *device;
+    const void *extension;
+};
 
 // The free command lists of a context.
 struct zepi_command_lists {
     struct zepi_mutex mutex;        // guards the members below; nothing is called under it
     struct zepi_command_list *free; // owned; last released first
     uint32_t count;
+    struct free_closed_list closed[FREE_CLOSED_LISTS];
+    uint32_t closed_count;
     _Atomic uint32_t queue_numbers; // a bit for each that is taken
 };
 
@@ -97,22 +108,68 @@ static zepi_result_t create_ze_list(struct zepi_context *context,
     return zepi_check_ze(ze, "zeCommandListCreateImmediate");
 }
 
-zepi_result_t zepi_closed_list_create(struct zepi_context *context,
-                                      const struct zepi_device *device, const void *extension,
-                                      ze_command_list_handle_t *out_list)
+static ze_command_list_handle_t take_closed_list(struct zepi_command_lists *lists,
+                                                 const struct zepi_device *device,
+                                                 const void *extension)
+{
+    ze_command_list_handle_t found = NULL;
+    zepi_mutex_lock(&lists->mutex);
+    for (uint32_t i = lists->closed_count; i-- > 0 && !found;) {
+        if (lists->closed[i].device == device && lists->closed[i].extension == extension) {
+            found = lists->closed[i].ze;
+            lists->closed[i] = lists->closed[--lists->closed_count];
+        }
+    }
+    zepi_mutex_unlock(&lists->mutex);
+    return found;
+}
+
+zepi_result_t zepi_closed_list_take(struct zepi_context *context, const struct zepi_device *device,
+                                    const void *extension, ze_command_list_handle_t *out_list)
 {
     const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
                                          .pNext = extension,
                                          .commandQueueGroupOrdinal = device->compute_ordinal};
-    ze_command_list_handle_t list;
+    ze_command_list_handle_t list = take_closed_list(command_lists_of(context), device, extension);
     unsigned attempt = 0;
-    ze_result_t ze;
-    do
-        ze = zepi_ze.zeCommandListCreate(context->ze, device->ze, &desc, &list);
-    while (zepi_context_reclaim(context, ze, &attempt));
+    ze_result_t ze = ZE_RESULT_SUCCESS;
+    if (!list) {
+        do
+            ze = zepi_ze.zeCommandListCreate(context->ze, device->ze, &desc, &list);
+        while (zepi_context_reclaim(context, ze, &attempt));
+    }
     if (ze == ZE_RESULT_SUCCESS)
         *out_list = list;
     return zepi_check_ze(ze, "zeCommandListCreate");
+}
+
+void zepi_closed_list_give(struct zepi_context *context, const struct zepi_device *device,
+                           const void *extension, ze_command_list_handle_t list)
+{
+    struct zepi_command_lists *lists = command_lists_of(context);
+    bool is_kept = zepi_ze.zeCommandListReset(list) == ZE_RESULT_SUCCESS;
+    zepi_mutex_lock(&lists->mutex);
+    is_kept = is_kept && lists->closed_count < FREE_CLOSED_LISTS;
+    if (is_kept)
+        lists->closed[lists->closed_count++] = (struct free_closed_list){list, device, extension};
+    zepi_mutex_unlock(&lists->mutex);
+    if (!is_kept)
+        zepi_ze.zeCommandListDestroy(list);
+}
+
+// Destroys the lists that are free. Returns whether there were any.
+static bool destroy_closed_lists(struct zepi_command_lists *lists)
+{
+    struct free_closed_list closed[FREE_CLOSED_LISTS];
+    zepi_mutex_lock(&lists->mutex);
+    const uint32_t count = lists->closed_count;
+    for (uint32_t i = 0; i < count; i++)
+        closed[i] = lists->closed[i];
+    lists->closed_count = 0;
+    zepi_mutex_unlock(&lists->mutex);
+    for (uint32_t i = 0; i < count; i++)
+        zepi_ze.zeCommandListDestroy(closed[i].ze);
+    return count > 0;
 }
 
 zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
@@ -227,7 +284,7 @@ static struct zepi_command_list *take_all_free_lists(struct zepi_command_lists *
 static bool command_lists_reclaim(struct zepi_context *context, uint64_t timeout_ns)
 {
     struct zepi_command_list *list = take_all_free_lists(command_lists_of(context));
-    const bool is_any = list != NULL;
+    const bool is_any = destroy_closed_lists(command_lists_of(context)) || list;
     (void)timeout_ns;
     while (list) {
         struct zepi_command_list *next = list->next;
@@ -240,6 +297,7 @@ static bool command_lists_reclaim(struct zepi_context *context, uint64_t timeout
 static void command_lists_finish(struct zepi_context *context)
 {
     struct zepi_command_list *list = take_all_free_lists(command_lists_of(context));
+    destroy_closed_lists(command_lists_of(context));
     while (list) {
         struct zepi_command_list *next = list->next;
         zepi_release(list);

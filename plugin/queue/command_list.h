@@ -89,13 +89,17 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
 // The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
 
-// Makes an open command list of no queue, to be recorded, closed and executed more than once. The
-// caller destroys it. `extension` is the descriptor's chain, or NULL. The caller holds no lock that
-// an end of an execution or a deferred free needs: if the driver lacks memory, the context gives
-// back unused memory.
-zepi_result_t zepi_closed_list_create(struct zepi_context *context,
-                                      const struct zepi_device *device, const void *extension,
-                                      ze_command_list_handle_t *out_list);
+// An open command list of no queue, to be recorded, closed and executed more than once: a free one,
+// or a new one, which the caller gives back or destroys. `extension` is the descriptor's chain, or
+// NULL; lists with the same one serve each other's users. The caller holds no lock that an end of
+// an execution or a deferred free needs: if the driver lacks memory, the context gives back unused
+// memory.
+zepi_result_t zepi_closed_list_take(struct zepi_context *context, const struct zepi_device *device,
+                                    const void *extension, ze_command_list_handle_t *out_list);
+// Nothing executes the list any more, and all that it uses is still there: keeps a few for the next
+// takers.
+void zepi_closed_list_give(struct zepi_context *context, const struct zepi_device *device,
+                           const void *extension, ze_command_list_handle_t list);
 
 // A small number for a queue of the context, or ZEPI_NO_QUEUE_NUMBER. State that is kept by number
 // is the queue's own while it lives.

@@ -198,30 +198,73 @@ ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIn
             .value.memObjTuple = {hArgValue, pProperties ? pProperties->memoryAccess : 0}});
 }
 
+// Arguments that were never set: of a launch that is enqueued an error; of one that is recorded
+// NULL and 0, as in Intel's adapters, since updates may set them before it is executed.
+enum unset { UNSET_IS_REFUSED, UNSET_IS_ZERO };
+
+static ur_result_t refuse_unset(const struct zepi_device_kernel *device_kernel, uint32_t index)
+{
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                          "argument %u of kernel '%s' was not set", index, device_kernel->name);
+}
+
+// Makes the record of an argument that was not set, which it is not afterwards either.
+static ur_result_t set_zero_locked(struct zepi_ur_set_arguments *set, uint32_t index,
+                                   const struct zepi_device_kernel *device_kernel)
+{
+    const struct zepi_kernel_argument *declared = &device_kernel->arguments[index];
+    const size_t size = declared->size_bytes > 0 ? declared->size_bytes : sizeof(uint64_t);
+    struct place *place = &set->places[index];
+    ur_exp_kernel_arg_properties_t record = {
+        .type = UR_EXP_KERNEL_ARG_TYPE_POINTER, .index = index, .size = sizeof(void *)};
+    // Nothing but sizes is known of native code's.
+    switch (device_kernel->is_described ? declared->kind : ZEPI_SPIRV_ARGUMENT_VALUE) {
+    case ZEPI_SPIRV_ARGUMENT_GLOBAL:
+    case ZEPI_SPIRV_ARGUMENT_CONSTANT:
+        break;
+    case ZEPI_SPIRV_ARGUMENT_VALUE:
+        if (!place->bytes)
+            place->bytes = zepi_allocate(1, size);
+        if (!place->bytes)
+            return zepi_ur_result(zepi_fail_no_memory());
+        place->size_bytes = size;
+        record.type = UR_EXP_KERNEL_ARG_TYPE_VALUE;
+        record.size = size;
+        record.value.value = place->bytes;
+        break;
+    default:
+        return refuse_unset(device_kernel, index);
+    }
+    set->records[index] = record;
+    return UR_RESULT_SUCCESS;
+}
+
 // The kernel's list, locked, to be given back with set_arguments_unlock(). A kernel that takes no
 // arguments has none, which is no error.
-static ur_result_t set_arguments_lock(ur_kernel_handle_t handle,
+static ur_result_t set_arguments_lock(ur_kernel_handle_t handle, enum unset unset,
                                       struct zepi_ur_set_arguments **out_set)
 {
-    const ur_result_t result = zepi_ur_check_kernel(handle);
+    ur_result_t result = zepi_ur_check_kernel(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
-    struct zepi_ur_set_arguments *found = set_arguments_find(kernel);
-    const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->argument_count;
-    uint32_t index = 0;
-    if (found)
-        zepi_mutex_lock(&found->mutex);
-    while (found && index < count && found->places[index].is_set)
-        index++;
-    if (index < count) {
-        if (found)
-            zepi_mutex_unlock(&found->mutex);
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                              "argument %u of kernel '%s' was not set", index, kernel->name);
+    const struct zepi_device_kernel *device_kernel = zepi_ur_kernel_any_device_kernel(kernel);
+    const uint32_t count = device_kernel->argument_count;
+    struct zepi_ur_set_arguments *set = count > 0 ? set_arguments_find_or_create(kernel) : NULL;
+    if (count > 0 && !set)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    if (set)
+        zepi_mutex_lock(&set->mutex);
+    for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++) {
+        if (!set->places[i].is_set)
+            result = unset == UNSET_IS_ZERO ? set_zero_locked(set, i, device_kernel)
+                                            : refuse_unset(device_kernel, i);
     }
-    *out_set = found;
-    return UR_RESULT_SUCCESS;
+    if (result == UR_RESULT_SUCCESS)
+        *out_set = set;
+    else
+        zepi_mutex_unlock(&set->mutex);
+    return result;
 }
 
 static void set_arguments_unlock(struct zepi_ur_set_arguments *set)
@@ -239,7 +282,7 @@ ur_result_t zepi_urEnqueueKernelLaunch(ur_queue_handle_t hQueue, ur_kernel_handl
                                        ur_event_handle_t *phEvent)
 {
     struct zepi_ur_set_arguments *found;
-    ur_result_t result = set_arguments_lock(hKernel, &found);
+    ur_result_t result = set_arguments_lock(hKernel, UNSET_IS_REFUSED, &found);
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = zepi_urEnqueueKernelLaunchWithArgsExp(
@@ -260,7 +303,7 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_set_arguments *found;
-    ur_result_t result = set_arguments_lock(hKernel, &found);
+    ur_result_t result = set_arguments_lock(hKernel, UNSET_IS_ZERO, &found);
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = zepi_urCommandBufferAppendKernelLaunchWithArgsExp(

@@ -127,6 +127,37 @@ Test(graph, commands_are_added_and_executed_after_what_they_wait_for)
     TEST_OK(zepi.release(graph));
 }
 
+// Lists of graphs of both kinds, which do not serve each other.
+Test(graph, lists_of_released_graphs_serve_the_next_ones)
+{
+    enum { ROUNDS = 5, MOST = 12 };
+    static const zepi_graph_flags_t kinds[] = {0, ZEPI_GRAPH_UPDATABLE};
+    zepi_graph_t graphs[MOST];
+    uint64_t made = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int kind = 0; kind < 2; kind++) {
+            zepi_graph_t graph = make(kinds[kind]);
+            add_sum(graph, 0, 1, 2, AT_ONCE);
+            TEST_OK(zepi.graph_finalize(graph));
+            run(graph);
+            TEST_OK(zepi.release(graph));
+        }
+        if (round == 0)
+            made = ze_cpu.get_count("zeCommandListCreate");
+    }
+    cr_assert_eq(ze_cpu.get_count("zeCommandListCreate"), made);
+    // A bounded number of them: the rest is destroyed.
+    for (int i = 0; i < MOST; i++) {
+        graphs[i] = make(0);
+        add_sum(graphs[i], 0, 1, 2, AT_ONCE);
+        TEST_OK(zepi.graph_finalize(graphs[i]));
+        run(graphs[i]);
+    }
+    for (int i = 0; i < MOST; i++)
+        TEST_OK(zepi.release(graphs[i]));
+    cr_assert_geq(ze_cpu.get_count("zeCommandListDestroy"), MOST - 8);
+}
+
 Test(graph, commands_of_queues_are_captured)
 {
     const float one = 1;

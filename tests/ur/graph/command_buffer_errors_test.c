@@ -109,9 +109,6 @@ static void refuse_launches(buffer_t buffer, float *a)
                                                           arguments, 0, NULL, 0, NULL, 0, NULL,
                                                           NULL, NULL, NULL),
              UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
-    UR_FAILS(urCommandBufferAppendKernelLaunchExp(buffer, cb_add, 1, NULL, &items, NULL, 0, NULL, 0,
-                                                  NULL, 0, NULL, NULL, NULL, NULL),
-             UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
     UR_FAILS(urCommandBufferAppendKernelLaunchWithArgsExp(buffer, cb_add, 4, NULL, &items, NULL, 3,
                                                           arguments, 0, NULL, 0, NULL, 0, NULL,
                                                           NULL, NULL, NULL),

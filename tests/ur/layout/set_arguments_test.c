@@ -130,6 +130,89 @@ Test(set_arguments, a_buffer_is_used_while_it_is_there)
     UR_OK(urKernelRelease(kernel));
 }
 
+static ur_result_t append(ur_exp_command_buffer_handle_t buffer, ur_kernel_handle_t kernel,
+                          size_t items, ur_exp_command_buffer_command_handle_t *out_command)
+{
+    return urCommandBufferAppendKernelLaunchExp(buffer, kernel, 1, NULL, &items, NULL, 0, NULL, 0,
+                                                NULL, 0, NULL, NULL, NULL, out_command);
+}
+
+static ur_exp_command_buffer_handle_t make_buffer(void)
+{
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
+                                               .isUpdatable = true};
+    ur_exp_command_buffer_handle_t buffer;
+    UR_OK(urCommandBufferCreateExp(gear.context, gear.device, &desc, &buffer));
+    return buffer;
+}
+
+static void run(ur_exp_command_buffer_handle_t buffer)
+{
+    UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
+}
+
+// An enqueued launch still needs them.
+Test(set_arguments, values_that_a_recorded_launch_lacks_are_0)
+{
+    ur_kernel_handle_t kernel = ur_kernel("arguments", "store_values");
+    int64_t *out = ur_shared(8 * sizeof(*out));
+    const int32_t c = 70000;
+    ur_exp_command_buffer_handle_t buffer = make_buffer();
+    memset(out, 0xff, 8 * sizeof(*out));
+    UR_OK(urKernelSetArgPointer(kernel, 7, NULL, out));
+    UR_OK(urKernelSetArgValue(kernel, 2, sizeof(c), NULL, &c));
+    UR_OK(append(buffer, kernel, 1, NULL));
+    cr_assert_eq(launch(kernel, 1), UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    run(buffer);
+    for (int i = 0; i < 8; i++)
+        cr_expect_eq(out[i], i == 2 ? c : 0, "argument %d: %lld", i, (long long)out[i]);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(out);
+    UR_OK(urKernelRelease(kernel));
+}
+
+Test(set_arguments, pointers_that_a_recorded_launch_lacks_are_set_by_an_update)
+{
+    ur_kernel_handle_t kernel = ur_kernel("vector_add", "vector_add");
+    float *floats = make_floats();
+    float *const pointers[] = {floats, floats + ITEMS, floats + 2 * ITEMS};
+    ur_exp_command_buffer_update_pointer_arg_desc_t arguments[3];
+    ur_exp_command_buffer_command_handle_t command;
+    ur_exp_command_buffer_handle_t buffer = make_buffer();
+    for (uint32_t i = 0; i < 3; i++)
+        arguments[i] = (ur_exp_command_buffer_update_pointer_arg_desc_t){
+            .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_POINTER_ARG_DESC,
+            .argIndex = i,
+            .pNewPointerArg = &pointers[i]};
+    UR_OK(append(buffer, kernel, ITEMS, &command));
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    const ur_exp_command_buffer_update_kernel_launch_desc_t update = {
+        .stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_UPDATE_KERNEL_LAUNCH_DESC,
+        .hCommand = command,
+        .newWorkDim = 1,
+        .numNewPointerArgs = 3,
+        .pNewPointerArgList = arguments};
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 1, &update));
+    run(buffer);
+    for (int i = 0; i < ITEMS; i++)
+        cr_expect_eq(floats[2 * ITEMS + i], (float)(i + 100));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    ur_free(floats);
+    UR_OK(urKernelRelease(kernel));
+}
+
+Test(set_arguments, local_memory_of_a_recorded_launch_has_to_be_set)
+{
+    ur_kernel_handle_t kernel = ur_kernel("arguments", "sum_groups");
+    ur_exp_command_buffer_handle_t buffer = make_buffer();
+    UR_FAILS_SAYING(append(buffer, kernel, ITEMS, NULL),
+                    UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, "argument 1");
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    UR_OK(urKernelRelease(kernel));
+}
+
 Test(set_arguments, a_command_buffer_keeps_what_was_set_when_the_launch_was_appended)
 {
     const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC};
