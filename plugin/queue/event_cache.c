@@ -2,7 +2,6 @@
 #include "queue/event_cache.h"
 
 #include "device/context.h"
-#include "queue/command_list.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
 
@@ -89,43 +88,42 @@ static void put_deferred_chain(struct zepi_deferred *deferred)
     zepi_release(cache->list);
 }
 
-static void chain_defer(struct zepi_event_cache *cache, const struct chain *chain,
-                        struct zepi_use use)
+static void chain_defer(const struct chain *chain, struct zepi_use use)
 {
-    if (!chain->first)
-        return;
-    zepi_retain(cache->list);
-    chain->first->deferred.bytes = (chain->count + 1) * ZEPI_DEFERRED_EVENT_BYTES;
-    chain->first->deferred.run = put_deferred_chain;
-    zepi_defer_until(zepi_sync_of(cache->list->context), use, &chain->first->deferred);
+    struct zepi_event *first = chain->first;
+    zepi_retain(first->cache->list);
+    first->deferred.bytes = (chain->count + 1) * ZEPI_DEFERRED_EVENT_BYTES;
+    first->deferred.run = put_deferred_chain;
+    zepi_defer_until(zepi_sync_of(first->context), use, &first->deferred);
 }
 
 void zepi_event_cache_flush(struct zepi_event_cache *cache)
 {
-    struct zepi_timeline *timeline = cache->list->timeline;
-    // The commands of a list that its queue has given up are over.
-    const struct zepi_point now =
-        timeline ? zepi_timeline_now(timeline) : (struct zepi_point){NULL, 0};
     struct chain own = {0};
     struct chain awaited = {0};
+    struct zepi_point last = {NULL, 0};
     struct zepi_event *event = take_all_events(&cache->in_use);
     while (event) {
         struct zepi_event *next = event->next;
         const bool is_own =
             !event->has_failed && !atomic_load_explicit(&event->is_awaited, memory_order_relaxed);
         chain_append(is_own ? &own : &awaited, event);
+        if (is_own && event->point.seqno >= last.seqno)
+            last = event->point;
         event = next;
     }
-    chain_defer(cache, &own, zepi_use_until(now));
+    if (own.first)
+        chain_defer(&own, zepi_use_until(last));
     // Commands of any list may wait for these.
-    chain_defer(cache, &awaited, zepi_use_now(zepi_sync_of(cache->list->context), 0));
+    if (awaited.first)
+        chain_defer(&awaited, zepi_use_now(zepi_sync_of(awaited.first->context), 0));
 }
 
 // ---- Events for new commands ----
 
-static zepi_result_t event_cache_make_events(struct zepi_event_cache *cache, struct chain *made)
+static zepi_result_t event_cache_make_events(struct zepi_event_cache *cache,
+                                             struct zepi_context *context, struct chain *made)
 {
-    struct zepi_context *context = cache->list->context;
     while (made->count < NEW_EVENTS) {
         struct zepi_event *event = zepi_object_create(&zepi_event_type);
         if (!event)
@@ -147,14 +145,15 @@ static zepi_result_t event_cache_make_events(struct zepi_event_cache *cache, str
 
 // Takes events whose commands are over. If there are none the lists are polled, which costs less
 // than new events; not within a poll, which takes an event itself.
-static struct zepi_event *event_cache_take_usable(struct zepi_event_cache *cache)
+static struct zepi_event *event_cache_take_usable(struct zepi_event_cache *cache,
+                                                  const struct zepi_context *context)
 {
-    struct zepi_event_pools *pools = zepi_event_pools_of(cache->list->context);
+    struct zepi_event_pools *pools = zepi_event_pools_of(context);
     zepi_event_cache_flush(cache);
     struct zepi_event *usable = take_all_events(&cache->usable);
     if (usable || atomic_exchange_explicit(&pools->is_polling, true, memory_order_relaxed))
         return usable;
-    zepi_sync_poll(zepi_sync_of(cache->list->context), 0);
+    zepi_sync_poll(zepi_sync_of(context), 0);
     atomic_store_explicit(&pools->is_polling, false, memory_order_relaxed);
     return take_all_events(&cache->usable);
 }
@@ -182,9 +181,10 @@ zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zep
     struct chain found = {0};
     zepi_result_t result = ZEPI_SUCCESS;
     if (cache->kind != ZEPI_EVENT_COUNTER)
-        result = event_cache_reset_events(cache, event_cache_take_usable(cache), &found);
+        result =
+            event_cache_reset_events(cache, event_cache_take_usable(cache, queue->context), &found);
     if (result == ZEPI_SUCCESS && found.count == 0)
-        result = event_cache_make_events(cache, &found);
+        result = event_cache_make_events(cache, queue->context, &found);
     if (found.count == 0)
         return result;
     zepi_mutex_lock(&queue->mutex);

@@ -198,8 +198,8 @@ ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIn
             .value.memObjTuple = {hArgValue, pProperties ? pProperties->memoryAccess : 0}});
 }
 
-// Arguments that were never set: of a launch that is enqueued an error; of one that is recorded
-// NULL and 0, as in Intel's adapters, since updates may set them before it is executed.
+// Arguments that were never set: of a launch that is enqueued an error; of one that is recorded NULL
+// and 0, since updates may set them before it is executed.
 enum unset { UNSET_IS_REFUSED, UNSET_IS_ZERO };
 
 static ur_result_t refuse_unset(const struct zepi_device_kernel *device_kernel, uint32_t index)
