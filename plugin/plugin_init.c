@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The function table, and the one exported function that hands it out.
 #include "api/api.h"
-#include "copy/buffer_use.h"
 #include "core/object.h"
 #include "core/options.h"
 #include "device/adapter.h"
-#include "launch/kernel.h"
-#include "memory/buffer.h"
 #include "memory/usm.h"
 #include "program/this_module.h"
 
@@ -41,9 +38,9 @@ static const zepi_plugin_t table = {
 
     .usm_allocate = zepi_usm_allocate,
     .usm_free = zepi_usm_free,
-    .usm_get_info = zepi_usm_get_info,
-    .buffer_create = zepi_buffer_create,
-    .buffer_get_address = zepi_buffer_get_address,
+    .usm_get_info = zepi_api_usm_get_info,
+    .buffer_create = zepi_api_buffer_create,
+    .buffer_get_address = zepi_api_buffer_get_address,
 
     .queue_create = zepi_api_queue_create,
     .queue_get_info = zepi_api_queue_get_info,
@@ -76,7 +73,7 @@ static const zepi_plugin_t table = {
     .device_image_get_info = zepi_api_device_image_get_info,
     .module_get_kernel_names = zepi_api_module_get_kernel_names,
     .module_has_kernel = zepi_api_module_has_kernel,
-    .module_get_kernel = zepi_module_get_kernel,
+    .module_get_kernel = zepi_api_module_get_kernel,
     .module_get_build_log = zepi_api_module_get_build_log,
     .module_get_native_binary = zepi_api_module_get_native_binary,
     .module_is_equal = zepi_api_module_is_equal,
@@ -100,9 +97,9 @@ static const zepi_plugin_t table = {
     .unit_has_any_module = zepi_api_unit_has_any_module,
     .context_get_modules = zepi_api_context_get_modules,
 
-    .kernel_get_info = zepi_kernel_get_info,
-    .kernel_suggest_group_size = zepi_kernel_suggest_group_size,
-    .kernel_get_native = zepi_kernel_get_native,
+    .kernel_get_info = zepi_api_kernel_get_info,
+    .kernel_suggest_group_size = zepi_api_kernel_suggest_group_size,
+    .kernel_get_native = zepi_api_kernel_get_native,
 
     .cache_get_limits = zepi_api_cache_get_limits,
     .cache_set_limits = zepi_api_cache_set_limits,

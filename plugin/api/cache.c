@@ -30,8 +30,8 @@ zepi_result_t zepi_api_cache_set_limits(zepi_context_t context, const zepi_cache
 {
     zepi_cache_limits_t limits;
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_read_desc(&limits, sizeof(limits), sizeof(limits), outside, "cache limits");
+    result =
+        result ?: zepi_read_desc(&limits, sizeof(limits), sizeof(limits), outside, "cache limits");
     if (result != ZEPI_SUCCESS)
         return result;
     if (!zepi_binary_cache())

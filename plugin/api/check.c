@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "api/check.h"
 
+#include "core/list.h"
+
 zepi_result_t zepi_api_fail(const struct zepi_fault *fault)
 {
     const char *what = fault->what;
@@ -68,13 +70,27 @@ zepi_result_t zepi_api_check_native(const void *native_handle, zepi_ownership_t 
 zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device)
 {
     uint32_t index;
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    return result == ZEPI_SUCCESS ? zepi_context_check_device(context, device, &index) : result;
+    return zepi_check_object(context, &zepi_context_type)
+               ?: zepi_context_check_device(context, device, &index);
 }
 
-zepi_result_t zepi_api_check_context_pointer(zepi_context_t context, const void *pointer,
-                                             const char *name)
+zepi_result_t zepi_api_check_pointer(const void *object, const struct zepi_type *type,
+                                     const void *pointer, const char *name)
 {
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    return result == ZEPI_SUCCESS ? zepi_api_check_output(pointer, name) : result;
+    return zepi_check_object(object, type) ?: zepi_api_check_output(pointer, name);
+}
+
+zepi_result_t zepi_api_check_list(const void *object, const struct zepi_type *type,
+                                  uint32_t capacity, const void *out_elements,
+                                  const void *out_count)
+{
+    return zepi_check_object(object, type) ?: zepi_check_list(capacity, out_elements, out_count);
+}
+
+zepi_result_t zepi_api_check_state(zepi_module_state_t state)
+{
+    return state >= ZEPI_MODULE_INPUT && state <= ZEPI_MODULE_EXECUTABLE
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "state %d is none of input (1), object (2), executable (3)", (int)state);
 }

@@ -19,9 +19,20 @@ zepi_result_t zepi_api_fail(const struct zepi_fault *fault) __attribute__((cold,
 zepi_result_t zepi_api_check_output(const void *pointer, const char *name);
 // A handle of Level Zero's, and who destroys it.
 zepi_result_t zepi_api_check_native(const void *native_handle, zepi_ownership_t ownership);
-// A context, and a pointer called `name` that must not be NULL.
-zepi_result_t zepi_api_check_context_pointer(zepi_context_t context, const void *pointer,
-                                             const char *name);
+// An object, and a pointer called `name` that must not be NULL.
+zepi_result_t zepi_api_check_pointer(const void *object, const struct zepi_type *type,
+                                     const void *pointer, const char *name);
+static inline zepi_result_t zepi_api_check_context_pointer(zepi_context_t context,
+                                                           const void *pointer, const char *name)
+{
+    return zepi_api_check_pointer(context, &zepi_context_type, pointer, name);
+}
+// An object, and the outputs of a list of what it has.
+zepi_result_t zepi_api_check_list(const void *object, const struct zepi_type *type,
+                                  uint32_t capacity, const void *out_elements,
+                                  const void *out_count);
+// One of the three states that a module may be in.
+zepi_result_t zepi_api_check_state(zepi_module_state_t state);
 // A context and a device of it.
 zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device);
 

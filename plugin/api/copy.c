@@ -7,20 +7,24 @@
 
 #define MOST_PATTERN_BYTES 128
 
+// The bytes of a command, which is a marker if there are none.
+static zepi_result_t check_bytes(struct zepi_context *context, const char *name, const void *memory,
+                                 size_t size_bytes)
+{
+    return size_bytes > 0 ? zepi_api_check_range(context, name, memory, size_bytes) : ZEPI_SUCCESS;
+}
+
 static __attribute__((noinline)) zepi_result_t
 copy_any_memory(zepi_queue_t queue, void *destination, const void *source, size_t size_bytes,
                 zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_result_t result = zepi_api_check_command(queue, wait);
-    if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return zepi_queue_marker(queue, wait, out_event);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_range(queue->context, "destination", destination, size_bytes);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_range(queue->context, "source", source, size_bytes);
-    return result == ZEPI_SUCCESS
-               ? zepi_queue_copy(queue, destination, source, size_bytes, wait, out_event)
-               : result;
+    result = result ?: check_bytes(queue->context, "destination", destination, size_bytes);
+    result = result ?: check_bytes(queue->context, "source", source, size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    return size_bytes > 0 ? zepi_queue_copy(queue, destination, source, size_bytes, wait, out_event)
+                          : zepi_queue_marker(queue, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy(zepi_queue_t queue, void *destination, const void *source,
@@ -62,11 +66,8 @@ zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,
     if (region[0] == 0 || region[1] == 0 || region[2] == 0)
         return zepi_queue_marker(queue, wait, out_event);
     result = read_rect(queue->context, "destination", destination, destination_rect, region, &to);
-    if (result == ZEPI_SUCCESS)
-        result = read_rect(queue->context, "source", source, source_rect, region, &from);
-    return result == ZEPI_SUCCESS
-               ? zepi_queue_copy_rect(queue, destination, &to, source, &from, wait, out_event)
-               : result;
+    result = result ?: read_rect(queue->context, "source", source, source_rect, region, &from);
+    return result ?: zepi_queue_copy_rect(queue, destination, &to, source, &from, wait, out_event);
 }
 
 static zepi_result_t check_pattern(const struct zepi_device *device, const void *pattern,
@@ -95,40 +96,35 @@ zepi_result_t zepi_api_queue_fill(zepi_queue_t queue, void *destination, const v
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_result_t result = zepi_api_check_command(queue, wait);
-    if (result == ZEPI_SUCCESS)
-        result = check_pattern(queue->device, pattern, pattern_size_bytes, size_bytes);
-    if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return zepi_queue_marker(queue, wait, out_event);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_range(queue->context, "destination", destination, size_bytes);
-    return result == ZEPI_SUCCESS ? zepi_queue_fill(queue, destination, pattern, pattern_size_bytes,
-                                                    size_bytes, wait, out_event)
-                                  : result;
+    result = result ?: check_pattern(queue->device, pattern, pattern_size_bytes, size_bytes);
+    result = result ?: check_bytes(queue->context, "destination", destination, size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    return size_bytes > 0 ? zepi_queue_fill(queue, destination, pattern, pattern_size_bytes,
+                                            size_bytes, wait, out_event)
+                          : zepi_queue_marker(queue, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_prefetch(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     zepi_result_t result = zepi_api_check_command(queue, wait);
-    if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return zepi_queue_marker(queue, wait, out_event);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_range(queue->context, "memory", memory, size_bytes);
-    return result == ZEPI_SUCCESS ? zepi_queue_prefetch(queue, memory, size_bytes, wait, out_event)
-                                  : result;
+    result = result ?: check_bytes(queue->context, "memory", memory, size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    return size_bytes > 0 ? zepi_queue_prefetch(queue, memory, size_bytes, wait, out_event)
+                          : zepi_queue_marker(queue, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                     zepi_advice_t advice, zepi_event_t *out_event)
 {
-    const zepi_wait_list_t no_wait = {NULL, 0};
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
     if (result == ZEPI_SUCCESS && (unsigned)advice > ZEPI_ADVICE_BIAS_UNCACHED)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice);
-    if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return zepi_queue_marker(queue, no_wait, out_event);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_range(queue->context, "memory", memory, size_bytes);
-    return result == ZEPI_SUCCESS ? zepi_queue_advise(queue, memory, size_bytes, advice, out_event)
-                                  : result;
+    result = result ?: check_bytes(queue->context, "memory", memory, size_bytes);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    return size_bytes > 0 ? zepi_queue_advise(queue, memory, size_bytes, advice, out_event)
+                          : zepi_queue_marker(queue, (zepi_wait_list_t){NULL, 0}, out_event);
 }

@@ -36,9 +36,8 @@ zepi_result_t zepi_api_event_wait(uint32_t count, const zepi_event_t *events, ui
 
 zepi_result_t zepi_api_event_get_status(zepi_event_t event, zepi_event_status_t *out_status)
 {
-    const zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-    return result ?: zepi_api_check_output(out_status, "output for the status")
-                  ?: zepi_event_get_status(event, out_status);
+    return zepi_api_check_pointer(event, &zepi_event_type, out_status, "output for the status")
+               ?: zepi_event_get_status(event, out_status);
 }
 
 zepi_result_t zepi_api_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
@@ -48,7 +47,7 @@ zepi_result_t zepi_api_event_get_times(zepi_event_t event, zepi_event_times_t *o
 
 zepi_result_t zepi_api_event_get_native(zepi_event_t event, void **out_native_handle)
 {
-    const zepi_result_t result = zepi_check_object(event, &zepi_event_type);
-    return result ?: zepi_api_check_output(out_native_handle, "output for the handle")
-                  ?: zepi_event_get_native(event, out_native_handle);
+    return zepi_api_check_pointer(event, &zepi_event_type, out_native_handle,
+                                  "output for the handle")
+               ?: zepi_event_get_native(event, out_native_handle);
 }

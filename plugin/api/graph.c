@@ -13,10 +13,7 @@
 zepi_result_t zepi_api_graph_create(zepi_context_t context, zepi_device_t device,
                                     zepi_graph_flags_t flags, zepi_graph_t *out_graph)
 {
-    uint32_t index;
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(context, device, &index);
+    const zepi_result_t result = zepi_api_check_context_device(context, device);
     if (result != ZEPI_SUCCESS)
         return result;
     if (flags & ~ZEPI_GRAPH_UPDATABLE)
@@ -96,10 +93,10 @@ static zepi_result_t make_described_launch(const struct zepi_graph *graph,
                          "a launch of a graph has a kernel object, and neither a module nor values "
                          "nor a selector");
     result = zepi_check_object(desc->kernel, &zepi_kernel_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_launch_set_kernel(&launch, desc->kernel, graph->context, graph->device_index);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_read_launch(&launch, &room, graph->context, graph->device, desc);
+    result =
+        result
+            ?: zepi_launch_set_kernel(&launch, desc->kernel, graph->context, graph->device_index);
+    result = result ?: zepi_api_read_launch(&launch, &room, graph->context, graph->device, desc);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_graph_make_launch(graph, &launch, NULL, out_record);
@@ -128,8 +125,7 @@ zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, con
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_range(graph->context, "source", source, size_bytes);
+    result = result ?: zepi_api_check_range(graph->context, "source", source, size_bytes);
     command->to = destination;
     command->from = source;
     command->size_bytes = size_bytes;
@@ -222,19 +218,15 @@ zepi_result_t zepi_api_graph_update(zepi_graph_t graph, uint32_t count,
 
 zepi_result_t zepi_api_graph_dump(zepi_graph_t graph, const char *path)
 {
-    const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    return path ? zepi_graph_dump(graph, path)
-                : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the path of the file is NULL");
+    return zepi_api_check_pointer(graph, &zepi_graph_type, path, "path of the file")
+               ?: zepi_graph_dump(graph, path);
 }
 
 zepi_result_t zepi_api_queue_begin_capture(zepi_queue_t queue, zepi_graph_t graph)
 {
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_object(graph, &zepi_graph_type);
-    return result == ZEPI_SUCCESS ? zepi_capture_begin(queue, graph, graph) : result;
+    result = result ?: zepi_check_object(graph, &zepi_graph_type);
+    return result ?: zepi_capture_begin(queue, graph, graph);
 }
 
 zepi_result_t zepi_api_queue_end_capture(zepi_queue_t queue)
@@ -252,8 +244,7 @@ zepi_result_t zepi_api_queue_execute(zepi_queue_t queue, zepi_graph_t graph, zep
                                      zepi_event_t *out_event)
 {
     zepi_result_t result = zepi_api_check_command(queue, wait);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_object(graph, &zepi_graph_type);
+    result = result ?: zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
     if (queue->context != graph->context || queue->device != graph->device)

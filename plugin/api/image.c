@@ -123,10 +123,8 @@ static zepi_result_t read_image_desc(const zepi_image_desc_t *desc, ze_image_des
     ze_image_format_t format = {0};
     zepi_result_t result = zepi_read_desc(&own, sizeof(own), offsetof(zepi_image_desc_t, order),
                                           desc, "image description");
-    if (result == ZEPI_SUCCESS)
-        result = check_image_shape(&own);
-    if (result == ZEPI_SUCCESS)
-        result = read_image_format(&own, &format);
+    result = result ?: check_image_shape(&own);
+    result = result ?: read_image_format(&own, &format);
     if (result != ZEPI_SUCCESS)
         return result;
     const bool is_array = own.shape == ZEPI_IMAGE_1D_ARRAY || own.shape == ZEPI_IMAGE_2D_ARRAY;
@@ -152,20 +150,13 @@ static zepi_result_t create_checked(zepi_context_t context, zepi_device_t device
                                     const zepi_image_desc_t *desc, void *native_handle,
                                     zepi_ownership_t ownership, zepi_image_t *out_image)
 {
-    uint32_t index;
     ze_image_desc_t ze_desc;
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(context, device, &index);
-    if (result == ZEPI_SUCCESS && !out_image)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the image is NULL");
-    if (result == ZEPI_SUCCESS)
-        result = read_image_desc(desc, &ze_desc);
-    if (result == ZEPI_SUCCESS)
-        result = check_has_images(device);
-    return result == ZEPI_SUCCESS
-               ? zepi_image_create(context, device, &ze_desc, native_handle, ownership, out_image)
-               : result;
+    zepi_result_t result = zepi_api_check_context_device(context, device);
+    result = result ?: zepi_api_check_output(out_image, "output for the image");
+    result = result ?: read_image_desc(desc, &ze_desc);
+    result = result ?: check_has_images(device);
+    return result
+               ?: zepi_image_create(context, device, &ze_desc, native_handle, ownership, out_image);
 }
 
 zepi_result_t zepi_api_image_create(zepi_context_t context, zepi_device_t device,
@@ -178,11 +169,8 @@ zepi_result_t zepi_api_image_create_from_native(zepi_context_t context, zepi_dev
                                                 const zepi_image_desc_t *desc, void *native_handle,
                                                 zepi_ownership_t ownership, zepi_image_t *out_image)
 {
-    if (!native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the native handle is NULL");
-    if ((unsigned)ownership > ZEPI_OWNERSHIP_TRANSFER)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "ownership %d is not known", (int)ownership);
-    return create_checked(context, device, desc, native_handle, ownership, out_image);
+    return zepi_api_check_native(native_handle, ownership)
+               ?: create_checked(context, device, desc, native_handle, ownership, out_image);
 }
 
 zepi_result_t zepi_api_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
@@ -213,17 +201,11 @@ zepi_result_t zepi_api_sampler_create(zepi_context_t context, zepi_device_t devi
         [ZEPI_ADDRESS_CLAMP_TO_BORDER] = ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER,
         [ZEPI_ADDRESS_MIRROR] = ZE_SAMPLER_ADDRESS_MODE_MIRROR,
     };
-    uint32_t index;
     zepi_sampler_desc_t own;
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(context, device, &index);
-    if (result == ZEPI_SUCCESS && !out_sampler)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the sampler is NULL");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "sampler description");
-    if (result == ZEPI_SUCCESS)
-        result = check_has_images(device);
+    zepi_result_t result = zepi_api_check_context_device(context, device);
+    result = result ?: zepi_api_check_output(out_sampler, "output for the sampler");
+    result = result ?: zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "sampler description");
+    result = result ?: check_has_images(device);
     if (result != ZEPI_SUCCESS)
         return result;
     if ((unsigned)own.address_mode > ZEPI_ADDRESS_MIRROR)
@@ -244,8 +226,7 @@ static zepi_result_t check_copied_image(zepi_queue_t queue, zepi_image_t image,
                                         zepi_wait_list_t wait)
 {
     zepi_result_t result = zepi_api_check_command(queue, wait);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_object(image, &zepi_image_type);
+    result = result ?: zepi_check_object(image, &zepi_image_type);
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_device *device = queue->device;
@@ -313,14 +294,11 @@ static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
 {
     uint64_t size_bytes = 0;
     zepi_result_t result = check_copied_image(queue, image, wait);
-    if (result == ZEPI_SUCCESS)
-        result = read_image_region(image, region, out_region);
-    if (result == ZEPI_SUCCESS)
-        result =
-            read_pitches(image, out_region, row_pitch_bytes, slice_pitch_bytes, copy, &size_bytes);
-    return result == ZEPI_SUCCESS
-               ? zepi_api_check_range(queue->context, "memory", memory, size_bytes)
-               : result;
+    result = result ?: read_image_region(image, region, out_region);
+    result = result
+                 ?: read_pitches(image, out_region, row_pitch_bytes, slice_pitch_bytes, copy,
+                                 &size_bytes);
+    return result ?: zepi_api_check_range(queue->context, "memory", memory, size_bytes);
 }
 
 zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
@@ -332,7 +310,7 @@ zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t imag
     const zepi_result_t result =
         prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
                             &copy.to_region, &copy);
-    return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
+    return result ?: zepi_queue_copy_image(queue, &copy, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
@@ -344,7 +322,7 @@ zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
     const zepi_result_t result =
         prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
                             &copy.from_region, &copy);
-    return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
+    return result ?: zepi_queue_copy_image(queue, &copy, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
@@ -354,13 +332,11 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
 {
     struct zepi_image_copy copy = {.to = to, .from = from};
     zepi_result_t result = check_copied_image(queue, to, wait);
-    if (result == ZEPI_SUCCESS)
-        result = check_copied_image(queue, from, wait);
+    result = result ?: check_copied_image(queue, from, wait);
     if (result == ZEPI_SUCCESS && pixel_bytes_of(to) != pixel_bytes_of(from))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "pixels of %u bytes to pixels of %u",
                            pixel_bytes_of(from), pixel_bytes_of(to));
-    if (result == ZEPI_SUCCESS)
-        result = read_image_region(from, from_region, &copy.from_region);
+    result = result ?: read_image_region(from, from_region, &copy.from_region);
     if (result != ZEPI_SUCCESS)
         return result;
     const ze_image_region_t *region = &copy.from_region;
@@ -368,5 +344,5 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
     for (uint32_t i = 0; i < 3; i++)
         there.origin[i] = to_origin ? to_origin[i] : 0;
     result = read_image_region(to, &there, &copy.to_region);
-    return result == ZEPI_SUCCESS ? zepi_queue_copy_image(queue, &copy, wait, out_event) : result;
+    return result ?: zepi_queue_copy_image(queue, &copy, wait, out_event);
 }

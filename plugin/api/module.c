@@ -11,21 +11,21 @@
 #include "program/native_binary.h"
 #include "program/native_handle.h"
 
-static zepi_result_t check_state(zepi_module_state_t state)
+// A module, a device of its context, and a pointer called `name`.
+static zepi_result_t check_module_device(zepi_module_t module, zepi_device_t device,
+                                         const void *pointer, const char *name, uint32_t *out_index)
 {
-    return state >= ZEPI_MODULE_INPUT && state <= ZEPI_MODULE_EXECUTABLE
-               ? ZEPI_SUCCESS
-               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                           "state %d is none of input (1), object (2), executable (3)", (int)state);
+    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
+    result = result ?: zepi_context_check_device(module->context, device, out_index);
+    return result ?: zepi_api_check_output(pointer, name);
 }
 
-// A module, and a device of its context.
-static zepi_result_t check_module_device(zepi_module_t module, zepi_device_t device,
-                                         uint32_t *out_index)
+static zepi_result_t check_is_compiled(const struct zepi_module *module, const char *code)
 {
-    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    return result == ZEPI_SUCCESS ? zepi_context_check_device(module->context, device, out_index)
-                                  : result;
+    return module->state != ZEPI_MODULE_INPUT
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_WRONG_STATE,
+                           "the module is input: it has no %s before it is compiled", code);
 }
 
 // ---- Making ----
@@ -40,36 +40,30 @@ zepi_result_t zepi_api_module_create(zepi_context_t context, zepi_module_state_t
     if (!out_module || (image_count > 0 && !descs))
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
                          out_module ? "the list of images" : "the output for the module");
-    return check_state(state) == ZEPI_SUCCESS
-               ? zepi_module_create(context, state, image_count, descs, out_module)
-               : ZEPI_ERROR_INVALID_VALUE;
+    return zepi_api_check_state(state)
+               ?: zepi_module_create(context, state, image_count, descs, out_module);
 }
 
 static zepi_result_t check_input(zepi_module_t input, const void *out_module)
 {
-    const zepi_result_t result = zepi_check_object(input, &zepi_module_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_module)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the module is NULL");
-    if (input->state != ZEPI_MODULE_INPUT)
+    const zepi_result_t result =
+        zepi_api_check_pointer(input, &zepi_module_type, out_module, "output for the module");
+    if (result == ZEPI_SUCCESS && input->state != ZEPI_MODULE_INPUT)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the module is %s, expected input",
                          zepi_module_state_name(input->state));
-    return ZEPI_SUCCESS;
+    return result;
 }
 
 zepi_result_t zepi_api_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                       zepi_module_t *out_object)
 {
-    const zepi_result_t result = check_input(input, out_object);
-    return result == ZEPI_SUCCESS ? zepi_module_compile(input, desc, out_object) : result;
+    return check_input(input, out_object) ?: zepi_module_compile(input, desc, out_object);
 }
 
 zepi_result_t zepi_api_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                     zepi_module_t *out_executable)
 {
-    const zepi_result_t result = check_input(input, out_executable);
-    return result == ZEPI_SUCCESS ? zepi_module_build(input, desc, out_executable) : result;
+    return check_input(input, out_executable) ?: zepi_module_build(input, desc, out_executable);
 }
 
 static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
@@ -99,9 +93,8 @@ static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_modu
 zepi_result_t zepi_api_module_link(uint32_t object_count, const zepi_module_t *objects,
                                    const zepi_build_desc_t *desc, zepi_module_t *out_executable)
 {
-    const zepi_result_t result = check_linked_objects(object_count, objects, out_executable);
-    return result == ZEPI_SUCCESS ? zepi_module_link(object_count, objects, desc, out_executable)
-                                  : result;
+    return check_linked_objects(object_count, objects, out_executable)
+               ?: zepi_module_link(object_count, objects, desc, out_executable);
 }
 
 static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_module_t *modules)
@@ -127,10 +120,9 @@ static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_mod
 zepi_result_t zepi_api_module_join(uint32_t module_count, const zepi_module_t *modules,
                                    zepi_module_t *out_module)
 {
-    zepi_result_t result = zepi_api_check_output(out_module, "output for the module");
-    if (result == ZEPI_SUCCESS)
-        result = check_handles_of_join(module_count, modules);
-    return result == ZEPI_SUCCESS ? zepi_module_join(module_count, modules, out_module) : result;
+    return zepi_api_check_output(out_module, "output for the module")
+               ?: check_handles_of_join(module_count, modules)
+               ?: zepi_module_join(module_count, modules, out_module);
 }
 
 zepi_result_t zepi_api_module_create_from_native(zepi_context_t context, zepi_device_t device,
@@ -139,12 +131,9 @@ zepi_result_t zepi_api_module_create_from_native(zepi_context_t context, zepi_de
                                                  zepi_module_t *out_module)
 {
     zepi_result_t result = zepi_api_check_context_device(context, device);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_native(native_handle, ownership);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_output(out_module, "output for the module");
-    if (result == ZEPI_SUCCESS)
-        result = check_state(state);
+    result = result ?: zepi_api_check_native(native_handle, ownership);
+    result = result ?: zepi_api_check_output(out_module, "output for the module");
+    result = result ?: zepi_api_check_state(state);
     if (result != ZEPI_SUCCESS)
         return result;
     if (state == ZEPI_MODULE_INPUT)
@@ -210,9 +199,8 @@ zepi_result_t zepi_api_module_get_info(zepi_module_t module, zepi_module_info_t 
 zepi_result_t zepi_api_module_get_devices(zepi_module_t module, uint32_t capacity,
                                           zepi_device_t *out_devices, uint32_t *out_count)
 {
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_devices, out_count);
+    zepi_result_t result =
+        zepi_api_check_list(module, &zepi_module_type, capacity, out_devices, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
     uint32_t count = 0;
@@ -231,9 +219,8 @@ zepi_result_t zepi_api_module_get_device_images(zepi_module_t module, uint32_t c
                                                 zepi_device_image_t *out_images,
                                                 uint32_t *out_count)
 {
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_images, out_count);
+    zepi_result_t result =
+        zepi_api_check_list(module, &zepi_module_type, capacity, out_images, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_device_image *const *images = NULL;
@@ -243,8 +230,8 @@ zepi_result_t zepi_api_module_get_device_images(zepi_module_t module, uint32_t c
         result = zepi_module_list_images(module, &images);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_list_objects(count, (void *const *)images, capacity, (void **)out_images, out_count);
-    return ZEPI_SUCCESS;
+    return zepi_list_objects(count, (void *const *)images, capacity, (void **)out_images,
+                             out_count);
 }
 
 struct name_list {
@@ -265,9 +252,8 @@ static bool list_kernel_name(void *user, const char *name)
 zepi_result_t zepi_api_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
                                                const char **out_names, uint32_t *out_count)
 {
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_names, out_count);
+    zepi_result_t result =
+        zepi_api_check_list(module, &zepi_module_type, capacity, out_names, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
     struct name_list list = {.capacity = capacity, .names = out_names};
@@ -292,9 +278,8 @@ zepi_result_t zepi_api_module_get_build_log(zepi_module_t module, zepi_device_t 
                                             const char **out_log)
 {
     uint32_t index = 0;
-    zepi_result_t result = check_module_device(module, device, &index);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_output(out_log, "output for the log");
+    const zepi_result_t result =
+        check_module_device(module, device, out_log, "output for the log", &index);
     if (result == ZEPI_SUCCESS)
         *out_log = zepi_module_build_log(module, index);
     return result;
@@ -304,39 +289,27 @@ zepi_result_t zepi_api_module_get_native_binary(zepi_module_t module, zepi_devic
                                                 size_t *inout_size_bytes, void *out_bytes)
 {
     uint32_t index = 0;
-    zepi_result_t result = check_module_device(module, device, &index);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_output(inout_size_bytes, "pointer to the size");
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (module->state == ZEPI_MODULE_INPUT)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
-                         "the module is input: it has no native code before it is compiled");
-    return zepi_module_get_native_binary(module, index, inout_size_bytes, out_bytes);
+    zepi_result_t result =
+        check_module_device(module, device, inout_size_bytes, "pointer to the size", &index);
+    result = result ?: check_is_compiled(module, "native code");
+    return result ?: zepi_module_get_native_binary(module, index, inout_size_bytes, out_bytes);
 }
 
 zepi_result_t zepi_api_module_get_native(zepi_module_t module, zepi_device_t device,
                                          void **out_native_handle)
 {
     uint32_t index = 0;
-    zepi_result_t result = check_module_device(module, device, &index);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_output(out_native_handle, "output for the native handle");
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (module->state == ZEPI_MODULE_INPUT)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
-                         "the module is input: it has no ze_module before it is compiled");
-    return zepi_module_get_native(module, index, out_native_handle);
+    zepi_result_t result = check_module_device(module, device, out_native_handle,
+                                               "output for the native handle", &index);
+    result = result ?: check_is_compiled(module, "ze_module");
+    return result ?: zepi_module_get_native(module, index, out_native_handle);
 }
 
 zepi_result_t zepi_api_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal)
 {
     zepi_result_t result = zepi_check_object(a, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_object(b, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_output(out_is_equal, "output");
+    result = result ?: zepi_check_object(b, &zepi_module_type);
+    result = result ?: zepi_api_check_output(out_is_equal, "output");
     if (result == ZEPI_SUCCESS)
         *out_is_equal = zepi_modules_are_equal(a, b);
     return result;
@@ -344,9 +317,8 @@ zepi_result_t zepi_api_module_is_equal(zepi_module_t a, zepi_module_t b, bool *o
 
 zepi_result_t zepi_api_module_get_hash(zepi_module_t module, uint64_t *out_hash)
 {
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_output(out_hash, "output for the hash");
+    zepi_result_t result =
+        zepi_api_check_pointer(module, &zepi_module_type, out_hash, "output for the hash");
     if (result == ZEPI_SUCCESS)
         *out_hash = zepi_module_hash(module);
     return result;
@@ -357,9 +329,8 @@ zepi_result_t zepi_api_device_image_get_info(zepi_device_image_t image,
 {
     zepi_device_image_info_t info;
     zepi_result_t result = zepi_check_object(image, &zepi_device_image_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_device_image_describe(image, &info);
-    return result == ZEPI_SUCCESS ? zepi_copy_info(out_info, &info, sizeof(info)) : result;
+    result = result ?: zepi_device_image_describe(image, &info);
+    return result ?: zepi_copy_info(out_info, &info, sizeof(info));
 }
 
 // ---- The modules of a context ----
@@ -391,11 +362,9 @@ zepi_result_t zepi_api_context_get_modules(zepi_context_t context, zepi_module_s
                                            uint32_t *out_count)
 {
     struct taking taking = {state, capacity, out_modules, 0};
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_modules, out_count);
-    if (result == ZEPI_SUCCESS)
-        result = check_state(state);
+    zepi_result_t result =
+        zepi_api_check_list(context, &zepi_context_type, capacity, out_modules, out_count);
+    result = result ?: zepi_api_check_state(state);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_module_visit_all(context, consume_joined_module, &taking);

@@ -71,9 +71,9 @@ zepi_result_t zepi_api_queue_finish(zepi_queue_t queue)
 
 zepi_result_t zepi_api_queue_get_native(zepi_queue_t queue, void **out_native_handle)
 {
-    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    return result ?: zepi_api_check_output(out_native_handle, "output for the handle")
-                  ?: zepi_queue_get_native(queue, out_native_handle);
+    return zepi_api_check_pointer(queue, &zepi_queue_type, out_native_handle,
+                                  "output for the handle")
+               ?: zepi_queue_get_native(queue, out_native_handle);
 }
 
 zepi_result_t zepi_api_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait,

@@ -26,7 +26,7 @@ zepi_result_t zepi_api_spec_constant_set(zepi_module_t input, uint32_t id, size_
                                          const void *value)
 {
     const zepi_result_t result = check_settable(input);
-    return result == ZEPI_SUCCESS ? zepi_spec_constant_set(input, id, size_bytes, value) : result;
+    return result ?: zepi_spec_constant_set(input, id, size_bytes, value);
 }
 
 zepi_result_t zepi_api_spec_constant_set_many(zepi_module_t input, uint32_t count,
@@ -35,7 +35,7 @@ zepi_result_t zepi_api_spec_constant_set_many(zepi_module_t input, uint32_t coun
     zepi_result_t result = check_settable(input);
     if (result == ZEPI_SUCCESS && count > 0)
         result = zepi_api_check_output(values, "list of values");
-    return result == ZEPI_SUCCESS ? zepi_spec_constant_set_many(input, count, values) : result;
+    return result ?: zepi_spec_constant_set_many(input, count, values);
 }
 
 // The layout of that name, of the image or (NULL) of the first that has it.
@@ -102,8 +102,7 @@ zepi_result_t zepi_api_spec_constant_set_by_name(zepi_module_t input, const char
     const struct zepi_device_image_layout *layout;
     uint32_t count = 0;
     zepi_result_t result = check_settable(input);
-    if (result == ZEPI_SUCCESS)
-        result = find_composite_layout(input, NULL, name, size_bytes, value, &layout);
+    result = result ?: find_composite_layout(input, NULL, name, size_bytes, value, &layout);
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < input->image_count; i++) {
@@ -374,9 +373,9 @@ zepi_result_t zepi_api_spec_constant_get_by_name(zepi_module_t module, zepi_devi
 {
     const struct zepi_device_image_layout *layout;
     zepi_result_t result = check_named_image(module, image);
-    if (result == ZEPI_SUCCESS)
-        result = find_composite_layout(module, image && image->source ? image->source : image, name,
-                                       size_bytes, out_value, &layout);
+    result = result
+                 ?: find_composite_layout(module, image && image->source ? image->source : image,
+                                          name, size_bytes, out_value, &layout);
     if (result != ZEPI_SUCCESS)
         return result;
     struct composition composition = {.name = name, .size_bytes = size_bytes};
@@ -418,8 +417,7 @@ zepi_result_t zepi_api_spec_constant_list(zepi_module_t module, zepi_device_imag
                                           uint32_t *out_count)
 {
     zepi_result_t result = check_named_image(module, image);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_constants, out_count);
+    result = result ?: zepi_check_list(capacity, out_constants, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_spec_declaration *declarations =
@@ -441,9 +439,8 @@ zepi_result_t zepi_api_spec_constant_list(zepi_module_t module, zepi_device_imag
 zepi_result_t zepi_api_spec_constant_list_names(zepi_module_t module, uint32_t capacity,
                                                 const char **out_names, uint32_t *out_count)
 {
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_list(capacity, out_names, out_count);
+    zepi_result_t result =
+        zepi_api_check_list(module, &zepi_module_type, capacity, out_names, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
     uint32_t count = 0;
@@ -472,12 +469,10 @@ zepi_result_t zepi_api_spec_constant_get_for_launch(zepi_queue_t queue,
     uint8_t value[8] = {0};
     size_t size;
     zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
+    result = result ?: zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
     if (result == ZEPI_SUCCESS && !out_value)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_by_name_value(queue, &own, id, value, &size);
+    result = result ?: zepi_by_name_value(queue, &own, id, value, &size);
     if (result != ZEPI_SUCCESS)
         return result;
     if (size == 0)

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Modules of translation units.
 #include "api/api.h"
+#include "api/check.h"
 #include "program/module.h"
 #include "program/this_module.h"
 
 static zepi_result_t check_unit_request(zepi_context_t context, zepi_module_state_t state,
                                         const void *output)
 {
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (state < ZEPI_MODULE_INPUT || state > ZEPI_MODULE_EXECUTABLE)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "state %d is none of input (1), object (2), executable (3)", (int)state);
-    return output ? ZEPI_SUCCESS : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output is NULL");
+    return zepi_check_object(context, &zepi_context_type)
+               ?: zepi_api_check_state(state) ?: zepi_api_check_output(output, "output");
 }
 
 zepi_result_t zepi_api_unit_get_module(zepi_unit_t token, zepi_context_t context,
@@ -22,10 +18,8 @@ zepi_result_t zepi_api_unit_get_module(zepi_unit_t token, zepi_context_t context
     struct zepi_unit_entry *unit = NULL;
     struct zepi_module *module = NULL;
     zepi_result_t result = check_unit_request(context, state, out_module);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_unit_acquire(token, &unit);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_unit_find_or_create_module(unit, context, state, &module);
+    result = result ?: zepi_unit_acquire(token, &unit);
+    result = result ?: zepi_unit_find_or_create_module(unit, context, state, &module);
     zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_module = module;
@@ -54,10 +48,8 @@ zepi_result_t zepi_api_unit_has_module(zepi_unit_t token, zepi_context_t context
     struct zepi_unit_entry *unit = NULL;
     bool has = false;
     zepi_result_t result = check_unit_request(context, state, out_has);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_unit_acquire(token, &unit);
-    if (result == ZEPI_SUCCESS)
-        result = unit_has_images(unit, context, state, &has);
+    result = result ?: zepi_unit_acquire(token, &unit);
+    result = result ?: unit_has_images(unit, context, state, &has);
     zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_has = has;
@@ -69,8 +61,7 @@ zepi_result_t zepi_api_unit_has_any_module(zepi_unit_t token, zepi_context_t con
     struct zepi_unit_entry *unit = NULL;
     bool has = false;
     zepi_result_t result = check_unit_request(context, ZEPI_MODULE_INPUT, out_has);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_unit_acquire(token, &unit);
+    result = result ?: zepi_unit_acquire(token, &unit);
     for (zepi_module_state_t state = ZEPI_MODULE_INPUT;
          state <= ZEPI_MODULE_EXECUTABLE && result == ZEPI_SUCCESS && !has; state++)
         result = unit_has_images(unit, context, state, &has);

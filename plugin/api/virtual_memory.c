@@ -17,9 +17,7 @@ zepi_result_t zepi_api_virtual_memory_get_page_size(zepi_context_t context, zepi
         zepi_api_check_context_pointer(context, out_page_bytes, "output for the size");
     if (result == ZEPI_SUCCESS && device)
         result = zepi_api_check_context_device(context, device);
-    return result == ZEPI_SUCCESS
-               ? zepi_virtual_memory_get_page_size(context, device, size_bytes, out_page_bytes)
-               : result;
+    return result ?: zepi_virtual_memory_get_page_size(context, device, size_bytes, out_page_bytes);
 }
 
 zepi_result_t zepi_api_virtual_memory_reserve(zepi_context_t context, const void *wish,
@@ -27,16 +25,14 @@ zepi_result_t zepi_api_virtual_memory_reserve(zepi_context_t context, const void
 {
     const zepi_result_t result =
         zepi_api_check_context_pointer(context, out_start, "output for the start");
-    return result == ZEPI_SUCCESS
-               ? zepi_virtual_memory_reserve(context, wish, size_bytes, out_start)
-               : result;
+    return result ?: zepi_virtual_memory_reserve(context, wish, size_bytes, out_start);
 }
 
 zepi_result_t zepi_api_virtual_memory_free(zepi_context_t context, const void *start,
                                            size_t size_bytes)
 {
     const zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
-    return result == ZEPI_SUCCESS ? zepi_virtual_memory_free(context, start, size_bytes) : result;
+    return result ?: zepi_virtual_memory_free(context, start, size_bytes);
 }
 
 zepi_result_t zepi_api_virtual_memory_map(zepi_context_t context, const void *start,
@@ -44,33 +40,27 @@ zepi_result_t zepi_api_virtual_memory_map(zepi_context_t context, const void *st
                                           size_t offset_bytes, zepi_memory_access_t access)
 {
     zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_check_object(memory, &zepi_physical_memory_type);
+    result = result ?: zepi_check_object(memory, &zepi_physical_memory_type);
     if (result == ZEPI_SUCCESS && memory->context != context)
         result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the physical memory is of another context");
-    if (result == ZEPI_SUCCESS)
-        result = check_access(access);
-    return result == ZEPI_SUCCESS
-               ? zepi_virtual_memory_map(context, start, size_bytes, memory, offset_bytes, access)
-               : result;
+    result = result ?: check_access(access);
+    return result
+               ?: zepi_virtual_memory_map(context, start, size_bytes, memory, offset_bytes, access);
 }
 
 zepi_result_t zepi_api_virtual_memory_unmap(zepi_context_t context, const void *start,
                                             size_t size_bytes)
 {
     const zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
-    return result == ZEPI_SUCCESS ? zepi_virtual_memory_unmap(context, start, size_bytes) : result;
+    return result ?: zepi_virtual_memory_unmap(context, start, size_bytes);
 }
 
 zepi_result_t zepi_api_virtual_memory_set_access(zepi_context_t context, const void *start,
                                                  size_t size_bytes, zepi_memory_access_t access)
 {
     zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
-    if (result == ZEPI_SUCCESS)
-        result = check_access(access);
-    return result == ZEPI_SUCCESS
-               ? zepi_virtual_memory_set_access(context, start, size_bytes, access)
-               : result;
+    result = result ?: check_access(access);
+    return result ?: zepi_virtual_memory_set_access(context, start, size_bytes, access);
 }
 
 zepi_result_t zepi_api_virtual_memory_get_access(zepi_context_t context, const void *start,
@@ -78,11 +68,8 @@ zepi_result_t zepi_api_virtual_memory_get_access(zepi_context_t context, const v
                                                  zepi_memory_access_t *out_access)
 {
     zepi_result_t result = zepi_api_check_context_pointer(context, start, "start");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_context_pointer(context, out_access, "output for the access");
-    return result == ZEPI_SUCCESS
-               ? zepi_virtual_memory_get_access(context, start, size_bytes, out_access)
-               : result;
+    result = result ?: zepi_api_check_context_pointer(context, out_access, "output for the access");
+    return result ?: zepi_virtual_memory_get_access(context, start, size_bytes, out_access);
 }
 
 zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_device_t device,
@@ -91,18 +78,16 @@ zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_devic
     size_t page_bytes = 0;
     zepi_result_t result =
         zepi_api_check_context_pointer(context, out_memory, "output for the memory");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_api_check_context_device(context, device);
+    result = result ?: zepi_api_check_context_device(context, device);
     if (result == ZEPI_SUCCESS && size_bytes == 0)
         result = zepi_fail(ZEPI_ERROR_INVALID_SIZE, "physical memory of 0 bytes");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_virtual_memory_get_page_size(context, device, size_bytes, &page_bytes);
+    result = result ?: zepi_virtual_memory_get_page_size(context, device, size_bytes, &page_bytes);
     if (result == ZEPI_SUCCESS && size_bytes % page_bytes != 0)
         result =
             zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                       "physical memory of %zu bytes: expected a multiple of the page size, %zu",
                       size_bytes, page_bytes);
-    return result == ZEPI_SUCCESS ? zepi_physical_memory_create(context, device, size_bytes,
-                                                                ZEPI_PHYSICAL_OWN, out_memory)
-                                  : result;
+    return result
+               ?: zepi_physical_memory_create(context, device, size_bytes, ZEPI_PHYSICAL_OWN,
+                                              out_memory);
 }

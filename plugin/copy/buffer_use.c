@@ -480,21 +480,3 @@ zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
         *out_address = (char *)buffer->places[place].memory + part->offset_bytes;
     return result;
 }
-
-zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
-                                      void **out_address, size_t *out_size_bytes)
-{
-    uint32_t index;
-    zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(buffer->context, device, &index);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_address)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the address is NULL");
-    const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
-    result = zepi_buffer_get_address_of(&all, device, out_address);
-    if (result == ZEPI_SUCCESS && out_size_bytes)
-        *out_size_bytes = buffer->size_bytes;
-    return result;
-}

@@ -65,7 +65,5 @@ zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer);
 // commands of the context are waited for, and the part moves.
 zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
                                          struct zepi_device *device, void **out_address);
-zepi_result_t zepi_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
-                                      void **out_address, size_t *out_size_bytes);
 
 #endif

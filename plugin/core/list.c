@@ -3,12 +3,13 @@
 
 #include <string.h>
 
-void zepi_list_objects(uint32_t count, void *const *objects, uint32_t capacity, void **out_objects,
-                       uint32_t *out_count)
+zepi_result_t zepi_list_objects(uint32_t count, void *const *objects, uint32_t capacity,
+                                void **out_objects, uint32_t *out_count)
 {
     for (uint32_t i = 0; i < count && i < capacity; i++)
         out_objects[i] = zepi_retain(objects[i]);
     *out_count = count;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_copy_info(void *out_info, const void *info, size_t own_size)

@@ -19,9 +19,9 @@ static inline zepi_result_t zepi_check_list(uint32_t capacity, const void *out_e
     return ZEPI_SUCCESS;
 }
 
-// Gives new references to as many of `objects` as there is room for.
-void zepi_list_objects(uint32_t count, void *const *objects, uint32_t capacity, void **out_objects,
-                       uint32_t *out_count);
+// Gives new references to as many of `objects` as there is room for. Does not fail.
+zepi_result_t zepi_list_objects(uint32_t count, void *const *objects, uint32_t capacity,
+                                void **out_objects, uint32_t *out_count);
 
 // Copies a filled information structure of `own_size` bytes, whose first member is its size, to
 // the caller's: as much as the caller has room for, with that size written back.

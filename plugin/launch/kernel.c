@@ -11,6 +11,8 @@
 #include "program/module.h"
 #include "ze/ze.h"
 
+#include <assert.h>
+
 static __attribute__((cold, noinline)) void kernel_destroy_launch_target(struct zepi_target *target)
 {
     zepi_release((struct zepi_device_image *)target->image);
@@ -111,8 +113,8 @@ struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t
                                  : kernel_find_target(kernel, device_index, out_part_index);
 }
 
-static zepi_result_t kernel_make(struct zepi_module *module, const char *name,
-                                 struct zepi_kernel **out_kernel)
+zepi_result_t zepi_module_get_kernel(struct zepi_module *module, const char *name,
+                                     struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel = NULL;
     zepi_result_t result = kernel_create(module->context, module, &kernel);
@@ -153,22 +155,6 @@ __attribute__((cold)) zepi_result_t zepi_kernel_create_for_launch(struct zepi_co
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
-                                     zepi_kernel_t *out_kernel)
-{
-    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!name || !out_kernel)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         name ? "the output for the kernel" : "the kernel's name");
-    if (module->state != ZEPI_MODULE_EXECUTABLE)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE,
-                         "kernels are in executable modules; this one is %s",
-                         zepi_module_state_name(module->state));
-    return kernel_make(module, name, out_kernel);
-}
-
 zepi_result_t zepi_kernel_get_device_kernel(const struct zepi_kernel *kernel, uint32_t device_index,
                                             struct zepi_device_kernel **out_device_kernel)
 {
@@ -180,40 +166,12 @@ zepi_result_t zepi_kernel_get_device_kernel(const struct zepi_kernel *kernel, ui
     return ZEPI_SUCCESS;
 }
 
-// The device kernel for a query about a kernel on a device.
-static zepi_result_t kernel_find_on_device(zepi_kernel_t kernel, zepi_device_t device,
+static zepi_result_t kernel_find_on_device(const struct zepi_kernel *kernel,
+                                           const struct zepi_device *device,
                                            struct zepi_device_kernel **out_device_kernel)
 {
-    uint32_t index;
-    zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(kernel->context, device, &index);
-    return result == ZEPI_SUCCESS ? zepi_kernel_get_device_kernel(kernel, index, out_device_kernel)
-                                  : result;
-}
-
-zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
-                                   zepi_kernel_info_t *out_info)
-{
-    struct zepi_device_kernel *device_kernel = NULL;
-    const zepi_result_t result = kernel_find_on_device(kernel, device, &device_kernel);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const ze_kernel_properties_t *properties = &device_kernel->properties;
-    const zepi_kernel_info_t info = {.name = kernel->name,
-                                     .module = kernel->module,
-                                     .argument_count = device_kernel->argument_count,
-                                     .required_group_size = {properties->requiredGroupSizeX,
-                                                             properties->requiredGroupSizeY,
-                                                             properties->requiredGroupSizeZ},
-                                     .required_sub_group_size = properties->requiredSubgroupSize,
-                                     .max_group_size = device->compute.maxTotalGroupSize,
-                                     .max_sub_group_size = properties->maxSubgroupSize,
-                                     .max_sub_group_count = properties->maxNumSubgroups,
-                                     .local_memory_bytes = properties->localMemSize,
-                                     .private_memory_bytes = properties->privateMemSize,
-                                     .spill_memory_bytes = properties->spillMemSize};
-    return zepi_copy_info(out_info, &info, sizeof(info));
+    return zepi_kernel_get_device_kernel(kernel, zepi_context_device_index(kernel->context, device),
+                                         out_device_kernel);
 }
 
 zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
@@ -227,9 +185,6 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
     zepi_result_t result = kernel_find_on_device(kernel, device, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!global_size || !out_group_size)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         global_size ? "the output for the group size" : "the global size");
     result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -248,13 +203,8 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
     struct zepi_device_kernel *device_kernel = NULL;
     struct zepi_kernel_instance *instance;
     uint32_t group[3] = {1, 1, 1};
+    assert(work_dim >= 1 && work_dim <= 3);
     zepi_result_t result = kernel_find_on_device(kernel, device, &device_kernel);
-    if (result == ZEPI_SUCCESS && (work_dim < 1 || work_dim > 3))
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the group has %u dimensions, expected 1 to 3",
-                           work_dim);
-    if (result == ZEPI_SUCCESS && (!group_size || !out_count))
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                           group_size ? "the output for the count" : "the group size");
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++) {
         if (group_size[i] == 0 || group_size[i] > UINT32_MAX)
             result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
@@ -290,25 +240,18 @@ void zepi_kernel_destroy_exports(struct zepi_kernel *kernel)
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
                                      void **out_native_handle)
 {
-    uint32_t index;
+    const uint32_t index = zepi_context_device_index(kernel->context, device);
     struct zepi_device_kernel *device_kernel = NULL;
     struct zepi_kernel_instance *made;
-    zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_context_check_device(kernel->module->context, device, &index);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_get_device_kernel(kernel, index, &device_kernel);
+    zepi_result_t result = zepi_kernel_get_device_kernel(kernel, index, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (!out_native_handle)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the native handle is NULL");
     struct zepi_kernel_instance *instance = zepi_exports_get(&kernel->exports, index);
     if (!instance) {
         result = zepi_kernel_instance_create(device_kernel, &made);
         if (result != ZEPI_SUCCESS)
             return result;
-        instance =
-            zepi_exports_put(&kernel->exports, kernel->module->context->device_count, index, made);
+        instance = zepi_exports_put(&kernel->exports, kernel->context->device_count, index, made);
         if (instance != made)
             zepi_kernel_instance_destroy(device_kernel, made);
         if (!instance)

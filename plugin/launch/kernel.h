@@ -51,8 +51,6 @@ zepi_result_t zepi_kernel_create_for_launch(struct zepi_context *context,
 
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
                                      zepi_kernel_t *out_kernel);
-zepi_result_t zepi_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
-                                   zepi_kernel_info_t *out_info);
 zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t device,
                                              uint32_t work_dim, const size_t *global_size,
                                              size_t *out_group_size);

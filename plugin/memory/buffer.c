@@ -125,18 +125,12 @@ static zepi_result_t buffer_hand_out(struct zepi_buffer *buffer, zepi_result_t r
 zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, const void *host_data,
                                  zepi_buffer_t *out_buffer)
 {
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_buffer)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the buffer is NULL");
-    if (size_bytes == 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a buffer of 0 bytes");
     struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
     if (!buffer)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    result = context_has_places(context) ? buffer_init_moving(buffer, NULL, host_data)
-                                         : buffer_init_fixed(buffer, host_data);
+    const zepi_result_t result = context_has_places(context)
+                                     ? buffer_init_moving(buffer, NULL, host_data)
+                                     : buffer_init_fixed(buffer, host_data);
     return buffer_hand_out(buffer, result, out_buffer);
 }
 

@@ -495,11 +495,6 @@ static zepi_usm_kind_t usm_kind_of(ze_memory_type_t type)
 zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
                                 zepi_usm_info_t *out_info)
 {
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!address)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the address is NULL");
     zepi_usm_info_t info = {.kind = ZEPI_USM_UNKNOWN};
     const struct zepi_usm_region *region = zepi_usm_region_find(context->ze, address);
     if (region && zepi_usm_region_has(region, address)) {
@@ -509,7 +504,8 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
     ze_memory_allocation_properties_t properties = {
         .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
     ze_device_handle_t device = NULL;
-    result = ZEPI_ZE(zeMemGetAllocProperties, context->ze, address, &properties, &device);
+    zepi_result_t result =
+        ZEPI_ZE(zeMemGetAllocProperties, context->ze, address, &properties, &device);
     if (result != ZEPI_SUCCESS)
         return result;
     info.kind = usm_kind_of(properties.type);

@@ -226,19 +226,6 @@ out:
     return result;
 }
 
-// The core is asked by more than one front end: it looks at the dimensions itself.
-static void refuse_dimensions(void)
-{
-    const size_t group_size[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    uint32_t count;
-    for (uint32_t work_dim = 0; work_dim <= 8; work_dim++) {
-        const bool is_right = work_dim >= 1 && work_dim <= 3;
-        TEST_FAILS(
-            zepi_kernel_max_cooperative_groups(kernel, gear.device, work_dim, group_size, &count),
-            is_right ? ZEPI_SUCCESS : ZEPI_ERROR_INVALID_VALUE);
-    }
-}
-
 static zepi_result_t create_contexts(void)
 {
     zepi_context_t contexts[2] = {NULL, NULL};
@@ -292,7 +279,6 @@ int main(void)
     TEST_OK(zepi.module_get_kernel(executable, "scaled_copy_int", &kernel));
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED,
                               2 * ITEMS * sizeof(int32_t), 0, (void **)&memory));
-    refuse_dimensions();
     walk_queue("in order", ZEPI_QUEUE_IN_ORDER);
     walk_queue("out of order", 0);
     walk_story("queues", create_queues);
