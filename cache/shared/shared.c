@@ -35,9 +35,8 @@ struct zepi_shared {
     struct zepi_shared_secret key;
     struct zepi_shared_secret password;
     void (*note)(const char *line);
-    uint8_t token[16];                     // the contents of this process' claims
-    atomic_uint_fast64_t rest_until_ns;    // the server is left alone until then
-    char text[ZEPI_SHARED_TEXT_BYTES / 2]; // the address, for people
+    uint8_t token[16];                  // the contents of this process' claims
+    atomic_uint_fast64_t rest_until_ns; // the server is left alone until then
 };
 
 // ---- Create ----
@@ -76,7 +75,6 @@ struct zepi_shared *zepi_shared_create(const struct zepi_shared_config *config,
     const char *wrong = "no memory";
     if (shared) {
         *shared = (struct zepi_shared){.limits = config->limits, .note = config->note};
-        snprintf(shared->text, sizeof(shared->text), "%s", config->address);
         wrong = configure(shared, config, &file);
     }
     if (!wrong)
@@ -262,10 +260,8 @@ static bool session_begin(struct session *session, struct zepi_shared *shared,
 
 static void session_note(const struct session *session, const char *what)
 {
-    char line[ZEPI_SHARED_TEXT_BYTES];
-    snprintf(line, sizeof(line), "shared store %s: %s", session->shared->text, what);
     if (session->shared->note)
-        session->shared->note(line);
+        session->shared->note(what);
 }
 
 static void session_end(struct session *session)
@@ -489,7 +485,6 @@ void zepi_shared_describe(struct zepi_shared *shared, char out_state[ZEPI_SHARED
              session.trouble[0] ? session.trouble : "usable");
 }
 
-// The library's one symbol (shared_library.h).
 extern const struct zepi_shared_library ZEPI_SHARED_TABLE;
 const struct zepi_shared_library ZEPI_SHARED_TABLE = {
     .create = zepi_shared_create,

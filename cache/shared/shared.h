@@ -9,16 +9,8 @@
 #include <stdint.h>
 
 // A store of build results on a server that many machines share: Redis or Valkey. README.md has the
-// format, and how one process builds while the others wait.
-//
-// - A load that misses claims the key for some time, or waits for the process that has the claim:
-//   never longer than for two claims.
-// - A server that cannot be reached, is late, or replies with an error or anything else but the
-//   protocol is left alone for a while: loads miss, and nothing is stored.
-// - A record is used if its HMAC, checksum and whole key are right. Any other is a miss, and the
-//   next store replaces it.
-//
-// Thread-safe. Each operation has a connection of its own. Nothing here fails a build.
+// format, how one process builds while the others wait, and what makes a record or a server
+// unusable. Thread-safe. Each operation has a connection of its own. Nothing here fails a build.
 
 struct zepi_shared; // opaque
 
@@ -53,12 +45,11 @@ extern const struct zepi_build_store_ops zepi_shared_store_ops;
 // Tries the server now. The state is "usable", or the reason why it is not.
 void zepi_shared_describe(struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES]);
 
-// All of these, as the library has them.
+// All of these, as the store's library (README.md) has them: its one symbol.
 struct zepi_shared_library {
-    struct zepi_shared *(*create)(const struct zepi_shared_config *config,
-                                  char out_refusal[ZEPI_SHARED_TEXT_BYTES]);
-    void (*destroy)(struct zepi_shared *shared);
-    void (*describe)(struct zepi_shared *shared, char out_state[ZEPI_SHARED_TEXT_BYTES]);
+    __typeof__(zepi_shared_create) *create;
+    __typeof__(zepi_shared_destroy) *destroy;
+    __typeof__(zepi_shared_describe) *describe;
     const struct zepi_build_store_ops *ops;
 };
 

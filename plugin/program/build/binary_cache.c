@@ -11,7 +11,9 @@
 #include "device/platform.h"
 #include "program/build/build_key.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
+#include <unistd.h>
 
 // Guards the making of the variables below; once made, they stay until the plugin is unloaded.
 static struct zepi_mutex mutex;
@@ -19,6 +21,7 @@ static _Atomic(struct zepi_build_cache *) cache;
 static struct zepi_build_budget *budget;
 static struct zepi_disk *disk;     // NULL: none
 static struct zepi_shared *shared; // NULL: none
+static void *shared_handle;        // of its library
 static const struct zepi_shared_library *shared_library;
 static char shared_refusal[ZEPI_SHARED_TEXT_BYTES]; // why there is none that was asked for
 
@@ -150,7 +153,25 @@ static const struct zepi_build_store_ops code_store_ops = {
 
 static void note_shared(const char *line)
 {
-    zepi_log(ZEPI_LOG_ERROR, "%s", line);
+    zepi_log(ZEPI_LOG_ERROR, "shared store %s: %s", zepi_options()->shared, line);
+}
+
+// The library lies beside this one: hiredis and libcrypto are loaded by processes alone that have
+// such a store. Its symbol has zepi's version in its name, so that another version's is not used.
+static const struct zepi_shared_library *open_shared_library(void)
+{
+    char path[PATH_MAX];
+    if (!zepi_sys_find_beside("libzepi_shared_store.so", path) || access(path, F_OK) != 0) {
+        snprintf(shared_refusal, sizeof(shared_refusal),
+                 "this zepi is built without it: build zepi with libhiredis-dev and libssl-dev");
+        return NULL;
+    }
+    shared_handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const void *found = shared_handle ? dlsym(shared_handle, ZEPI_SHARED_TABLE) : NULL;
+    if (!found)
+        snprintf(shared_refusal, sizeof(shared_refusal), "its library cannot be used: %s",
+                 dlerror());
+    return found;
 }
 
 // Reports the reason on stderr if there is no store, as for any option.
@@ -167,7 +188,7 @@ static struct zepi_shared *create_shared(const struct zepi_options *options)
         .note = note_shared};
     if (!options->shared[0])
         return NULL;
-    shared_library = zepi_shared_library_open(shared_refusal);
+    shared_library = open_shared_library();
     struct zepi_shared *created =
         shared_library ? shared_library->create(&config, shared_refusal) : NULL;
     if (!created)
@@ -179,7 +200,9 @@ static void destroy_shared(struct zepi_shared *store)
 {
     if (store)
         shared_library->destroy(store);
-    zepi_shared_library_close();
+    if (shared_handle)
+        dlclose(shared_handle);
+    shared_handle = NULL;
 }
 
 // ---- The cache ----

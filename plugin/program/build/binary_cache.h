@@ -4,7 +4,7 @@
 
 #include "cache/build_cache.h"
 #include "cache/disk/disk.h"
-#include "cache/shared/shared_library.h"
+#include "cache/shared/shared.h"
 
 #include "core/status.h"
 

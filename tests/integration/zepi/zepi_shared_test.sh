@@ -27,7 +27,7 @@ lonely=(env LD_LIBRARY_PATH="$scratch/lonely" ZEPI_CACHE_SHARED=unix:///nowhere 
 expect 1 'is built without it' "${lonely[@]}" cache show
 echo nothing >"$scratch/lonely/libzepi_shared_store.so"
 expect 1 'its library cannot be used' "${lonely[@]}" cache show
-expect 1 'its library cannot be used' "${lonely[@]}" build "$data/negate.spv" --cpu
+expect 0 'its library cannot be used' "${lonely[@]}" build "$data/negate.spv" --cpu
 if ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show 2>/dev/null | grep -q 'is built without it'; then
     echo 'skipped: the shared store is not built (libhiredis-dev, libssl-dev)'
     exit 77
