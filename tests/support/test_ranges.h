@@ -80,4 +80,36 @@ static inline size_t test_range_number(uint64_t *seed, size_t near)
     return middle + draw / 16 % 5 - 2;
 }
 
+// The places of a test: where memory of zepi's begins and near its end, and memory that is not
+// zepi's near 0, 2^32 and 2^64.
+struct test_places {
+    struct test_place list[8];
+};
+
+static inline struct test_places test_places_around(const void *memory, size_t size_bytes)
+{
+    const uintptr_t begin = (uintptr_t)memory;
+    return (struct test_places){{
+        {begin, size_bytes},
+        {begin + size_bytes - 64, 64},
+        {1, SIZE_MAX},
+        {((size_t)1 << 32) - 8, SIZE_MAX},
+        {(size_t)1 << 32, SIZE_MAX},
+        {SIZE_MAX - ((size_t)1 << 33), SIZE_MAX},
+        {SIZE_MAX - 64, SIZE_MAX},
+        {SIZE_MAX, SIZE_MAX},
+    }};
+}
+
+static inline struct test_place test_place_draw(uint64_t *seed, const struct test_places *places)
+{
+    return places->list[test_range_number(seed, 0) % 8];
+}
+
+// A number that may be near the end of the place.
+static inline size_t test_place_number(uint64_t *seed, struct test_place place)
+{
+    return test_range_number(seed, place.room == SIZE_MAX ? 0 - place.address : place.room);
+}
+
 #endif

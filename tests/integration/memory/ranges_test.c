@@ -11,15 +11,9 @@
 #define ROUNDS 60000
 #define ALLOCATION ((size_t)3 << 20)
 
-static struct test_place places[8];
-static size_t place_count;
+static struct test_places places;
 static uint64_t seed = 1;
 static unsigned outcomes[2]; // refused, taken
-
-static void place_add(uintptr_t address, size_t room)
-{
-    places[place_count++] = (struct test_place){address, room};
-}
 
 static void set_up(void)
 {
@@ -28,35 +22,18 @@ static void set_up(void)
     gear_set_up();
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, ALLOCATION, 0,
                               (void **)&memory));
-    place_add((uintptr_t)memory, ALLOCATION);
-    place_add((uintptr_t)memory + ALLOCATION - 64, 64);
-    place_add(1, SIZE_MAX);
-    place_add(((size_t)1 << 32) - 8, SIZE_MAX);
-    place_add((size_t)1 << 32, SIZE_MAX);
-    place_add(SIZE_MAX - ((size_t)1 << 33), SIZE_MAX);
-    place_add(SIZE_MAX - 64, SIZE_MAX);
-    place_add(SIZE_MAX, SIZE_MAX);
+    places = test_places_around(memory, ALLOCATION);
 }
 
 static void tear_down(void)
 {
     cr_assert_gt(outcomes[0], ROUNDS / 100);
     cr_assert_gt(outcomes[1], ROUNDS / 100);
-    TEST_OK(zepi.usm_free(gear.context, (void *)places[0].address));
+    TEST_OK(zepi.usm_free(gear.context, (void *)places.list[0].address));
     gear_tear_down();
 }
 
 TestSuite(ranges, .init = set_up, .fini = tear_down);
-
-static struct test_place draw_place(void)
-{
-    return places[test_range_number(&seed, 0) % place_count];
-}
-
-static size_t draw_number(struct test_place place)
-{
-    return test_range_number(&seed, place.room == SIZE_MAX ? 0 - place.address : place.room);
-}
 
 static void expect(const char *name, zepi_result_t result, bool is_taken, struct test_place place,
                    size_t size)
@@ -72,8 +49,8 @@ Test(ranges, are_copied_filled_and_hinted_at_where_they_can_be)
     static const uint8_t pattern[8];
     uint8_t *const anywhere = (uint8_t *)4096;
     for (int round = 0; round < ROUNDS; round++) {
-        const struct test_place place = draw_place();
-        const size_t size = draw_number(place);
+        const struct test_place place = test_place_draw(&seed, &places);
+        const size_t size = test_place_number(&seed, place);
         uint8_t *const memory = (uint8_t *)place.address;
         const bool fits = size == 0 || test_range_fits(place, size);
         const bool is_everywhere =
@@ -99,8 +76,8 @@ Test(ranges, are_recorded_where_they_can_be)
     zepi_graph_t graph;
     TEST_OK(zepi.graph_create(gear.context, gear.device, 0, &graph));
     for (int round = 0; round < ROUNDS / 10; round++) {
-        const struct test_place place = draw_place();
-        const size_t size = draw_number(place);
+        const struct test_place place = test_place_draw(&seed, &places);
+        const size_t size = test_place_number(&seed, place);
         uint8_t *const memory = (uint8_t *)place.address;
         const bool fits = size > 0 && test_range_fits(place, size);
         const bool is_everywhere = test_range_fits((struct test_place){4096, SIZE_MAX}, size);
@@ -117,16 +94,19 @@ Test(ranges, are_recorded_where_they_can_be)
 Test(ranges, of_rectangles_are_copied_where_they_can_be)
 {
     for (int round = 0; round < ROUNDS; round++) {
-        const struct test_place place = draw_place();
-        const struct test_place other = draw_place();
+        const struct test_place place = test_place_draw(&seed, &places);
+        const struct test_place other = test_place_draw(&seed, &places);
         struct test_rect rects[2] = {0};
         size_t region[3];
         for (int i = 0; i < 3; i++) {
-            region[i] = draw_number(place);
-            rects[0].origin[i] = draw_number(place) % 3 ? 0 : draw_number(place);
+            region[i] = test_place_number(&seed, place);
+            rects[0].origin[i] =
+                test_place_number(&seed, place) % 3 ? 0 : test_place_number(&seed, place);
         }
-        rects[0].row_pitch = draw_number(place) % 3 ? 0 : draw_number(place);
-        rects[0].slice_pitch = draw_number(place) % 3 ? 0 : draw_number(place);
+        rects[0].row_pitch =
+            test_place_number(&seed, place) % 3 ? 0 : test_place_number(&seed, place);
+        rects[0].slice_pitch =
+            test_place_number(&seed, place) % 3 ? 0 : test_place_number(&seed, place);
         bool is_taken = region[0] == 0 || region[1] == 0 || region[2] == 0;
         if (!is_taken)
             is_taken = test_rect_is_sound(&rects[0], region) &&

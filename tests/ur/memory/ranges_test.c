@@ -16,17 +16,11 @@
 #define NOT_AFTER 0, NULL, 0, NULL, NULL, NULL, NULL
 
 static const struct test_place anywhere = {4096, SIZE_MAX};
-static struct test_place places[8];
-static size_t place_count;
+static struct test_places places;
 static ur_mem_handle_t buffer;
 static ur_exp_command_buffer_handle_t commands;
 static uint64_t seed = 1;
 static unsigned outcomes[2]; // refused, taken
-
-static void place_add(uintptr_t address, size_t room)
-{
-    places[place_count++] = (struct test_place){address, room};
-}
 
 static void set_up(void)
 {
@@ -34,14 +28,7 @@ static void set_up(void)
     setenv("ZE_CPU_EXECUTE", "0", 1);
     ur_set_up();
     uint8_t *memory = ur_shared(BYTES);
-    place_add((uintptr_t)memory, BYTES);
-    place_add((uintptr_t)memory + BYTES - 64, 64);
-    place_add(1, SIZE_MAX);
-    place_add(((size_t)1 << 32) - 8, SIZE_MAX);
-    place_add((size_t)1 << 32, SIZE_MAX);
-    place_add(SIZE_MAX - ((size_t)1 << 33), SIZE_MAX);
-    place_add(SIZE_MAX - 64, SIZE_MAX);
-    place_add(SIZE_MAX, SIZE_MAX);
+    places = test_places_around(memory, BYTES);
     UR_OK(urMemBufferCreate(gear.context, UR_MEM_FLAG_READ_WRITE, BYTES, NULL, &buffer));
     UR_OK(urCommandBufferCreateExp(gear.context, gear.device, &desc, &commands));
 }
@@ -52,26 +39,16 @@ static void tear_down(void)
     cr_assert_gt(outcomes[1], ROUNDS / 100);
     UR_OK(urCommandBufferReleaseExp(commands));
     UR_OK(urMemRelease(buffer));
-    ur_free((void *)places[0].address);
+    ur_free((void *)places.list[0].address);
     ur_tear_down();
 }
 
 TestSuite(ranges, .init = set_up, .fini = tear_down);
 TestSuite(ranges_executed, .init = ur_set_up, .fini = ur_tear_down);
 
-static struct test_place draw_place(void)
-{
-    return places[test_range_number(&seed, 0) % place_count];
-}
-
-static size_t draw_number(struct test_place place)
-{
-    return test_range_number(&seed, place.room == SIZE_MAX ? 0 - place.address : place.room);
-}
-
 static size_t draw_seldom(struct test_place place)
 {
-    return draw_number(place) % 3 ? 0 : draw_number(place);
+    return test_place_number(&seed, place) % 3 ? 0 : test_place_number(&seed, place);
 }
 
 static void expect(const char *name, ur_result_t result, bool is_taken, struct test_place place,
@@ -89,8 +66,8 @@ Test(ranges, are_copied_filled_and_hinted_at_where_they_can_be)
 {
     static const uint8_t pattern[8];
     for (int round = 0; round < ROUNDS; round++) {
-        const struct test_place place = draw_place();
-        const size_t size = draw_number(place), numbers[8] = {size};
+        const struct test_place place = test_place_draw(&seed, &places);
+        const size_t size = test_place_number(&seed, place), numbers[8] = {size};
         uint8_t *const memory = (uint8_t *)place.address, *const other = (uint8_t *)4096;
         const bool fits = size > 0 && test_range_fits(place, size);
         const bool fits_both = fits && test_range_fits(anywhere, size);
@@ -113,8 +90,8 @@ Test(ranges, are_recorded_where_they_can_be)
 {
     static const uint8_t pattern[8];
     for (int round = 0; round < ROUNDS / 10; round++) {
-        const struct test_place place = draw_place();
-        const size_t size = draw_number(place), numbers[8] = {size};
+        const struct test_place place = test_place_draw(&seed, &places);
+        const size_t size = test_place_number(&seed, place), numbers[8] = {size};
         uint8_t *const memory = (uint8_t *)place.address, *const other = (uint8_t *)4096;
         const bool fits = size > 0 && test_range_fits(place, size);
         const bool fits_both = fits && test_range_fits(anywhere, size);
@@ -140,8 +117,9 @@ Test(ranges, of_buffers_are_copied_where_they_can_be)
     static const uint8_t pattern[8];
     const struct test_place whole = {0, BYTES};
     for (int round = 0; round < ROUNDS; round++) {
-        const struct test_place place = draw_place();
-        const size_t offset = draw_number(whole), size = draw_number(place);
+        const struct test_place place = test_place_draw(&seed, &places);
+        const size_t offset = test_place_number(&seed, whole),
+                     size = test_place_number(&seed, place);
         const size_t numbers[8] = {offset, size};
         uint8_t *const memory = (uint8_t *)place.address;
         const bool fits = size > 0 && (test_wide)offset + size <= BYTES;
@@ -175,9 +153,11 @@ Test(ranges, of_rows_are_copied_and_filled_where_they_can_be)
 {
     static const uint8_t pattern[8];
     for (int round = 0; round < ROUNDS; round++) {
-        const struct test_place place = draw_place();
-        const size_t width = draw_number(place), height = draw_number(place);
-        const size_t pitch = draw_number(place) % 2 ? width : draw_number(place);
+        const struct test_place place = test_place_draw(&seed, &places);
+        const size_t width = test_place_number(&seed, place),
+                     height = test_place_number(&seed, place);
+        const size_t pitch =
+            test_place_number(&seed, place) % 2 ? width : test_place_number(&seed, place);
         const size_t numbers[8] = {pitch, width, height};
         const size_t region[3] = {width, height, 1};
         const struct test_rect rect = {.row_pitch = pitch}, dense = {.row_pitch = width};
@@ -210,11 +190,11 @@ Test(ranges, of_rectangles_are_copied_where_they_can_be)
 {
     const struct test_place whole = {0, BYTES};
     for (int round = 0; round < ROUNDS; round++) {
-        const struct test_place place = draw_place();
+        const struct test_place place = test_place_draw(&seed, &places);
         struct test_rect rects[2] = {0};
         size_t region[3];
         for (int i = 0; i < 3; i++)
-            region[i] = draw_number(place);
+            region[i] = test_place_number(&seed, place);
         // Gaps in the buffer or in the host's memory.
         struct test_rect *const odd = &rects[round % 2];
         for (int i = 0; i < 3; i++)
