@@ -54,3 +54,14 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
 }
 
 ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_USM_DRIVER, .size_bytes = sizeof(struct zepi_usm_driver));
+
+zepi_result_t zepi_usm_driver_room(const struct zepi_context *context, const void *memory,
+                                   size_t *out_bytes)
+{
+    void *start = NULL;
+    size_t size_bytes = 0;
+    const zepi_result_t result =
+        ZEPI_ZE(zeMemGetAddressRange, context->ze, memory, &start, &size_bytes);
+    *out_bytes = size_bytes - ((uintptr_t)memory - (uintptr_t)start);
+    return result;
+}

@@ -36,4 +36,9 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
                                        size_t size_bytes, size_t alignment_bytes, const void *next,
                                        struct zepi_usm_attempts *attempts, void **out_memory);
 
+// The bytes from `memory`, which lies in an allocation of the driver's, to the end of that. A
+// driver may import or open more than it was asked for, and a piece of a larger allocation.
+zepi_result_t zepi_usm_driver_room(const struct zepi_context *context, const void *memory,
+                                   size_t *out_bytes);
+
 #endif

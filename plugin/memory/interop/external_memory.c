@@ -6,6 +6,7 @@
 #include "core/mutex.h"
 #include "device/device.h"
 #include "memory/usm.h"
+#include "memory/usm_driver.h"
 #include "sync/deferred.h"
 #include "ze/ze.h"
 
@@ -144,20 +145,6 @@ static zepi_result_t import_descriptor(struct zepi_context *context,
     return zepi_check_ze(ze, "zeMemAllocDevice");
 }
 
-// An import may be of all the memory, whatever was asked for (quirk import-takes-all).
-static zepi_result_t check_size(const struct zepi_context *context, const void *base,
-                                size_t size_bytes)
-{
-    void *start = NULL;
-    size_t known_bytes = 0;
-    const zepi_result_t result =
-        ZEPI_ZE(zeMemGetAddressRange, context->ze, base, &start, &known_bytes);
-    if (result != ZEPI_SUCCESS || size_bytes <= known_bytes)
-        return result;
-    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an import of %zu bytes, the memory has %zu",
-                     size_bytes, known_bytes);
-}
-
 zepi_result_t zepi_external_memory_import(struct zepi_context *context, struct zepi_device *device,
                                           enum zepi_external_kind kind, size_t size_bytes,
                                           int descriptor, struct zepi_external_memory **out_memory)
@@ -172,11 +159,16 @@ zepi_result_t zepi_external_memory_import(struct zepi_context *context, struct z
     memory->device = device;
     memory->size_bytes = size_bytes;
     void *base = NULL;
+    size_t room_bytes = 0;
     struct zepi_external_place *place = zepi_allocate(1, sizeof(*place));
     result = place ? import_descriptor(context, device, kind, size_bytes, descriptor, &base)
                    : zepi_fail_no_memory();
+    // An import may be of all the memory, whatever was asked for (quirk import-takes-all).
     if (result == ZEPI_SUCCESS)
-        result = check_size(context, base, size_bytes);
+        result = zepi_usm_driver_room(context, base, &room_bytes);
+    if (result == ZEPI_SUCCESS && size_bytes > room_bytes)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an import of %zu bytes, the memory has %zu",
+                           size_bytes, room_bytes);
     if (result != ZEPI_SUCCESS)
         goto fail;
     *place = (struct zepi_external_place){

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "memory/usm.h"
+#include "memory/usm_driver.h"
 #include "memory/virtual_memory.h"
 #include "sync/deferred.h"
 #include "ze/ze.h"
@@ -216,36 +217,23 @@ zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind
 
 // ---- Opening ----
 
-// A driver may open a piece of a larger allocation.
-static zepi_result_t check_offset(const struct zepi_context *context, const char *base,
-                                  uint64_t offset_bytes)
-{
-    void *start = NULL;
-    size_t size_bytes = 0;
-    const zepi_result_t result =
-        ZEPI_ZE(zeMemGetAddressRange, context->ze, base, &start, &size_bytes);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const uint64_t rest_bytes = size_bytes - (uint64_t)(base - (const char *)start);
-    return offset_bytes < rest_bytes
-               ? ZEPI_SUCCESS
-               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                           "the handle's offset, %" PRIu64 ", is beyond the end of the memory, "
-                           "%" PRIu64 " bytes",
-                           offset_bytes, rest_bytes);
-}
-
 static zepi_result_t open_locked(struct zepi_context *context, const struct zepi_device *device,
                                  const struct zepi_ipc_handle *handle, struct ipc_import *import,
                                  void **out_memory)
 {
     struct zepi_ipc *ipc = ipc_of(context);
+    size_t room_bytes = 0;
     void *base = NULL;
     zepi_result_t result =
         ZEPI_ZE(zeMemOpenIpcHandle, context->ze, device->ze, handle->ze, 0, &base);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = check_offset(context, base, handle->offset_bytes);
+    result = zepi_usm_driver_room(context, base, &room_bytes);
+    if (result == ZEPI_SUCCESS && handle->offset_bytes >= room_bytes)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "the handle's offset, %" PRIu64 ", is beyond the end of the memory, "
+                           "%zu bytes",
+                           handle->offset_bytes, room_bytes);
     if (result != ZEPI_SUCCESS) {
         close_base_locked(context, base);
         return result;
