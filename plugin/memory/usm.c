@@ -425,14 +425,6 @@ static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, 
     return zepi_usm_give(context, memory);
 }
 
-// Some queues are busy.
-static __attribute__((noinline)) zepi_result_t
-free_busy(struct zepi_usm_shard *shard, struct zepi_usm_region *slab, struct zepi_usm_block *block)
-{
-    zepi_usm_shard_push_or_pend_locked(shard, slab, block, zepi_usm_block_use(shard, block));
-    return ZEPI_SUCCESS;
-}
-
 static __attribute__((noinline, cold)) zepi_result_t usm_slab_settle(struct zepi_usm_shard *shard,
                                                                      struct zepi_usm_region *slab)
 {
@@ -460,8 +452,9 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
     struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, region, (uintptr_t)memory);
     if (__builtin_expect(!block, 0))
         return fail_free_of_nothing(context, memory, shard);
-    if (!zepi_sync_is_idle(zepi_sync_of(context)))
-        return free_busy(shard, region, block);
+    struct zepi_timeline *busy = zepi_sync_first_busy(zepi_sync_of(context));
+    if (busy)
+        return zepi_usm_shard_push_busy_locked(shard, region, block, busy);
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_unsettled(region))
         return usm_slab_settle(shard, region);

@@ -30,8 +30,7 @@ static struct zepi_usm_region no_slab;
 static struct zepi_usm_region **shard_first_slab_of(struct zepi_usm_shard *shard,
                                                     const struct zepi_usm_region *slab)
 {
-    const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
-    return &shard->first[shift - ZEPI_USM_LEAST_SHIFT];
+    return &shard->first[zepi_usm_slab_class(slab)];
 }
 
 // The bytes that a slab which is not the first of its class adds to the shard's idle bytes.
@@ -403,39 +402,56 @@ static void collect_deferred(struct zepi_deferred *deferred)
         zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, deferred);
 }
 
-// Adds a block whose allocation was ended, and unlocks the shard.
-static void shard_pend_locked(struct zepi_usm_shard *shard, unsigned list, size_t bytes,
-                              struct zepi_usm_block *block, struct zepi_use use)
+// The first of the shard's pending blocks: more will follow without a word.
+static __attribute__((noinline)) zepi_result_t shard_defer_locked(struct zepi_usm_shard *shard,
+                                                                  struct zepi_usm_block *block)
+{
+    const struct zepi_use use = block->freed;
+    shard->is_deferred = true;
+    shard->deferred.bytes = alone_bytes(block);
+    shard->deferred.run = collect_deferred;
+    zepi_mutex_unlock(&shard->mutex);
+    zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, &shard->deferred);
+    return ZEPI_SUCCESS;
+}
+
+// Adds a block, or an allocation alone, whose allocation was ended, and unlocks the shard.
+static inline zepi_result_t shard_pend_locked(struct zepi_usm_shard *shard, unsigned list,
+                                              struct zepi_usm_block *block, struct zepi_use use)
 {
     block->freed = use;
     block->next = shard->pending[list];
     shard->pending[list] = block;
-    const bool is_first = use.point.timeline && !shard->is_deferred;
-    if (is_first) {
-        shard->is_deferred = true;
-        shard->deferred.bytes = bytes; // more will follow without a word
-        shard->deferred.run = collect_deferred;
-    }
+    if (use.point.timeline && __builtin_expect(!shard->is_deferred, 0))
+        return shard_defer_locked(shard, block);
     zepi_mutex_unlock(&shard->mutex);
-    if (is_first)
-        zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, &shard->deferred);
+    return ZEPI_SUCCESS;
 }
 
-void zepi_usm_shard_push_or_pend_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                                        struct zepi_usm_block *block, struct zepi_use use)
+// Gives back a block once its use is over, and unlocks the shard.
+static inline zepi_result_t shard_push_or_pend_locked(struct zepi_usm_shard *shard,
+                                                      struct zepi_usm_region *slab,
+                                                      struct zepi_usm_block *block,
+                                                      struct zepi_use use)
 {
-    if (use.point.timeline) {
-        const unsigned shift = atomic_load_explicit(&slab->shift, memory_order_relaxed);
-        shard_pend_locked(shard, shift - ZEPI_USM_LEAST_SHIFT,
-                          atomic_load_explicit(&slab->size_bytes, memory_order_relaxed), block,
-                          use);
-        return;
-    }
+    if (use.point.timeline)
+        return shard_pend_locked(shard, zepi_usm_slab_class(slab), block, use);
     zepi_usm_slab_push_locked(slab, block);
     if (zepi_usm_slab_is_unsettled(slab))
         zepi_usm_shard_settle_locked(shard, slab);
     else
         zepi_mutex_unlock(&shard->mutex);
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
+                                              struct zepi_usm_region *slab,
+                                              struct zepi_usm_block *block,
+                                              struct zepi_timeline *busy)
+{
+    const uint64_t since = block->stamp;
+    const struct zepi_use use = {zepi_sync_now_from(busy->sync, busy, since), since};
+    return shard_push_or_pend_locked(shard, slab, block, use);
 }
 
 bool zepi_usm_pool_add_alone(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
@@ -448,8 +464,7 @@ bool zepi_usm_pool_add_alone(struct zepi_usm_pool *pool, struct zepi_usm_region 
         return false;
     struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     zepi_mutex_lock(&shard->mutex);
-    shard_pend_locked(shard, ZEPI_USM_ALONE, alone_bytes(&region->blocks[0]), &region->blocks[0],
-                      use);
+    shard_pend_locked(shard, ZEPI_USM_ALONE, &region->blocks[0], use);
     return true;
 }
 
@@ -587,8 +602,9 @@ bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *s
     }
     if (shard->is_counted)
         zepi_usm_pool_discount(pool, size_bytes);
-    zepi_usm_shard_push_or_pend_locked(shard, slab, block,
-                                       freed.timeline ? zepi_use_until(freed)
-                                                      : zepi_usm_block_use(shard, block));
+    shard_push_or_pend_locked(shard, slab, block,
+                              freed.timeline
+                                  ? zepi_use_until(freed)
+                                  : zepi_use_now(zepi_sync_of(pool->context), block->stamp));
     return true;
 }

@@ -163,6 +163,11 @@ static inline unsigned zepi_usm_class_of(size_t size_bytes)
            ZEPI_USM_LEAST_SHIFT;
 }
 
+static inline unsigned zepi_usm_slab_class(const struct zepi_usm_region *slab)
+{
+    return atomic_load_explicit(&slab->shift, memory_order_relaxed) - ZEPI_USM_LEAST_SHIFT;
+}
+
 // An allocation begins in a block of a shard.
 static inline void zepi_usm_block_begin_locked(struct zepi_usm_block *block, size_t size_bytes)
 {
@@ -217,15 +222,12 @@ static inline void zepi_usm_slab_push_locked(struct zepi_usm_region *slab,
     slab->hold_count--;
 }
 
-// Gives back a block, at once if its use is over, else once it is, and unlocks the shard.
-void zepi_usm_shard_push_or_pend_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                                        struct zepi_usm_block *block, struct zepi_use use);
-// The use of a block by everything that was submitted so far.
-static inline struct zepi_use zepi_usm_block_use(const struct zepi_usm_shard *shard,
-                                                 const struct zepi_usm_block *block)
-{
-    return zepi_use_now(zepi_sync_of(shard->heap->pool->context), block->stamp);
-}
+// Gives back a block whose allocation was ended, at once or when its use is over, and unlocks the
+// shard. `busy`: the first timeline that may use it (zepi_sync_first_busy).
+zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
+                                              struct zepi_usm_region *slab,
+                                              struct zepi_usm_block *block,
+                                              struct zepi_timeline *busy);
 // Gives back pending blocks whose use is over. False: there were none.
 bool zepi_usm_shard_collect(struct zepi_usm_shard *shard);
 

@@ -77,22 +77,15 @@ static void list_locked(struct zepi_sync *sync, struct zepi_timeline *timeline)
     atomic_fetch_add_explicit(&sync->listed_count, 1, memory_order_release);
 }
 
-static void activate_locked(struct zepi_sync *sync, uint32_t index)
-{
-    if (atomic_load_explicit(&sync->used, memory_order_relaxed) <= index)
-        atomic_store_explicit(&sync->used, index + 1, memory_order_release);
-    atomic_fetch_or_explicit(&sync->active, UINT32_C(1) << index, memory_order_release);
-}
-
 void zepi_timeline_list(struct zepi_timeline *timeline)
 {
     struct zepi_sync *sync = timeline->sync;
     const uint32_t index = first_block_index(timeline);
     zepi_mutex_lock(&sync->mutex);
-    if (index < ZEPI_TIMELINES)
-        activate_locked(sync, index);
-    else
+    if (index == ZEPI_TIMELINES)
         list_locked(sync, timeline);
+    else if (atomic_load_explicit(&sync->used, memory_order_relaxed) <= index)
+        atomic_store_explicit(&sync->used, index + 1, memory_order_release);
     atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
     zepi_mutex_unlock(&sync->mutex);
 }
@@ -181,8 +174,6 @@ void zepi_timeline_remove(struct zepi_timeline *timeline)
     zepi_mutex_lock(&sync->mutex);
     if (index < ZEPI_TIMELINES) {
         sync->taken &= ~(UINT32_C(1) << index);
-        atomic_fetch_and_explicit(&sync->active, ~(UINT32_C(1) << index), memory_order_release);
-        atomic_store_explicit(&timeline->is_listed, false, memory_order_relaxed);
     } else {
         if (atomic_load_explicit(&timeline->is_listed, memory_order_relaxed))
             unlist_locked(sync, timeline);
@@ -195,39 +186,13 @@ void zepi_timeline_remove(struct zepi_timeline *timeline)
 
 // ---- Walks ----
 
-// The point of a timeline that may be busy with commands of the epoch or later; no timeline in it:
-// it is not.
-static inline struct zepi_point busy_point(struct zepi_timeline *timeline, uint64_t since)
-{
-    const struct zepi_point point = zepi_timeline_now(timeline);
-    // Acquire: with this number comes its epoch, or a later one.
-    const bool is_unused =
-        zepi_point_is_reached(point) ||
-        (atomic_load_explicit(&timeline->seen_submitted, memory_order_acquire) == point.seqno &&
-         atomic_load_explicit(&timeline->quiet_since, memory_order_relaxed) <= since);
-    return is_unused ? (struct zepi_point){NULL, 0} : point;
-}
-
-// Timelines that come or go meanwhile may be among them or not.
-static inline __attribute__((always_inline)) struct zepi_point
-next_in_first_block(struct zepi_sync *sync, uint32_t begin, uint64_t since)
-{
-    struct zepi_point point = {NULL, 0};
-    if (since == ZEPI_NO_OTHERS)
-        return point;
-    // Acquire: a timeline that this thread knows of is seen.
-    uint32_t left = atomic_load_explicit(&sync->active, memory_order_acquire);
-    left = begin < ZEPI_TIMELINES ? left & (UINT32_MAX << begin) : 0;
-    for (; left > 0 && !point.timeline; left &= left - 1)
-        point = busy_point(&sync->first.timelines[__builtin_ctz(left)], since);
-    return point;
-}
-
-// Behind `after` in the order of addresses; NULL: of all.
+// Behind `after` in the order of addresses; NULL, or of the first block: of all.
 static struct zepi_point next_listed_locked(struct zepi_sync *sync,
                                             const struct zepi_timeline *after, uint64_t since)
 {
     struct zepi_point found = {NULL, 0};
+    if (after && first_block_index(after) < ZEPI_TIMELINES)
+        after = NULL;
     struct zepi_timeline *next;
     for (struct zepi_timeline *timeline = since == ZEPI_NO_OTHERS ? NULL : sync->listed; timeline;
          timeline = next) {
@@ -239,50 +204,39 @@ static struct zepi_point next_listed_locked(struct zepi_sync *sync,
         if ((uintptr_t)timeline <= (uintptr_t)after ||
             (found.timeline && (uintptr_t)timeline >= (uintptr_t)found.timeline))
             continue;
-        const struct zepi_point point = busy_point(timeline, since);
+        const struct zepi_point point = zepi_timeline_busy_point(timeline, since);
         if (point.timeline)
             found = point;
     }
     return found;
 }
 
-// Where the walk goes on behind `after`, in the first block, and then among those that are listed.
-struct walk {
-    uint32_t begin;
-    const struct zepi_timeline *after;
-};
-
-static inline struct walk walk_behind(const struct zepi_timeline *after)
+// In the first block, behind `after`.
+static struct zepi_point next_of_block(struct zepi_sync *sync, const struct zepi_timeline *after,
+                                       uint64_t since)
 {
-    const uint32_t index = after ? first_block_index(after) : 0;
-    return (struct walk){after ? index + 1 : 0, index < ZEPI_TIMELINES ? NULL : after};
+    const uint32_t index = after ? first_block_index(after) + 1 : 0;
+    return since == ZEPI_NO_OTHERS ? (struct zepi_point){NULL, 0}
+                                   : zepi_sync_next_of_block(sync, index, since);
 }
 
 struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
                                         uint64_t since)
 {
-    const struct walk walk = walk_behind(after);
-    const struct zepi_point point = next_in_first_block(sync, walk.begin, since);
-    return point.timeline ? point : next_listed_locked(sync, walk.after, since);
-}
-
-static __attribute__((noinline)) struct zepi_point
-next_listed(struct zepi_sync *sync, const struct zepi_timeline *after, uint64_t since)
-{
-    zepi_mutex_lock(&sync->mutex);
-    const struct zepi_point point = next_listed_locked(sync, after, since);
-    zepi_mutex_unlock(&sync->mutex);
-    return point;
+    const struct zepi_point point = next_of_block(sync, after, since);
+    return point.timeline ? point : next_listed_locked(sync, after, since);
 }
 
 struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
                                  uint64_t since)
 {
-    const struct walk walk = walk_behind(after);
-    const struct zepi_point point = next_in_first_block(sync, walk.begin, since);
-    return point.timeline || atomic_load_explicit(&sync->listed_count, memory_order_acquire) == 0
-               ? point
-               : next_listed(sync, walk.after, since);
+    struct zepi_point point = next_of_block(sync, after, since);
+    if (point.timeline || !zepi_sync_has_listed(sync))
+        return point;
+    zepi_mutex_lock(&sync->mutex);
+    point = next_listed_locked(sync, after, since);
+    zepi_mutex_unlock(&sync->mutex);
+    return point;
 }
 
 void zepi_sync_begin_epoch_locked(struct zepi_sync *sync)

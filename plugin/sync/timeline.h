@@ -73,9 +73,8 @@ struct zepi_sync {
     struct zepi_condition changed;
     atomic_uint_fast64_t epoch; // see zepi_sync_epoch
     atomic_uint listed_count;   // of timelines beyond the first block
-    _Atomic uint32_t used;   // timelines of the first block that were ever listed: the first ones
-    _Atomic uint32_t active; // a bit for each that is
-    uint32_t taken;          // a bit for each that has an owner
+    _Atomic uint32_t used; // timelines of the first block that were ever listed: the first ones
+    uint32_t taken;        // a bit for each that has an owner
     struct zepi_timeline *listed; // beyond the first block
     struct zepi_timeline *free;   // there, without an owner
     atomic_uint_fast64_t deferred_bytes;
@@ -171,10 +170,42 @@ static inline uint64_t zepi_sync_epoch(const struct zepi_sync *sync)
 
 #define ZEPI_NO_OTHERS UINT64_MAX // an epoch that no commands are of
 
-// The newest point of the first busy timeline that may have got commands in epoch `since` or later,
-// of those behind `after` in the order of their addresses (of all, if that is NULL), those of the
-// first block first. No timeline in the point: there is none. No lock unless timelines beyond the
-// first block are listed.
+// The newest point of a timeline that may be busy with commands of epoch `since` or later; no
+// timeline in it: it is not.
+static inline struct zepi_point zepi_timeline_busy_point(struct zepi_timeline *timeline,
+                                                         uint64_t since)
+{
+    const struct zepi_point point = zepi_timeline_now(timeline);
+    // Acquire: with this number comes its epoch, or a later one.
+    const bool is_unused =
+        zepi_point_is_reached(point) ||
+        (atomic_load_explicit(&timeline->seen_submitted, memory_order_acquire) == point.seqno &&
+         atomic_load_explicit(&timeline->quiet_since, memory_order_relaxed) <= since);
+    return is_unused ? (struct zepi_point){NULL, 0} : point;
+}
+
+// The first of these points in the first block, from timeline `index` on. Timelines that come or go
+// meanwhile may be among them or not.
+static inline struct zepi_point zepi_sync_next_of_block(struct zepi_sync *sync, uint32_t index,
+                                                        uint64_t since)
+{
+    struct zepi_point point = {NULL, 0};
+    // Acquire: a timeline that this thread knows of is seen.
+    const uint32_t used = atomic_load_explicit(&sync->used, memory_order_acquire);
+    for (; index < used && !point.timeline; index++)
+        point = zepi_timeline_busy_point(&sync->first.timelines[index], since);
+    return point;
+}
+
+// Whether timelines beyond the first block may be busy.
+static inline bool zepi_sync_has_listed(const struct zepi_sync *sync)
+{
+    // Acquire, as above.
+    return __builtin_expect(atomic_load_explicit(&sync->listed_count, memory_order_acquire) > 0, 0);
+}
+
+// The first of these points behind `after` in the order of addresses (of all, if that is NULL), of
+// the first block and then of others. No lock unless timelines beyond the first block are listed.
 struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
                                  uint64_t since);
 struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
@@ -182,21 +213,32 @@ struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zep
 // Memory that is allocated from now on is not used by commands that were submitted before.
 void zepi_sync_begin_epoch_locked(struct zepi_sync *sync);
 
-// Whether every timeline is idle, so that no memory is in use. False: some are busy, or there are
-// too many for a short look.
-static inline bool zepi_sync_is_idle(struct zepi_sync *sync)
+// The first timeline that may be busy, for a short look; NULL: every one is idle, so that no memory
+// is in use. If timelines beyond the first block are listed, it is the very first.
+static inline struct zepi_timeline *zepi_sync_first_busy(struct zepi_sync *sync)
 {
     struct zepi_timeline *timeline = sync->first.timelines;
-    // Acquire, twice: a timeline that this thread knows of is seen.
+    // Acquire: a timeline that this thread knows of is seen.
     const struct zepi_timeline *end =
         timeline + atomic_load_explicit(&sync->used, memory_order_acquire);
-    if (__builtin_expect(atomic_load_explicit(&sync->listed_count, memory_order_acquire) > 0, 0))
-        return false;
-    for (; timeline < end; timeline++) {
-        if (!zepi_timeline_is_idle(timeline))
-            return false;
-    }
-    return true;
+    if (zepi_sync_has_listed(sync))
+        return timeline;
+    while (timeline < end && zepi_timeline_is_idle(timeline))
+        timeline++;
+    return timeline < end ? timeline : NULL;
+}
+
+static inline bool zepi_sync_is_idle(struct zepi_sync *sync)
+{
+    return !zepi_sync_first_busy(sync);
+}
+
+// The first of the points above, of `busy`, which was found so, and those behind it.
+static inline struct zepi_point zepi_sync_now_from(struct zepi_sync *sync,
+                                                   struct zepi_timeline *busy, uint64_t since)
+{
+    const struct zepi_point point = zepi_timeline_busy_point(busy, since);
+    return point.timeline ? point : zepi_sync_next(sync, busy, since);
 }
 
 #endif
