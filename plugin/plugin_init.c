@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The function table, and the one exported function that hands it out.
+// The function table, and the exported functions that hand it out.
 #include "api/api.h"
 #include "core/object.h"
 #include "core/options.h"
@@ -7,7 +7,11 @@
 #include "memory/usm.h"
 #include "program/this_module.h"
 
+#include <assert.h>
 #include <string.h>
+
+static_assert(ZEPI_INTERFACE_VERSION == ZEPI_MAKE_VERSION(ZEPI_PROJECT_MAJOR, ZEPI_PROJECT_MINOR),
+              "package and interface have one version");
 
 static const zepi_plugin_t table = {
     .size = sizeof(zepi_plugin_t),
@@ -161,16 +165,24 @@ __attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "zepiPluginInit: the table's size is %zu, expected at least %zu",
                          plugin->size, ZEPI_PLUGIN_HEAD_SIZE);
-    if (ZEPI_VERSION_MAJOR(plugin->interface_version) != ZEPI_VERSION_MAJOR(ZEPI_INTERFACE_VERSION))
+    const uint32_t asked = plugin->interface_version;
+    const bool is_known = ZEPI_VERSION_MAJOR(asked) == ZEPI_PROJECT_MAJOR &&
+                          (ZEPI_PROJECT_MAJOR > 0 || asked == ZEPI_INTERFACE_VERSION);
+    if (!is_known)
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED_VERSION,
-                         "zepiPluginInit: interface version %u.%u, expected %u.x",
-                         ZEPI_VERSION_MAJOR(plugin->interface_version),
-                         ZEPI_VERSION_MINOR(plugin->interface_version),
-                         ZEPI_VERSION_MAJOR(ZEPI_INTERFACE_VERSION));
+                         "zepiPluginInit: the host was compiled for interface %u.%u, and this is "
+                         "zepi " ZEPI_PROJECT_VERSION ": before 1.0 both have to be of one minor "
+                         "version",
+                         ZEPI_VERSION_MAJOR(asked), ZEPI_VERSION_MINOR(asked));
     // Whole functions only.
     size_t size = plugin->size < sizeof(table) ? plugin->size : sizeof(table);
     size -= (size - ZEPI_PLUGIN_HEAD_SIZE) % sizeof(void *);
     memcpy(plugin, &table, size);
     plugin->size = size;
     return ZEPI_SUCCESS;
+}
+
+__attribute__((visibility("default"))) const char *zepiPluginLastError(void)
+{
+    return zepi_last_error(NULL);
 }

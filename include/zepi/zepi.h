@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// zepi: a Level Zero backend plugin for SYCL runtimes. A host loads libzepi.so with dlopen, calls
-// its one exported function, zepiPluginInit, and gets a table of functions.
+// zepi: a Level Zero backend plugin for SYCL runtimes. A host loads libzepi.so.0 with dlopen (or links
+// with libzepi), calls zepiPluginInit, and gets a table of functions.
 //
 //     zepi_plugin_t zepi = {.size = sizeof(zepi), .interface_version = ZEPI_INTERFACE_VERSION};
 //     zepi_plugin_init_fn *init = (zepi_plugin_init_fn *)dlsym(library, "zepiPluginInit");
-//     if (init(&zepi) != ZEPI_SUCCESS) ...
+//     if (init(&zepi) != ZEPI_SUCCESS) ... // zepiPluginLastError has the reason
 //
 // Rules for the whole interface:
 //
@@ -46,9 +46,11 @@ extern "C" {
 #define ZEPI_VERSION_MAJOR(version) ((uint32_t)(version) >> 16)
 #define ZEPI_VERSION_MINOR(version) ((uint32_t)(version)&0xffffu)
 
-// Version of this interface. Within a major version functions are only appended (from 1.0 on; 0.x
-// may still change with every minor version).
-#define ZEPI_INTERFACE_VERSION ZEPI_MAKE_VERSION(0, 3)
+// Version of this interface, which is that of the package without its last number. Within a major
+// version functions are only appended. While the major version is 0, every minor version may change
+// the interface: zepiPluginInit then refuses all but its own. The number of the library's file
+// (libzepi.so.0) is the major version.
+#define ZEPI_INTERFACE_VERSION ZEPI_MAKE_VERSION(0, 4)
 
 // ---- Results ----
 
@@ -1221,12 +1223,22 @@ typedef struct zepi_plugin {
 // Bytes of the head that every caller has.
 #define ZEPI_PLUGIN_HEAD_SIZE offsetof(zepi_plugin_t, last_error)
 
+// Whether a filled table has a function, which an older library may lack:
+// ZEPI_HAS_FUNCTION(&zepi, queue_call_host).
+#define ZEPI_HAS_FUNCTION(plugin, function)                                                        \
+    ((plugin)->size >= offsetof(zepi_plugin_t, function) + sizeof((plugin)->function))
+
 // Fills the table, at most plugin->size bytes of it, and writes back how many were filled.
 // ZEPI_ERROR_INVALID_VALUE for NULL, ZEPI_ERROR_INVALID_SIZE for a size below
-// ZEPI_PLUGIN_HEAD_SIZE, ZEPI_ERROR_UNSUPPORTED_VERSION for another major version; nothing is
-// written then. Touches no driver. May be called any number of times.
+// ZEPI_PLUGIN_HEAD_SIZE, ZEPI_ERROR_UNSUPPORTED_VERSION for another major version, or another minor
+// version while the major version is 0; nothing is written then. Touches no driver. May be called
+// any number of times.
 typedef zepi_result_t zepi_plugin_init_fn(zepi_plugin_t *plugin);
 zepi_result_t zepiPluginInit(zepi_plugin_t *plugin);
+
+// The calling thread's last error as last_error of the table has it, for a host that got no table.
+typedef const char *zepi_plugin_last_error_fn(void);
+const char *zepiPluginLastError(void);
 
 #ifdef __cplusplus
 }

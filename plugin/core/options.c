@@ -189,11 +189,12 @@ static void read_stats(void)
 {
     char folder[2048];
     read_variable("ZEPI_STATS", "a report at the end of the process: off, stderr or "
-                                "a file, which gets one line if it ends in .json");
+                                "a file, which gets one line if it ends in .json; on: none");
     const char *path = secure_getenv("ZEPI_STATS");
     if (!path || strcmp(path, "off") == 0)
         path = "";
-    const bool is_relative = path[0] && path[0] != '/' && strcmp(path, "stderr") != 0;
+    const bool is_relative =
+        path[0] && path[0] != '/' && strcmp(path, "stderr") != 0 && strcmp(path, "on") != 0;
     if (is_relative && getcwd(folder, sizeof(folder)))
         snprintf(options.stats, sizeof(options.stats), "%s/%s", folder, path);
     else
@@ -211,7 +212,7 @@ static void read_environment(void)
                                      "lines on stderr: off, error, info or debug; if it is not "
                                      "set, errors alone about the driver and the cache on disk",
                                      4, levels, 1);
-    options.log_level = level == 0                      ? ZEPI_LOG_OFF
+    options.log_level = level == 0                     ? ZEPI_LOG_OFF
                         : !list[list_count - 1].is_set ? ZEPI_LOG_NOTICE
                                                        : (enum zepi_log_level)(level + 1);
     options.cache_is_on =

@@ -170,9 +170,30 @@ static int open_report(const char *path)
     return file;
 }
 
-static void stats_end(void *unused)
+static void write_numbers(FILE *file, bool is_one_line)
 {
     uint64_t numbers[ZEPI_STATS] = {0};
+    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++) {
+        for (int stat = 0; stat < ZEPI_STATS; stat++)
+            numbers[stat] += atomic_load_explicit(&shards[i].numbers[stat], memory_order_relaxed);
+    }
+    zepi_mutex_lock(&mutex);
+    report_print(file, numbers, is_one_line);
+    zepi_mutex_unlock(&mutex);
+}
+
+size_t zepi_stats_write_json(char *text, size_t size)
+{
+    FILE *file = zepi_stats_are_on && getpid() == process ? fmemopen(text, size, "w") : NULL;
+    if (!file)
+        return 0;
+    write_numbers(file, true);
+    const long length = ftell(file);
+    return fclose(file) == 0 && length > 0 ? (size_t)length : 0;
+}
+
+static void stats_end(void *unused)
+{
     char report[SLOWEST_COUNT * 2 * KERNELS_BYTES + 4096]; // more than there is to write
     const char *path = zepi_options()->stats;
     const char *ending = strrchr(path, '.');
@@ -181,16 +202,10 @@ static void stats_end(void *unused)
         return;
     const int number = open_report(path);
     FILE *file = number >= 0 ? fdopen(number, "w") : NULL;
-    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++) {
-        for (int stat = 0; stat < ZEPI_STATS; stat++)
-            numbers[stat] += atomic_load_explicit(&shards[i].numbers[stat], memory_order_relaxed);
-    }
     if (file) {
         // Written in one piece, if the system takes it: other processes may write to the same file.
         setvbuf(file, report, _IOFBF, sizeof(report));
-        zepi_mutex_lock(&mutex);
-        report_print(file, numbers, ending && strcmp(ending, ".json") == 0);
-        zepi_mutex_unlock(&mutex);
+        write_numbers(file, ending && strcmp(ending, ".json") == 0);
     }
     if (!file || fclose(file) != 0)
         fprintf(stderr, "zepi: ZEPI_STATS=%s: %s\n", path, strerror(errno));
@@ -208,6 +223,8 @@ bool zepi_stats_begin(uint64_t (*evictions)(void))
         return false;
     process = getpid();
     count_evictions = evictions;
-    zepi_stats_are_on = __cxa_atexit(stats_end, NULL, &__dso_handle) == 0;
+    // "on" counts for a host that asks, and writes nothing.
+    zepi_stats_are_on = strcmp(zepi_options()->stats, "on") == 0 ||
+                        __cxa_atexit(stats_end, NULL, &__dso_handle) == 0;
     return zepi_stats_are_on;
 }

@@ -3,6 +3,7 @@
 #define ZEPI_CORE_STATS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // The statistics that ZEPI_STATS asks for: counters of the process, and the report at its end. Any
@@ -48,6 +49,10 @@ void zepi_stats_note_memory(int64_t size_bytes);
 
 // Literals.
 void zepi_stats_note_failure(const char *function, const char *result);
+
+// The report so far as JSON, for hosts of libzepi_core.so (Python's zepi.stats). Returns its length,
+// 0 in a process that does not count; nothing is written unless it is below `size`.
+size_t zepi_stats_write_json(char *text, size_t size);
 
 // Called once, at the bring-up. Says true if ZEPI_STATS asks for statistics; then the report is
 // written when the process ends or closes the library. A child that the process forks writes none.

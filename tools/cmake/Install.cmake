@@ -6,7 +6,6 @@ set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/zepi")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Level Zero backend for SYCL runtimes")
 set(package_files "${PROJECT_SOURCE_DIR}/tools/package")
 
-# libzepi.so has no version in its name: hosts open it by that name, and its table has versions.
 install(TARGETS zepi_plugin EXPORT zepi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 set_target_properties(zepi_plugin PROPERTIES EXPORT_NAME zepi)

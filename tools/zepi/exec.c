@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "exec.h"
 #include "commands.h"
+#include "exec_stats.h"
 #include "intel_driver.h"
 #include "paths.h"
 
@@ -32,14 +33,14 @@ static const char usage[] =
     "  --intel-driver  Intel's newest driver, which needs no GPU (tools/setup --intel-driver "
     "fetches it)\n"
     "  --adapter FILE  this adapter of Unified Runtime, and no other backend\n"
-    "  --stats[=FILE]  at the end of each process, what it built and from where, launched, copied "
-    "and\n"
-    "                  allocated (ZEPI_STATS): on stderr, or appended to FILE, in one line if it "
-    "ends\n"
-    "                  in .json\n"
+    "  --stats[=FILE]  what each process built and from where, launched, copied and allocated\n"
+    "                  (ZEPI_STATS): on stderr at the end, or appended to FILE, in one line "
+    "if\n"
+    "                  it ends in .json. Says if no process used zepi\n"
     "  --verbose       name the program's DPC++ runtime on stderr, and the variables that are set\n"
     "\n"
-    "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver, no adapter, a "
+    "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver or GPU, no "
+    "adapter, a "
     "runtime\n"
     "that is too old, or none for a program that links with it or for python (\"-- env python "
     "...\"\n"
@@ -149,6 +150,12 @@ int exec_prepare(enum host_driver driver, char *const program[], struct runtime 
     const char *before = getenv("ZE_ENABLE_ALT_DRIVERS");
     int code = host_prepare(driver);
     *out_runtime = (struct runtime){0};
+    if (code == EXIT_OK && driver == HOST_DRIVER_GPU && !host_has_gpu()) {
+        fputs("zepi: --gpu: there is no GPU of a driver other than ze_cpu (zepi info --gpu has the "
+              "reason)\n",
+              stderr);
+        return EXIT_NO_DEVICE;
+    }
     if (code == EXIT_OK && !is_child(driver))
         code = check_runtime(program, out_runtime);
     if (code != EXIT_OK)
@@ -256,6 +263,6 @@ int command_exec(int argc, char **argv)
     if (code != EXIT_OK)
         return code;
     if (stats)
-        set("ZEPI_STATS", stats);
+        return exec_with_stats(driver, &argv[optind], stats);
     return exec_start(driver, &argv[optind]);
 }

@@ -40,8 +40,8 @@ int host_load_plugin(void)
 {
     char path[PATH_MAX];
     zepi_plugin_init_fn *init;
-    if (!path_find_library("ZEPI_PLUGIN", "libzepi.so", path)) {
-        fprintf(stderr, "zepi: %s: %s; ZEPI_PLUGIN says where libzepi.so is\n", path,
+    if (!path_find_library("ZEPI_PLUGIN", "libzepi.so.0", path)) {
+        fprintf(stderr, "zepi: %s: %s; ZEPI_PLUGIN says where libzepi.so.0 is\n", path,
                 strerror(errno));
         return EXIT_NO_DEVICE;
     }
@@ -53,8 +53,12 @@ int host_load_plugin(void)
     }
     memcpy(&init, &symbol, sizeof(symbol));
     zepi = (zepi_plugin_t){.size = sizeof(zepi), .interface_version = ZEPI_INTERFACE_VERSION};
-    if (init(&zepi) != ZEPI_SUCCESS || zepi.size < sizeof(zepi)) {
-        fprintf(stderr, "zepi: %s is of another version than this program\n", path);
+    if (init(&zepi) != ZEPI_SUCCESS || !ZEPI_HAS_FUNCTION(&zepi, queue_call_host)) {
+        zepi_plugin_last_error_fn *last_error;
+        symbol = dlsym(library, "zepiPluginLastError");
+        memcpy(&last_error, &symbol, sizeof(symbol));
+        fprintf(stderr, "zepi: %s is of another version than this program, %s%s%s\n", path,
+                ZEPI_PROJECT_VERSION, symbol ? ": " : "", symbol ? last_error() : "");
         return EXIT_NO_DEVICE;
     }
     return EXIT_OK;

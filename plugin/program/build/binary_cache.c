@@ -169,7 +169,9 @@ static const struct zepi_shared_library *open_shared_library(void)
     shared_handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const void *found = shared_handle ? dlsym(shared_handle, ZEPI_SHARED_TABLE) : NULL;
     if (!found)
-        snprintf(shared_refusal, sizeof(shared_refusal), "its library cannot be used: %s",
+        snprintf(shared_refusal, sizeof(shared_refusal),
+                 "its library cannot be used: %s; it needs hiredis and libcrypto 3 of the system "
+                 "(apt-get install libhiredis-dev libssl3)",
                  dlerror());
     return found;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static zepi_plugin_init_fn *init;
+static zepi_plugin_last_error_fn *last_error;
 static void *own_library;
 
 static void load(void)
@@ -18,6 +19,8 @@ static void load(void)
     own_library = dlopen(TEST_PLUGIN, RTLD_NOW);
     void *symbol = dlsym(own_library, "zepiPluginInit");
     memcpy(&init, &symbol, sizeof(symbol));
+    symbol = dlsym(own_library, "zepiPluginLastError");
+    memcpy(&last_error, &symbol, sizeof(symbol));
 }
 
 TestSuite(plugin_init, .init = load);
@@ -72,10 +75,30 @@ Test(plugin_init, refuses_what_it_cannot_fill_and_writes_nothing)
     cr_assert_eq(init(&table), ZEPI_ERROR_INVALID_SIZE);
     cr_assert_eq(memcmp(&table, &before, sizeof(table)), 0);
     table.size = sizeof(table);
-    table.interface_version = ZEPI_MAKE_VERSION(ZEPI_VERSION_MAJOR(ZEPI_INTERFACE_VERSION) + 1, 0);
-    before = table;
-    cr_assert_eq(init(&table), ZEPI_ERROR_UNSUPPORTED_VERSION);
-    cr_assert_eq(memcmp(&table, &before, sizeof(table)), 0);
+    // Before 1.0 another minor version is another interface.
+    const uint32_t others[] = {ZEPI_MAKE_VERSION(1, 0), ZEPI_MAKE_VERSION(0, 3),
+                               ZEPI_INTERFACE_VERSION + 1};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        char words[64];
+        table.interface_version = others[i];
+        before = table;
+        cr_assert_eq(init(&table), ZEPI_ERROR_UNSUPPORTED_VERSION);
+        cr_assert_eq(memcmp(&table, &before, sizeof(table)), 0);
+        snprintf(words, sizeof(words), "compiled for interface %u.%u",
+                 ZEPI_VERSION_MAJOR(others[i]), ZEPI_VERSION_MINOR(others[i]));
+        cr_assert(strstr(last_error(), words), "%s", last_error());
+    }
+}
+
+Test(plugin_init, tells_whether_a_table_has_a_function)
+{
+    cr_assert(ZEPI_HAS_FUNCTION(&zepi, queue_call_host));
+    zepi_plugin_t table = zepi;
+    table.size = offsetof(zepi_plugin_t, platform_get) + sizeof(void *);
+    cr_assert(ZEPI_HAS_FUNCTION(&table, platform_get));
+    cr_assert_not(ZEPI_HAS_FUNCTION(&table, queue_call_host));
+    table.size--;
+    cr_assert_not(ZEPI_HAS_FUNCTION(&table, platform_get));
 }
 
 // Whether a file whose path has the words in it is mapped into this process.

@@ -66,6 +66,9 @@ ln -s "$(dirname "$runtime")" "$scratch/environment/lib"
 expect 0 "opencl_runtime: $runtime" "${without[@]}" zepi info --cpu
 expect 0 "opencl_runtime: $runtime" zepi info --cpu
 
+# A program that links with zepi needs the major version.
+[[ $(readelf -d wrong) == *'[libzepi.so.0]'* ]] || fail 'the program does not need libzepi.so.0'
+
 # Installed files know no path of the build.
 if grep -r -l -a -F -e "$build" -e "$source" -e "$(realpath "$source/build/venv")" "$HOME/zepi"; then
     fail 'a file names the folder that zepi was built in, or its sources'

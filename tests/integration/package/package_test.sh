@@ -32,7 +32,7 @@ if [ -e "$build/lib/zepi/libzepi_shared_store.so" ]; then
     # Asked for over a socket that is not there: it is loaded.
     expect 1 'shared_state: no connection' env ZEPI_CACHE_SHARED=unix:///nowhere "$scratch/root/usr/bin/zepi" cache show
 fi
-for file in lib/libzepi.so lib/libze_cpu.so.1 lib/zepi/adapters/libur_adapter_level_zero.so.0 \
+for file in lib/libzepi.so lib/libzepi.so.0 lib/libze_cpu.so.1 lib/zepi/adapters/libur_adapter_level_zero.so.0 \
     lib/zepi/adapters/libur_adapter_level_zero_v2.so.0 include/zepi/zepi.h share/man/man1/zepi.1 share/doc/zepi/copyright; do
     [ -e "$scratch/root/usr/$file" ] || fail "the package has no /usr/$file"
 done

@@ -59,6 +59,17 @@ if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
     expect 0 '"launches": 2' "$zepi" exec --cpu --stats -- \
         "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 --repeat 2 \
         --arg buffer:i32:4 --arg buffer:i32:4
+    # exec stays beside the program: it says if there is no report, ends as the program, and hands signals on.
+    expect 0 'no process used zepi' "$zepi" exec --cpu --stats -- true
+    expect 0 'no process used zepi' "$zepi" exec --cpu --stats="$scratch/none.json" -- true
+    expect 7 'no process used zepi' "$zepi" exec --cpu --stats -- sh -c 'exit 7'
+    expect 127 'No such file' "$zepi" exec --cpu --stats -- "$scratch/nothing"
+    expect 143 'no process used zepi' "$zepi" exec --cpu --stats -- sh -c 'kill -TERM $$'
+    expect 0 'got TERM' sh -c '"$1" exec --cpu --stats -- sh -c "trap \"echo got TERM; exit 0\" TERM; echo up >\"\$0\"; while :; do sleep 0.05; done" "$2" &
+        until [ -s "$2" ]; do sleep 0.05; done; kill -TERM $!; wait $!' - "$zepi" "$scratch/up"
+    "$zepi" exec --cpu --stats -- "$zepi" demo --cpu 2>&1 >/dev/null | grep -q 'no process used zepi' && fail 'a process that used zepi is not seen'
+    # A GPU or nothing.
+    expect 3 'there is no GPU of a driver other than ze_cpu' env -u ZE_ENABLE_ALT_DRIVERS "$zepi" exec --gpu -- true
 fi
 
 expect 0 ' s: scaled_copy_int, ' run 1 ZEPI_LOG=info ZEPI_CACHE_DISK=off ZE_CPU_BUILD_MS=1200
