@@ -263,6 +263,6 @@ int command_exec(int argc, char **argv)
     if (code != EXIT_OK)
         return code;
     if (stats)
-        return exec_with_stats(driver, &argv[optind], stats);
+        return exec_with_stats(exec_start, driver, &argv[optind], stats);
     return exec_start(driver, &argv[optind]);
 }

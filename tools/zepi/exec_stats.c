@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "exec_stats.h"
-#include "exec.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,7 +25,7 @@ static void forward(int number, siginfo_t *info, void *unused)
 }
 
 // Starts the program, to which signals go from then on. Returns whether there is one.
-static bool start(enum host_driver driver, char *const program[])
+static bool start_child(exec_start_fn *start, enum host_driver driver, char *const program[])
 {
     struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigset_t signals;
@@ -39,7 +38,7 @@ static bool start(enum host_driver driver, char *const program[])
     child = fork();
     if (child == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
-        _exit(exec_start(driver, program));
+        _exit(start(driver, program));
     }
     for (size_t i = 0; i < FORWARDED_COUNT && child > 0; i++)
         sigaction(forwarded[i], &action, NULL);
@@ -70,7 +69,8 @@ static void print_reports(const char *path)
         fclose(file);
 }
 
-int exec_with_stats(enum host_driver driver, char *const program[], const char *file)
+int exec_with_stats(exec_start_fn *start, enum host_driver driver, char *const program[],
+                    const char *file)
 {
     char own[] = "/tmp/zepi-stats-XXXXXX";
     struct stat before = {0};
@@ -83,7 +83,7 @@ int exec_with_stats(enum host_driver driver, char *const program[], const char *
     const char *path = descriptor >= 0 ? own : file;
     stat(path, &before);
     setenv("ZEPI_STATS", path, 1);
-    if (!start(driver, program)) {
+    if (!start_child(start, driver, program)) {
         fprintf(stderr, "zepi exec: %s\n", strerror(errno));
         return EXIT_FAILED;
     }

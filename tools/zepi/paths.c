@@ -31,10 +31,10 @@ bool path_find_library(const char *variable, const char *name, char *path)
     if (!slash)
         return false;
     *slash = '\0';
-    // In the build folder, and where the package has them.
-    static const char *const folders[] = {ZEPI_LIBRARY_FOLDER, "lib"};
+    // Where it is installed, in the build folder, and where a Debian package has them.
+    static const char *const folders[] = {ZEPI_LIBRARY_FOLDER, "lib", "lib/" ZEPI_ARCHITECTURE};
     bool is_there = false;
-    for (int i = 0; i < 2 && !is_there; i++)
+    for (int i = 0; i < 3 && !is_there; i++)
         is_there = snprintf(path, PATH_MAX, "%s/../%s/%s", program, folders[i], name) < PATH_MAX &&
                    access(path, R_OK) == 0;
     return is_there;
