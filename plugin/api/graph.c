@@ -79,8 +79,7 @@ static zepi_result_t end_graph_add(struct zepi_graph_command *command, zepi_resu
     return result;
 }
 
-static zepi_result_t make_described_launch(const struct zepi_graph *graph,
-                                           const zepi_launch_desc_t *desc,
+static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_launch_desc_t *desc,
                                            struct zepi_launch_record **out_record)
 {
     struct zepi_launch launch;
@@ -175,7 +174,7 @@ zepi_result_t zepi_api_graph_finalize(zepi_graph_t graph)
 }
 
 // The record of an update, before the graph's mutex is taken.
-static zepi_result_t make_update(const struct zepi_graph *graph, const zepi_graph_update_t *update,
+static zepi_result_t make_update(struct zepi_graph *graph, const zepi_graph_update_t *update,
                                  struct zepi_launch_record **out_record)
 {
     // The commands do not change any more.

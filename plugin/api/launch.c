@@ -129,6 +129,11 @@ read_other_argument(struct zepi_launch *launch, uint32_t index, const struct zep
     if (argument->reserved != 0)
         return fail_argument(launch, index, argument);
     switch (argument->kind) {
+    case ZEPI_ARGUMENT_VALUE:
+        if (argument->size_bytes == 0 || !argument->value)
+            return fail_argument(launch, index, argument);
+        zepi_arg_set_bytes(&launch->args[index], argument->value, argument->size_bytes);
+        return ZEPI_SUCCESS;
     case ZEPI_ARGUMENT_LOCAL:
         if (argument->size_bytes == 0 || argument->value)
             return fail_argument(launch, index, argument);
@@ -139,7 +144,6 @@ read_other_argument(struct zepi_launch *launch, uint32_t index, const struct zep
     case ZEPI_ARGUMENT_IMAGE:
     case ZEPI_ARGUMENT_SAMPLER:
         return read_handle(launch, index, context, device, argument);
-    case ZEPI_ARGUMENT_VALUE:
     case ZEPI_ARGUMENT_POINTER:
         return fail_argument(launch, index, argument);
     default:
@@ -160,10 +164,10 @@ static inline zepi_result_t read_arguments(struct zepi_launch *launch,
         const size_t size_bytes = argument->size_bytes;
         const void *value = argument->value;
         if (argument->kind == ZEPI_ARGUMENT_VALUE && argument->reserved == 0 && value &&
-            size_bytes > 0)
-            zepi_arg_set_bytes(arg, value, size_bytes);
-        else if (argument->kind == ZEPI_ARGUMENT_POINTER && argument->reserved == 0 &&
-                 (size_bytes & ~sizeof(value)) == 0)
+            zepi_arg_set_word(arg, value, size_bytes))
+            continue;
+        if (argument->kind == ZEPI_ARGUMENT_POINTER && argument->reserved == 0 &&
+            (size_bytes & ~sizeof(value)) == 0)
             zepi_arg_set_address(arg, value);
         else if ((result = read_other_argument(launch, i, context, device, argument)) !=
                  ZEPI_SUCCESS)

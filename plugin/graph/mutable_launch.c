@@ -260,13 +260,14 @@ static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uin
                              bool is_same_memory, const struct zepi_arg *old,
                              const struct zepi_arg *arg)
 {
-    if (zepi_arg_kind(old) != zepi_arg_kind(arg) || zepi_arg_size(old) != zepi_arg_size(arg))
+    const size_t size_bytes = zepi_arg_size(arg);
+    if (zepi_arg_kind(old) != zepi_arg_kind(arg) || zepi_arg_size(old) != size_bytes)
         return false;
-    if (zepi_arg_is_large(arg))
-        return memcmp(zepi_arg_value(old), zepi_arg_value(arg), zepi_arg_size(arg)) == 0;
-    if (old->payload != arg->payload || zepi_arg_size(arg) != sizeof(void *))
-        return old->payload == arg->payload;
-    return device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
+    if (old->payload != arg->payload)
+        return zepi_arg_is_large(arg) &&
+               memcmp(zepi_arg_value(old), zepi_arg_value(arg), size_bytes) == 0;
+    return size_bytes != sizeof(void *) ||
+           device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
            (arg->head & ZEPI_ARG_ALWAYS_SET) ||
            (is_same_memory && zepi_usm_table_find((uintptr_t)arg->payload));
 }

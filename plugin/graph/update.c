@@ -60,6 +60,6 @@ void zepi_graph_update_end(struct zepi_graph *graph, bool takes_effect)
         zepi_graph_try_follow(graph);
     for (; given_up; given_up = next) {
         next = given_up->next;
-        zepi_launch_record_release(given_up);
+        zepi_graph_give_up(graph, given_up);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/argument.h"
 
-void zepi_arg_set_odd_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes)
+void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes)
 {
     uint64_t payload = 0;
     const bool is_large = size_bytes > ZEPI_ARG_INLINE_BYTES;

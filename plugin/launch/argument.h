@@ -60,22 +60,23 @@ static inline void zepi_arg_set(struct zepi_arg *arg, uint64_t head, size_t size
     arg->payload = payload;
 }
 
-// A value of another size than 4 or 8 bytes.
-void zepi_arg_set_odd_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes);
 // `size_bytes` bytes at `value`, neither of which is 0. More than 8 are borrowed.
-static inline void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes)
+void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes);
+// Sets a value of 4 or 8 bytes, as most have. False: it has another size, and is not set.
+static inline bool zepi_arg_set_word(struct zepi_arg *arg, const void *value, size_t size_bytes)
 {
     uint64_t wide;
     uint32_t narrow;
-    if (size_bytes == sizeof(wide)) {
-        memcpy(&wide, value, sizeof(wide));
-        zepi_arg_set(arg, ZEPI_ARG_BYTES, sizeof(wide), wide);
-    } else if (size_bytes == sizeof(narrow)) {
+    if (size_bytes == sizeof(narrow)) {
         memcpy(&narrow, value, sizeof(narrow));
         zepi_arg_set(arg, ZEPI_ARG_BYTES, sizeof(narrow), narrow);
-    } else {
-        zepi_arg_set_odd_bytes(arg, value, size_bytes);
+        return true;
     }
+    if (size_bytes != sizeof(wide))
+        return false;
+    memcpy(&wide, value, sizeof(wide));
+    zepi_arg_set(arg, ZEPI_ARG_BYTES, sizeof(wide), wide);
+    return true;
 }
 
 static inline void zepi_arg_set_address(struct zepi_arg *arg, const void *address)

@@ -6,7 +6,6 @@
 #include "device/device.h"
 #include "launch/work_size.h"
 #include "memory/usm_table.h"
-#include "queue/command/barrier.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
@@ -54,77 +53,81 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
 
 // ---- Arguments ----
 
-// Whether the same words are the same argument next time. For the quirk kept-argument-allocation,
+// Whether the same word is the same argument next time. For the quirk kept-argument-allocation,
 // the same address in other memory must be set again: when memory that zepi allocated is freed, the
 // generation changes; of other memory nothing is known.
-static inline bool is_comparable_arg(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                                     size_t size_bytes, uint64_t payload)
+static inline bool is_comparable_word(const struct zepi_launch *launch, uint32_t index,
+                                      uint64_t payload)
 {
-    return size_bytes != sizeof(void *) ||
-           device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
-           zepi_usm_table_find((uintptr_t)payload) != NULL;
+    return zepi_usm_table_find((uintptr_t)payload) != NULL ||
+           zepi_launch_device_kernel(launch)->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
 }
 
-static zepi_result_t instance_set_arg(struct zepi_kernel_instance *instance, uint32_t index,
-                                      size_t size_bytes, const void *value)
+static __attribute__((cold, noinline)) zepi_result_t
+fail_set_arg(const struct zepi_launch *launch, const struct zepi_arg *arg, zepi_result_t result)
 {
-    const zepi_result_t result =
-        ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, size_bytes, value);
-    if (__builtin_expect(result != ZEPI_SUCCESS, 0))
-        zepi_error_append(", for argument %u of %zu bytes", index, size_bytes);
+    zepi_error_append(", for argument %u of %zu bytes", (unsigned)(arg - launch->args),
+                      zepi_arg_size(arg));
     return result;
 }
 
-// Sets an argument of another kind or size than the one that was set, or one that has to be set in
-// each launch.
+// Checks and sets an argument of another kind or size than the one that was set, or one that has to
+// be set in each launch.
 static __attribute__((noinline)) zepi_result_t
-check_and_set_arg(struct zepi_kernel_instance *instance,
-                  const struct zepi_device_kernel *device_kernel, const struct zepi_device *device,
-                  const struct zepi_launch *launch, uint32_t index)
+check_and_set_arg(struct zepi_kernel_instance *instance, const struct zepi_device *device,
+                  const struct zepi_launch *launch, const struct zepi_arg *arg)
 {
-    const struct zepi_arg *arg = &launch->args[index];
+    const uint32_t index = (uint32_t)(arg - launch->args);
     struct zepi_arg *set = &instance->args[index];
-    zepi_result_t result = zepi_arg_check(device_kernel, index, arg);
+    zepi_result_t result = zepi_arg_check(zepi_launch_device_kernel(launch), index, arg);
     if (result == ZEPI_SUCCESS && zepi_arg_kind(arg) == ZEPI_ARG_SLM)
         result = zepi_launch_check_slm(launch, device);
     if (result != ZEPI_SUCCESS)
         return result;
     *set = *arg;
     if ((arg->head & ZEPI_ARG_ALWAYS_SET) ||
-        !is_comparable_arg(device_kernel, index, zepi_arg_size(arg), arg->payload))
+        (zepi_arg_size(arg) == sizeof(void *) && !is_comparable_word(launch, index, arg->payload)))
         set->head = NOT_SET;
-    return instance_set_arg(instance, index, zepi_arg_size(arg), zepi_arg_value(arg));
+    result = ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, zepi_arg_size(arg),
+                     zepi_arg_value(arg));
+    return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : fail_set_arg(launch, arg, result);
 }
 
 // Sets an argument of the kind and size that was set.
-static inline zepi_result_t set_other_payload(struct zepi_kernel_instance *instance,
-                                              const struct zepi_device_kernel *device_kernel,
-                                              uint32_t index, const struct zepi_arg *arg,
-                                              struct zepi_arg *set)
+static inline __attribute__((always_inline)) zepi_result_t
+set_other_payload(struct zepi_kernel_instance *instance, const struct zepi_launch *launch,
+                  const struct zepi_arg *arg, struct zepi_arg *set)
 {
+    const uint32_t index = (uint32_t)(arg - launch->args);
+    const size_t size_bytes = zepi_arg_size(arg);
     set->payload = arg->payload;
-    if (!is_comparable_arg(device_kernel, index, zepi_arg_size(arg), arg->payload))
+    if (size_bytes == sizeof(void *) && !is_comparable_word(launch, index, arg->payload))
         set->head = NOT_SET;
-    return instance_set_arg(instance, index, zepi_arg_size(arg), &arg->payload);
+    const zepi_result_t result =
+        ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, size_bytes, &arg->payload);
+    return __builtin_expect(result == ZEPI_SUCCESS, 1) ? ZEPI_SUCCESS
+                                                       : fail_set_arg(launch, arg, result);
 }
 
-// Compares the arguments with those of the last launch, and sets those that differ.
-static inline zepi_result_t instance_set_args(struct zepi_kernel_instance *instance,
-                                              const struct zepi_device *device,
-                                              const struct zepi_launch *launch)
+// Compares the arguments with those of the last launch, and sets those that differ. One offset is
+// counted for both lists: an index and two pointers cost each argument three instructions more.
+static inline __attribute__((always_inline)) zepi_result_t
+instance_set_args(struct zepi_kernel_instance *instance, const struct zepi_device *device,
+                  const struct zepi_launch *launch)
 {
-    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
-    struct zepi_arg *set = instance->args;
-    const struct zepi_arg *arg = launch->args;
-    const uint32_t count = launch->arg_count;
-    for (uint32_t i = 0; i < count; i++, arg++, set++) {
+    const char *args = (const char *)launch->args;
+    char *sets = (char *)instance->args;
+    const size_t end = launch->arg_count * sizeof(struct zepi_arg);
+    for (size_t at = 0; at < end; at += sizeof(struct zepi_arg)) {
+        const struct zepi_arg *arg = (const struct zepi_arg *)(args + at);
+        struct zepi_arg *set = (struct zepi_arg *)(sets + at);
         zepi_result_t result;
-        if (arg->head != set->head)
-            result = check_and_set_arg(instance, device_kernel, device, launch, i);
+        if (__builtin_expect(arg->head != set->head, 0))
+            result = check_and_set_arg(instance, device, launch, arg);
         else if (arg->payload == set->payload)
             continue;
         else
-            result = set_other_payload(instance, device_kernel, i, arg, set);
+            result = set_other_payload(instance, launch, arg, set);
         if (__builtin_expect(result != ZEPI_SUCCESS, 0))
             return result;
     }
@@ -133,18 +136,12 @@ static inline zepi_result_t instance_set_args(struct zepi_kernel_instance *insta
 
 // ---- Sizes ----
 
-// Whether dimensions, group size and offset are those of the last launch.
-static inline bool shape_matches(const struct zepi_kernel_instance *instance,
-                                 const struct zepi_launch *launch)
+// Whether group size and offset are those of the last launch, which had as many dimensions.
+static bool shape_matches(const struct zepi_kernel_instance *instance,
+                          const struct zepi_launch *launch)
 {
-    if (launch->work_dim != instance->work_dim)
-        return false;
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        if (launch->group_size[i] != instance->asked_group_size[i] ||
-            launch->global_offset[i] != instance->asked_offset[i])
-            return false;
-    }
-    return true;
+    return zepi_sizes_are_equal(launch->work_dim, launch->group_size, instance->asked_group_size) &&
+           zepi_sizes_are_equal(launch->work_dim, launch->global_offset, instance->asked_offset);
 }
 
 static zepi_result_t instance_set_offset(struct zepi_kernel_instance *instance,
@@ -196,23 +193,27 @@ check_and_set_sizes(struct zepi_kernel_instance *instance, const struct zepi_dev
         result = zepi_kernel_instance_set_group_size(instance, size.group);
     if (result != ZEPI_SUCCESS)
         return result;
-    memcpy(instance->global_size, launch->global_size, sizeof(instance->global_size));
-    memcpy(instance->asked_group_size, launch->group_size, sizeof(instance->asked_group_size));
-    memcpy(instance->asked_offset, launch->global_offset, sizeof(instance->asked_offset));
+    const size_t size_bytes = launch->work_dim * sizeof(size_t);
+    memcpy(instance->global_size, launch->global_size, size_bytes);
+    memcpy(instance->asked_group_size, launch->group_size, size_bytes);
+    memcpy(instance->asked_offset, launch->global_offset, size_bytes);
     instance->group_count = size.count;
     instance->work_dim = launch->work_dim;
     return ZEPI_SUCCESS;
 }
 
-// Sets another global size with the group size of the last launch, which was found right. A group
-// size that the driver suggested is not used again: it is for one global size.
+// Sets sizes that are not those of the last launch. Another global size alone is divided by the
+// group size that was found right, unless the driver suggested that: a suggestion is for one global
+// size.
 static __attribute__((noinline)) zepi_result_t
-instance_set_global_size(struct zepi_kernel_instance *instance, const struct zepi_device *device,
+instance_set_other_sizes(struct zepi_kernel_instance *instance, const struct zepi_device *device,
                          const struct zepi_launch *launch)
 {
     // In a dimension that the launch does not have, the count stays 1.
     uint32_t *counts = &instance->group_count.groupCountX;
     static_assert(sizeof(instance->group_count) == 3 * sizeof(*counts), "one count a dimension");
+    if (launch->work_dim != instance->work_dim || !shape_matches(instance, launch))
+        return check_and_set_sizes(instance, device, launch);
     for (uint32_t i = 0; i < launch->work_dim; i++) {
         const size_t global = launch->global_size[i];
         const uint32_t group = instance->group_size[i];
@@ -229,11 +230,17 @@ static inline zepi_result_t instance_set_sizes(struct zepi_kernel_instance *inst
                                                const struct zepi_device *device,
                                                const struct zepi_launch *launch)
 {
-    if (!shape_matches(instance, launch))
-        return check_and_set_sizes(instance, device, launch);
-    return zepi_sizes_are_equal(launch->work_dim, launch->global_size, instance->global_size)
-               ? ZEPI_SUCCESS
-               : instance_set_global_size(instance, device, launch);
+    const uint32_t work_dim = launch->work_dim;
+    uint32_t i = 0;
+    if (work_dim != instance->work_dim)
+        return instance_set_other_sizes(instance, device, launch);
+    do {
+        if (launch->global_size[i] != instance->global_size[i] ||
+            launch->group_size[i] != instance->asked_group_size[i] ||
+            launch->global_offset[i] != instance->asked_offset[i])
+            return instance_set_other_sizes(instance, device, launch);
+    } while (++i < work_dim);
+    return ZEPI_SUCCESS;
 }
 
 // ---- A launch ----
@@ -291,5 +298,5 @@ zepi_result_t zepi_kernel_instance_launch(struct zepi_kernel_instance *instance,
         return zepi_submit_end(&submit, append_kernel_launch(&submit, instance, launch->flags),
                                out_event);
     zepi_submit_cancel(&submit);
-    return result == ZEPI_NOTHING_TO_LAUNCH ? zepi_queue_marker(queue, wait, out_event) : result;
+    return result;
 }

@@ -50,7 +50,7 @@ zepi_result_t zepi_kernel_instance_prepare(struct zepi_kernel_instance *instance
 #define ZEPI_NOTHING_TO_LAUNCH ((zepi_result_t)0x7ffe)
 
 // The launch itself: prepares the instance and appends the command, under the mutex of the queue
-// that the instance belongs to.
+// that the instance belongs to. ZEPI_NOTHING_TO_LAUNCH: as above, and nothing was appended.
 zepi_result_t zepi_kernel_instance_launch(struct zepi_kernel_instance *instance,
                                           struct zepi_queue *queue,
                                           const struct zepi_launch *launch, zepi_wait_list_t wait,

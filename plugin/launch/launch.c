@@ -6,6 +6,7 @@
 #include "launch/emulation.h"
 #include "launch/work_size.h"
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
 #include "queue/progress.h"
 
 // ---- The kernel of a launch ----
@@ -88,13 +89,25 @@ zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_la
                           : ZEPI_CAPTURED;
 }
 
+zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,
+                                       const struct zepi_launch *launch, uint32_t wait_count,
+                                       const zepi_event_t *events, zepi_event_t *out_event)
+{
+    const zepi_wait_list_t wait = {events, wait_count};
+    if (result == ZEPI_NOTHING_TO_LAUNCH)
+        return zepi_queue_marker(queue, wait, out_event);
+    return result == ZEPI_CAPTURED ? zepi_launch_capture(queue, launch, wait, out_event) : result;
+}
+
 static zepi_result_t launch_at_once(struct zepi_queue *queue, const struct zepi_launch *launch,
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     const zepi_result_t result = launch->target.image
                                      ? launch_emulated(queue, launch, wait, out_event)
                                      : launch_native(queue, launch, wait, out_event);
-    return result == ZEPI_CAPTURED ? zepi_launch_capture(queue, launch, wait, out_event) : result;
+    return result == ZEPI_SUCCESS ? ZEPI_SUCCESS
+                                  : zepi_launch_not_appended(result, queue, launch, wait.count,
+                                                             wait.events, out_event);
 }
 
 // ---- Objects among the arguments ----

@@ -14,6 +14,11 @@ zepi_result_t zepi_launch_unusual(struct zepi_queue *queue, const struct zepi_la
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
     __attribute__((cold, noinline));
+// A launch that is captured, or has no work-items, or failed.
+zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,
+                                       const struct zepi_launch *launch, uint32_t wait_count,
+                                       const zepi_event_t *events, zepi_event_t *out_event)
+    __attribute__((cold, noinline));
 // The one way to launch a kernel: buffers that move are brought to the device; under the queue's
 // mutex its instance of the kernel is compared with the launch, what differs is set, and the
 // command is appended. Or the launch is captured, if it has a kernel object, else ZEPI_CAPTURED is
@@ -28,9 +33,9 @@ static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct z
         return zepi_launch_unusual(queue, launch, wait, out_event);
     const zepi_result_t result =
         zepi_kernel_instance_launch(instance, queue, launch, wait, out_event);
-    return __builtin_expect(result == ZEPI_CAPTURED, 0)
-               ? zepi_launch_capture(queue, launch, wait, out_event)
-               : result;
+    return __builtin_expect(result != ZEPI_SUCCESS, 0)
+               ? zepi_launch_not_appended(result, queue, launch, wait.count, wait.events, out_event)
+               : ZEPI_SUCCESS;
 }
 
 // A launch as a graph captures it.

@@ -93,11 +93,10 @@ static size_t value_room(size_t size_bytes)
     return (size_bytes + 7) & ~(size_t)7;
 }
 
-static size_t record_size(const struct zepi_launch *launch)
+// The bytes of the arguments that have more than their payload holds.
+static size_t large_bytes(const struct zepi_launch *launch)
 {
-    size_t size_bytes = sizeof(struct zepi_launch_record) +
-                        launch->arg_count * sizeof(launch->args[0]) +
-                        launch->use_count * sizeof(launch->uses[0]);
+    size_t size_bytes = 0;
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         if (zepi_arg_is_large(&launch->args[i]))
             size_bytes += value_room(zepi_arg_size(&launch->args[i]));
@@ -105,39 +104,74 @@ static size_t record_size(const struct zepi_launch *launch)
     return size_bytes;
 }
 
-struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch)
+static void copy_large_args(struct zepi_launch *launch, char *bytes)
 {
-    struct zepi_launch_record *record = zepi_sys_allocate(record_size(launch));
-    if (!record) {
-        zepi_fail_no_memory();
-        return NULL;
-    }
-    struct zepi_launch *own = &record->launch;
-    atomic_init(&record->references, 1);
-    *own = *launch;
-    own->args = (struct zepi_arg *)(record + 1);
-    own->uses = (struct zepi_arg_use *)(own->args + own->arg_count);
-    char *bytes = (char *)(own->uses + own->use_count);
-    for (uint32_t i = 0; i < own->arg_count; i++) {
-        struct zepi_arg *arg = &own->args[i];
-        *arg = launch->args[i];
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        struct zepi_arg *arg = &launch->args[i];
         if (!zepi_arg_is_large(arg))
             continue;
         arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), zepi_arg_size(arg));
         bytes += value_room(zepi_arg_size(arg));
     }
+}
+
+// `spare` is used if it is large enough, and freed else. NULL without memory (noted).
+static struct zepi_launch_record *record_allocate(struct zepi_launch_record *spare,
+                                                  size_t size_bytes)
+{
+    if (spare && spare->size_bytes >= size_bytes)
+        return spare;
+    zepi_free(spare);
+    struct zepi_launch_record *record = zepi_sys_allocate(size_bytes);
+    if (record)
+        record->size_bytes = size_bytes;
+    else
+        zepi_fail_no_memory();
+    return record;
+}
+
+static void record_copy_sizes(struct zepi_launch_record *record, const struct zepi_launch *launch)
+{
+    for (uint32_t i = 0; i < launch->work_dim; i++) {
+        record->sizes[0][i] = launch->global_size[i];
+        record->sizes[1][i] = launch->group_size[i];
+        record->sizes[2][i] = launch->global_offset[i];
+    }
+    zepi_launch_set_sizes(&record->launch, launch->work_dim, record->sizes[0], record->sizes[1],
+                          record->sizes[2]);
+}
+
+struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch,
+                                                     struct zepi_launch_record *spare)
+{
+    const size_t args_bytes = launch->arg_count * sizeof(launch->args[0]);
+    const size_t uses_bytes = launch->use_count * sizeof(launch->uses[0]);
+    const size_t more_bytes = large_bytes(launch);
+    struct zepi_launch_record *record =
+        record_allocate(spare, sizeof(*record) + args_bytes + uses_bytes + more_bytes);
+    if (!record)
+        return NULL;
+    struct zepi_launch *own = &record->launch;
+    atomic_init(&record->references, 1);
+    *own = *launch;
+    own->args = (struct zepi_arg *)(record + 1);
+    own->uses = (struct zepi_arg_use *)((char *)own->args + args_bytes);
+    record_copy_sizes(record, launch);
+    for (uint32_t i = 0; i < own->arg_count; i++)
+        own->args[i] = launch->args[i];
     for (uint32_t i = 0; i < own->use_count; i++) {
         own->uses[i] = launch->uses[i];
         zepi_retain(own->uses[i].object);
     }
+    if (more_bytes > 0)
+        copy_large_args(own, (char *)own->uses + uses_bytes);
     zepi_retain(own->kernel);
     return record;
 }
 
-void zepi_launch_record_destroy(struct zepi_launch_record *record)
+void zepi_launch_record_clear(struct zepi_launch_record *record)
 {
     for (uint32_t i = 0; i < record->launch.use_count; i++)
         zepi_release(record->launch.uses[i].object);
     zepi_release(record->launch.kernel);
-    zepi_free(record);
 }

@@ -19,11 +19,13 @@ struct zepi_launch {
     uint32_t work_dim;          // 1 to 3
     zepi_launch_flags_t flags;
     struct zepi_target target; // its code on the device
-    // Of `work_dim` dimensions: further ones are not set.
-    size_t global_size[3];
-    size_t group_size[3]; // zeros: suggested by the driver
-    size_t global_offset[3];
+    // Of `work_dim` dimensions. Borrowed, as args and uses are; in a record they lie behind it.
+    const size_t *global_size;
+    const size_t *group_size; // zeros: suggested by the driver
+    const size_t *global_offset;
 };
+
+static const size_t zepi_no_sizes[3] = {0};
 
 static inline struct zepi_device_kernel *zepi_launch_device_kernel(const struct zepi_launch *launch)
 {
@@ -50,6 +52,9 @@ static inline bool zepi_sizes_are_equal(uint32_t work_dim, const size_t *a, cons
 static inline bool zepi_launch_has_same_sizes(const struct zepi_launch *a,
                                               const struct zepi_launch *b)
 {
+    if (a->work_dim == b->work_dim && a->global_size == b->global_size &&
+        a->group_size == b->group_size && a->global_offset == b->global_offset)
+        return true;
     return a->work_dim == b->work_dim &&
            zepi_sizes_are_equal(a->work_dim, a->global_size, b->global_size) &&
            zepi_sizes_are_equal(a->work_dim, a->group_size, b->group_size) &&
@@ -90,24 +95,15 @@ static inline void zepi_launch_room_finish(const struct zepi_launch_room *room,
 zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct zepi_launch *launch,
                                          const struct zepi_launch *from, uint32_t more);
 
-// Not a loop, which becomes a call for one or two words.
-static inline void zepi_copy_sizes(size_t to[3], uint32_t work_dim, const size_t *from)
-{
-    to[0] = from ? from[0] : 0;
-    if (work_dim > 1)
-        to[1] = from ? from[1] : 0;
-    if (work_dim > 2)
-        to[2] = from ? from[2] : 0;
-}
-// The sizes of `work_dim` dimensions, 1 to 3. No group size is zeros, no offset 0.
+// The sizes of `work_dim` dimensions, 1 to 3, borrowed. NULL is no group size, or no offset.
 static inline void zepi_launch_set_sizes(struct zepi_launch *launch, uint32_t work_dim,
                                          const size_t *global_size, const size_t *group_size,
                                          const size_t *global_offset)
 {
     launch->work_dim = work_dim;
-    zepi_copy_sizes(launch->global_size, work_dim, global_size);
-    zepi_copy_sizes(launch->group_size, work_dim, group_size);
-    zepi_copy_sizes(launch->global_offset, work_dim, global_offset);
+    launch->global_size = global_size;
+    launch->group_size = group_size ? group_size : zepi_no_sizes;
+    launch->global_offset = global_offset ? global_offset : zepi_no_sizes;
 }
 
 // The object behind an argument that is set, once.
@@ -128,12 +124,17 @@ void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index);
 struct zepi_launch_record {
     struct zepi_launch_record *next; // of those that an update of a graph gives up
     atomic_uint references;
+    size_t size_bytes;         // of this memory
     struct zepi_launch launch; // arguments, uses and bytes lie behind it
+    size_t sizes[3][3];        // global size, group size and offset
 };
 
-// Of a launch that was checked, and has a kernel. NULL without memory (noted).
-struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch);
-void zepi_launch_record_destroy(struct zepi_launch_record *record);
+// A record of a launch that was checked, and has a kernel. `spare`: one that was cleared, whose
+// memory is consumed; NULL: none. NULL without memory (noted).
+struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch,
+                                                     struct zepi_launch_record *spare);
+// Releases the objects of a record without references: memory is left.
+void zepi_launch_record_clear(struct zepi_launch_record *record);
 
 static inline struct zepi_launch_record *
 zepi_launch_record_retain(struct zepi_launch_record *record)
@@ -143,12 +144,21 @@ zepi_launch_record_retain(struct zepi_launch_record *record)
         atomic_fetch_add_explicit(&record->references, 1, memory_order_relaxed);
     return record;
 }
+// Whether it was the last reference: then the record has been cleared.
+static inline bool zepi_launch_record_drop(struct zepi_launch_record *record)
+{
+    // Acquire and release: others' reads are over before the memory goes.
+    const bool is_last =
+        atomic_fetch_sub_explicit(&record->references, 1, memory_order_acq_rel) == 1;
+    if (is_last)
+        zepi_launch_record_clear(record);
+    return is_last;
+}
 // NULL is fine.
 static inline void zepi_launch_record_release(struct zepi_launch_record *record)
 {
-    // Acquire and release: others' reads are over before the memory goes.
-    if (record && atomic_fetch_sub_explicit(&record->references, 1, memory_order_acq_rel) == 1)
-        zepi_launch_record_destroy(record);
+    if (record && zepi_launch_record_drop(record))
+        zepi_free(record);
 }
 
 #endif

@@ -25,7 +25,7 @@ static ur_result_t check_alternatives(const struct zepi_graph *graph, ur_kernel_
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t make_launch(const struct zepi_graph *graph, const struct zepi_ur_launch *from,
+static ur_result_t make_launch(struct zepi_graph *graph, const struct zepi_ur_launch *from,
                                struct zepi_launch_record **out_record)
 {
     struct zepi_launch launch;

@@ -8,7 +8,7 @@
 
 // One update of a call.
 struct draft {
-    const struct zepi_graph *graph;
+    struct zepi_graph *graph;
     struct zepi_graph_command *command;
     struct zepi_launch launch;
     struct zepi_launch_room room;

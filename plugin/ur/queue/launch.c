@@ -111,12 +111,12 @@ static inline ur_result_t read_argument(struct zepi_launch *launch,
                                         const struct zepi_device *device, struct zepi_arg *arg,
                                         const ur_exp_kernel_arg_properties_t *from)
 {
-    if (from->type == UR_EXP_KERNEL_ARG_TYPE_VALUE && from->value.value && from->size > 0)
-        zepi_arg_set_bytes(arg, from->value.value, from->size);
-    else if (from->type == UR_EXP_KERNEL_ARG_TYPE_POINTER)
-        zepi_arg_set_address(arg, from->value.pointer);
-    else
+    if (from->type == UR_EXP_KERNEL_ARG_TYPE_VALUE && from->value.value &&
+        zepi_arg_set_word(arg, from->value.value, from->size))
+        return UR_RESULT_SUCCESS;
+    if (from->type != UR_EXP_KERNEL_ARG_TYPE_POINTER)
         return read_other_argument(launch, context, device, from);
+    zepi_arg_set_address(arg, from->value.pointer);
     return UR_RESULT_SUCCESS;
 }
 
