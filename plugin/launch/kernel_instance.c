@@ -59,8 +59,8 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
 static inline bool is_comparable_word(const struct zepi_launch *launch, uint32_t index,
                                       uint64_t payload)
 {
-    return zepi_usm_table_find((uintptr_t)payload) != NULL ||
-           zepi_launch_device_kernel(launch)->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE;
+    return zepi_launch_device_kernel(launch)->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
+           zepi_usm_table_find((uintptr_t)payload) != NULL;
 }
 
 static __attribute__((cold, noinline)) zepi_result_t
@@ -109,20 +109,16 @@ set_other_payload(struct zepi_kernel_instance *instance, const struct zepi_launc
                                                        : fail_set_arg(launch, arg, result);
 }
 
-// Compares the arguments with those of the last launch, and sets those that differ. One offset is
-// counted for both lists: an index and two pointers cost each argument three instructions more.
+// Compares the arguments with those of the last launch, and sets those that differ.
 static inline __attribute__((always_inline)) zepi_result_t
 instance_set_args(struct zepi_kernel_instance *instance, const struct zepi_device *device,
                   const struct zepi_launch *launch)
 {
-    const char *args = (const char *)launch->args;
-    char *sets = (char *)instance->args;
-    const size_t end = launch->arg_count * sizeof(struct zepi_arg);
-    for (size_t at = 0; at < end; at += sizeof(struct zepi_arg)) {
-        const struct zepi_arg *arg = (const struct zepi_arg *)(args + at);
-        struct zepi_arg *set = (struct zepi_arg *)(sets + at);
+    const struct zepi_arg *arg = launch->args;
+    const struct zepi_arg *end = arg + launch->arg_count;
+    for (struct zepi_arg *set = instance->args; arg != end; arg++, set++) {
         zepi_result_t result;
-        if (__builtin_expect(arg->head != set->head, 0))
+        if (arg->head != set->head)
             result = check_and_set_arg(instance, device, launch, arg);
         else if (arg->payload == set->payload)
             continue;

@@ -36,7 +36,7 @@ const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE] = {
 };
 
 const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 485,
+    [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 450,
                         .launch = {.kernel = BENCH_THREE}, .plain = BENCH_LAUNCH_3, BESIDE},
     [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, 905,
                          .launch = {.kernel = BENCH_TWELVE}, .plain = BENCH_LAUNCH_12, BESIDE},
@@ -44,7 +44,7 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
                          .launch = {.kernel = BENCH_TWENTY_FOUR}, .plain = BENCH_LAUNCH_24},
     [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, 575,
                             .launch = {.has_event = true}, .plain = BENCH_LAUNCH_EVENT, BESIDE},
-    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 725,
+    [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 690,
                             .launch = {.has_event = true, .is_after = true},
                             .plain = BENCH_LAUNCH_AFTER, BESIDE},
     [BENCH_LAUNCH_LOCAL] = {"launch-local", "in-order launch with local memory", NULL, 550,
@@ -84,7 +84,7 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
 #undef TRANSFER
 // Whatever the graph's size. To record one costs as much as it has commands.
 #define GRAPH_LIMIT_EXECUTE 545
-#define GRAPH_LIMIT_UPDATE 1985
+#define GRAPH_LIMIT_UPDATE 1910
 #define GRAPH_LIMIT_FIRST 0
 #define GRAPH(constant, name, title, less, launches, action)                                       \
     [BENCH_##constant] = {name,                                                                    \
