@@ -67,7 +67,7 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
     [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, 275, .plain = BENCH_ALLOCATE,
                         BESIDE},
     [BENCH_ALLOCATE_BUSY] = {"busy-allocate", "allocate 4 KiB, copy 64 bytes there, free", NULL,
-                             640, .plain = BENCH_ALLOCATE},
+                             575, .plain = BENCH_ALLOCATE},
     [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 1000,
                       .plain = BENCH_KERNEL, BESIDE},
     [BENCH_PROGRAM] = {"program", "create to release of a known program", "bench_small", 6000,
