@@ -79,7 +79,7 @@ void *zepi_object_create(const struct zepi_type *type);
 
 // Gives back the memory of an object that never came to be used; its destroy function is not run.
 void zepi_object_discard(void *object);
-// The same for one that lies in a free list, whose references stay 0.
+// Discards an object that lies in a free list, whose references stay 0.
 void zepi_object_discard_free(void *object, const struct zepi_type *type);
 
 // An object without references, of a type with `recycle`, is no handle any more until it is reused.

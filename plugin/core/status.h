@@ -13,7 +13,7 @@
 zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold, noinline));
 
-// The same with what is wrong, for a front end whose codes tell that.
+// The argument that a failure is about, for front ends whose codes name it.
 enum zepi_subject {
     ZEPI_SUBJECT_NONE, // any other
     ZEPI_SUBJECT_ARG_COUNT,

@@ -10,10 +10,10 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-// All calls of the allocator and the file system, and what is sent to a server, with fault
-// injection: a test sets a hook and makes the n-th call fail. Without a hook a call costs one load
-// and one branch more than the call itself. The plugin and cache/ make no allocation, no file
-// operation and no connection in another way.
+// Calls of the allocator and the file system, and sends to a server, with fault injection: a test
+// sets a hook, which makes the n-th call fail. Without a hook, a call costs one load and one branch
+// more than the system's. The plugin and cache/ allocate memory and use files through this file
+// alone.
 
 enum zepi_sys_call {
     ZEPI_SYS_ALLOCATE,
@@ -30,22 +30,21 @@ enum zepi_sys_call {
     ZEPI_SYS_SEND,
 };
 
-// Returns 0 for "make the call" or the errno that the call shall fail with instead of being made.
-// Called on the thread that makes the call, sometimes under a lock: it must not call
-// back.
+// Returns 0, and the call is made; or an errno, and the call fails with it and is not made. The
+// hook runs on the calling thread, sometimes under a lock: it must not call functions of zepi.
 typedef int zepi_sys_hook(enum zepi_sys_call call);
 
-// For tests, before threads start. NULL takes the hook away.
+// For tests, before threads start. NULL removes the hook.
 void zepi_sys_set_hook(zepi_sys_hook *hook);
 
-// `size` bytes, uninitialised and aligned for any object, or NULL.
+// Returns `size` uninitialised bytes, aligned for any object, or NULL.
 void *zepi_sys_allocate(size_t size);
-// The same on a cache line of its own, so that no other allocation shares its lines.
+// Returns memory that shares its cache lines with no other allocation, or NULL.
 void *zepi_sys_allocate_lines(size_t size);
-// Takes memory of either of the two; NULL is fine.
+// Frees memory of either function; NULL is fine.
 void zepi_sys_free(void *memory);
 
-// As the system calls of the same name, with their errno. Interrupted calls are made again.
+// The system calls of these names, with their errno. Interrupted calls are made again.
 int zepi_sys_open(int folder, const char *name, int flags, mode_t mode);
 int zepi_sys_stat(int fd, struct stat *out_stat);
 int zepi_sys_stat_at(int folder, const char *name, struct stat *out_stat); // follows no link
@@ -54,19 +53,19 @@ ssize_t zepi_sys_write(int fd, const struct iovec *parts, int part_count);
 int zepi_sys_rename(int folder, const char *from, const char *to);
 int zepi_sys_unlink(int folder, const char *name);
 int zepi_sys_mkdir(const char *path, mode_t mode);
-int zepi_sys_try_lock(int fd);  // exclusive, of the open file; EWOULDBLOCK: another has it
-int zepi_sys_touch(int fd);     // last modification becomes now, to the nanosecond
-DIR *zepi_sys_list(int folder); // a listing with a descriptor of its own; closedir() it
+int zepi_sys_try_lock(int fd);  // exclusive, of the open file; EWOULDBLOCK: it is locked
+int zepi_sys_touch(int fd);     // sets the time of the last modification to now
+DIR *zepi_sys_list(int folder); // has its own descriptor; the caller calls closedir()
 
-// The path of a file in the folder of the library, or program, that this code is in, with all links
-// resolved. False: the folder is not known.
+// Finds the path of a file beside the library, or program, that contains this code, with links
+// resolved. Returns false if that folder is not known.
 bool zepi_sys_find_beside(const char *name, char out_path[PATH_MAX]);
 
 // Chooses the folder of the disk cache: `cache_dir` (of ZEPI_CACHE_DIR), else
-// `xdg_cache_home`/zepi, else `home`/.cache/zepi. NULL and empty strings count as unset; relative
-// paths in the last two are ignored, as the XDG Base Directory Specification asks. Reads no
-// environment and no file. Returns false, with an empty string, if there is none or it does not
-// fit.
+// `xdg_cache_home`/zepi, else `home`/.cache/zepi. NULL and empty strings count as unset. Relative
+// paths in the last two are ignored, as the XDG Base Directory Specification requires. Reads no
+// environment and no file. Returns false, and an empty string, if none is set or the path is too
+// long.
 bool zepi_sys_choose_cache_folder(const char *cache_dir, const char *xdg_cache_home,
                                   const char *home, char *out_path, size_t path_size);
 

@@ -8,7 +8,8 @@
 #include "device/platform.h"
 #include "ze/ze.h"
 
-// Of a pair of clocks (zepi_device_ticks_at).
+// A pair of clocks (zepi_device_ticks_at): how long it serves, how long a query may take, how many
+// are tried.
 #define CLOCK_PAIR_NS 100000000
 #define CLOCK_QUERY_NS 20000
 #define CLOCK_QUERIES 3

@@ -93,7 +93,7 @@ bool zepi_modules_are_equal(const struct zepi_module *a, const struct zepi_modul
     return a->state == ZEPI_MODULE_INPUT ? has_equal_images(a, b) : has_equal_parts(a, b);
 }
 
-// The same for equal images, whatever their order.
+// Equal images have equal hashes. Sums of them do not depend on the order of images.
 static uint64_t hash_image(const struct zepi_device_image *image)
 {
     return zepi_digest_hash(&image->identity, sizeof(image->identity));
@@ -348,7 +348,7 @@ static struct zepi_device_image *joining_find_or_add_image(struct joining *joini
     return image;
 }
 
-// The same for parts that are the same.
+// Equal parts have equal hashes.
 static uint64_t hash_part(const struct zepi_module_part *part)
 {
     uint64_t hash = 0;

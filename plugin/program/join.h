@@ -13,7 +13,7 @@ struct zepi_module;
 zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modules,
                                zepi_module_t *out_module);
 bool zepi_modules_are_equal(const struct zepi_module *a, const struct zepi_module *b);
-// The same for equal modules.
+// Equal modules have equal hashes.
 uint64_t zepi_module_hash(const struct zepi_module *module);
 
 #endif

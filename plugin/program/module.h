@@ -68,7 +68,7 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
                                uint32_t image_count, struct zepi_device_image *const *images,
                                uint32_t part_count, uint32_t part_image_count,
                                struct zepi_module **out_module);
-// The same with the images of another module, each part of up to all of them.
+// A module with the images of another one; each part has room for all of them.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module);
 // Calls `visit` with a new reference to each published module of the context that is held, in no

@@ -397,7 +397,8 @@ static bool has_own_imports(const struct zepi_module *module)
     return false;
 }
 
-// The same of an object, for its compiled code: native code may have come in the place of images.
+// Whether compiled code of an object imports from other code of it. The images do not tell: native
+// code may have come in their place.
 static bool has_own_imports_on(const struct zepi_module *object, uint32_t device_index)
 {
     const struct zepi_module_part *parts = object->parts;

@@ -11,8 +11,8 @@
 zepi_result_t zepi_module_get_native_binary(const struct zepi_module *module, uint32_t device_index,
                                             size_t *inout_size_bytes, void *out_bytes);
 
-// The same of a device module, owned; `state` is that of the module. No bytes if the driver returns
-// none.
+// The native binary of a device module, owned; `state` is that of the module. No bytes if the
+// driver returns none.
 zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
                                             zepi_module_state_t state, void **out_bytes,
                                             size_t *out_size_bytes);

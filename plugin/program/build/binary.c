@@ -8,7 +8,7 @@
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
-// The request of a lookup that misses.
+// What a lookup in the binary cache builds if it misses.
 struct request {
     const struct zepi_binary_source *source;
     ze_module_handle_t made; // from source, on the way to the native code; or NULL

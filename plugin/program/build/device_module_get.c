@@ -196,7 +196,7 @@ ze_module_handle_t zepi_device_module_find_kernel(const struct zepi_device_modul
     return unit ? unit->ze : NULL;
 }
 
-// The request of a lookup that misses.
+// What a lookup in the module cache builds if it misses.
 struct code_request {
     struct zepi_context *context;
     struct zepi_device *device;
@@ -270,7 +270,7 @@ static zepi_result_t device_module_make_from_spirv(struct code_request *request,
     return result;
 }
 
-// Handles: the payload is the code on this context's device.
+// Makes the result of the module cache: its payload is a device module.
 static enum zepi_build_status device_module_make(void *user, struct zepi_build_output *output)
 {
     struct code_request *request = user;
