@@ -22,12 +22,6 @@ struct libraries {
 
 // ---- The libraries that are loaded ----
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 // The number among the names that a compiler's libraries begin with, of which 1 is the compiler's
 // own; 0: none of them.
 static int find_name(const struct libraries *libraries, const char *path)
@@ -38,7 +32,7 @@ static int find_name(const struct libraries *libraries, const char *path)
     const char *const *beginnings = names[libraries->identity->is_on_cpu];
     int number = 6;
     while (number > 0 &&
-           strncmp(base_name(path), beginnings[number - 1], strlen(beginnings[number - 1])) != 0)
+           strncmp(basename(path), beginnings[number - 1], strlen(beginnings[number - 1])) != 0)
         number--;
     return number;
 }
@@ -46,25 +40,17 @@ static int find_name(const struct libraries *libraries, const char *path)
 // The first page of a file has the sizes of all segments and, nearly always, the build id.
 struct page {
     uint8_t bytes[4096];
-    size_t size;
-    int64_t file[4]; // one of them changes with the contents
+    ssize_t size;
+    struct stat file;
 };
 
 static bool read_page(const char *path, struct page *page)
 {
-    struct stat info;
     const int fd = zepi_sys_open(AT_FDCWD, path, O_RDONLY, 0);
-    const ssize_t size = fd >= 0 ? zepi_sys_read(fd, page->bytes, sizeof(page->bytes)) : -1;
-    const bool is_read = size > 0 && zepi_sys_stat(fd, &info) == 0;
+    page->size = fd >= 0 ? zepi_sys_read(fd, page->bytes, sizeof(page->bytes)) : -1;
+    const bool is_read = page->size > 0 && zepi_sys_stat(fd, &page->file) == 0;
     if (fd >= 0)
         close(fd);
-    if (is_read) {
-        page->size = (size_t)size;
-        page->file[0] = (int64_t)info.st_ino;
-        page->file[1] = info.st_size;
-        page->file[2] = info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
-        page->file[3] = info.st_ctim.tv_sec * INT64_C(1000000000) + info.st_ctim.tv_nsec;
-    }
     return is_read;
 }
 
@@ -77,7 +63,8 @@ static bool is_loaded_file(const struct dl_phdr_info *info)
         if (segment->p_type == PT_LOAD && segment->p_offset == 0)
             return read_page(info->dlpi_name, &page) &&
                    memcmp(page.bytes, (const void *)(info->dlpi_addr + segment->p_vaddr),
-                          page.size < segment->p_filesz ? page.size : segment->p_filesz) == 0;
+                          (size_t)page.size < segment->p_filesz ? (size_t)page.size
+                                                                : segment->p_filesz) == 0;
     }
     return false;
 }
@@ -92,8 +79,8 @@ static int visit_loaded(struct dl_phdr_info *info, size_t size, void *user)
     // The program itself has no name.
     if (!info->dlpi_name[0] || (!is_driver && name == 0))
         return 0;
-    loaded->has_driver = loaded->has_driver || is_driver;
-    loaded->has_compiler = loaded->has_compiler || name == 1;
+    loaded->has_driver |= is_driver;
+    loaded->has_compiler |= name == 1;
     loaded->has_failed = loaded->count == 16 ||
                          strlen(info->dlpi_name) >= sizeof(loaded->list[0]) ||
                          !is_loaded_file(info);
@@ -137,7 +124,7 @@ static bool record_agrees(const struct libraries *record, const struct libraries
     for (uint32_t i = 0; i < loaded->count; i++) {
         const char *path = loaded->list[i];
         uint32_t at = 0;
-        while (at < record->count && strcmp(base_name(path), base_name(record->list[at])) != 0)
+        while (at < record->count && strcmp(basename(path), basename(record->list[at])) != 0)
             at++;
         if (at < record->count ? strcmp(path, record->list[at]) != 0 : find_name(loaded, path) == 1)
             return false;
@@ -164,12 +151,15 @@ static bool set_digest_locked(struct zepi_compiler_identity *identity,
     struct zepi_digest sum = {0};
     struct page page;
     for (uint32_t i = 0; i < libraries->count; i++) {
-        const char *name = base_name(libraries->list[i]);
+        const char *name = basename(libraries->list[i]);
         if (!read_page(libraries->list[i], &page))
             return false;
-        add(&sum, name, page.bytes, page.size);
-        if (!memmem(page.bytes, page.size, build_id, sizeof(build_id)))
-            add(&sum, name, page.file, sizeof(page.file));
+        add(&sum, name, page.bytes, (size_t)page.size);
+        // A change of the contents sets the time of the file's last change.
+        if (!memmem(page.bytes, (size_t)page.size, build_id, sizeof(build_id))) {
+            add(&sum, name, &page.file.st_ino, sizeof(page.file.st_ino));
+            add(&sum, name, &page.file.st_ctim, sizeof(page.file.st_ctim));
+        }
         zepi_log(ZEPI_LOG_DEBUG, "native code depends on %s", libraries->list[i]);
     }
     for (char **variable = environ; variable && *variable; variable++) {
@@ -179,7 +169,7 @@ static bool set_digest_locked(struct zepi_compiler_identity *identity,
     if (identity->is_on_cpu) {
         if (!read_page("/sys/devices/system/cpu/modalias", &page))
             return false;
-        add(&sum, "cpu", page.bytes, page.size);
+        add(&sum, "cpu", page.bytes, (size_t)page.size);
     }
     identity->digest = sum;
     return true;
@@ -216,15 +206,14 @@ bool zepi_compiler_identity_get(struct zepi_compiler_identity *identity, struct 
                                 enum zepi_compiler_phase phase, struct zepi_digest *out_digest)
 {
     zepi_mutex_lock(&identity->mutex);
-    if (phase == ZEPI_BEFORE_COMPILE ? !identity->is_known : !identity->is_compiled) {
-        identity->is_known = identify_locked(identity, disk, phase);
-        identity->is_compiled = identity->is_known && phase == ZEPI_AFTER_COMPILE;
-        if (!identity->is_known && phase == ZEPI_AFTER_COMPILE)
+    if (identity->known < phase) {
+        identity->known = identify_locked(identity, disk, phase) ? phase : ZEPI_NOT_IDENTIFIED;
+        if (!identity->known && phase == ZEPI_AFTER_COMPILE)
             zepi_log(ZEPI_LOG_INFO,
                      "driver %s: its compiler cannot be identified, so its code is not stored",
                      identity->driver_path);
     }
-    const bool is_known = identity->is_known;
+    const bool is_known = identity->known != ZEPI_NOT_IDENTIFIED;
     *out_digest = identity->digest;
     zepi_mutex_unlock(&identity->mutex);
     return is_known;
@@ -234,7 +223,6 @@ void zepi_compiler_identity_note(struct zepi_compiler_identity *identity, struct
 {
     zepi_mutex_lock(&identity->mutex);
     identity->digest = digest;
-    identity->is_known = true;
-    identity->is_compiled = true;
+    identity->known = ZEPI_AFTER_COMPILE;
     zepi_mutex_unlock(&identity->mutex);
 }
