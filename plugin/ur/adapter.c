@@ -70,10 +70,8 @@ ur_result_t zepi_urAdapterGetLastError(ur_adapter_handle_t hAdapter, const char 
 {
     zepi_result_t code;
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppMessage, "ppMessage");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pError, "pError");
+    result = result ?: zepi_ur_check_pointer(ppMessage, "ppMessage");
+    result = result ?: zepi_ur_check_pointer(pError, "pError");
     if (result != UR_RESULT_SUCCESS)
         return result;
     *ppMessage = zepi_last_error(&code);
@@ -85,9 +83,7 @@ ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_adapter(hAdapter) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -145,8 +141,7 @@ ur_result_t zepi_urAdapterSetLoggerCallback(ur_adapter_handle_t hAdapter,
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
     if (result == UR_RESULT_SUCCESS && !pfnLoggerCallback)
         result = zepi_ur_refuse_null("pfnLoggerCallback");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_logger_level(level);
+    result = result ?: check_logger_level(level);
     if (result != UR_RESULT_SUCCESS)
         return result;
     atomic_store_explicit(&logger, pfnLoggerCallback, memory_order_release);
@@ -158,8 +153,7 @@ ur_result_t zepi_urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t hAdapter,
                                                  ur_logger_level_t level)
 {
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_logger_level(level);
+    result = result ?: check_logger_level(level);
     if (result == UR_RESULT_SUCCESS)
         zepi_log_set_host_level(log_level_of(level));
     return result;

@@ -161,3 +161,11 @@ ur_result_t zepi_ur_check_list(uint32_t capacity, const void *list)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a list with room for nothing");
     return UR_RESULT_SUCCESS;
 }
+
+const void *zepi_ur_find_in_chain(const void *next, ur_structure_type_t type)
+{
+    const ur_base_desc_t *desc = next;
+    while (desc && desc->stype != type)
+        desc = desc->pNext;
+    return desc;
+}

@@ -6,9 +6,15 @@
 #include "core/object.h"
 #include "ur/ur.h"
 
+#include <assert.h>
+
 // Checks of arguments that come in through Unified Runtime's tables, as the header documents them
 // for each function, and results that go out. They hold with and without the loader's validation
 // layer. Any thread.
+//
+// A check that follows others is written `result = result ?: check`: it is made if all before it
+// are UR_RESULT_SUCCESS, which is 0, and the first failure stays.
+static_assert(UR_RESULT_SUCCESS == 0, "`?:` takes the first failure");
 
 // The result that a failure of the core stands for. The sentence stays the thread's last error,
 // and is written to the log.
@@ -16,6 +22,14 @@ ur_result_t zepi_ur_fail(zepi_result_t result) __attribute__((cold, noinline));
 static inline ur_result_t zepi_ur_result(zepi_result_t result)
 {
     return __builtin_expect(result == ZEPI_SUCCESS, 1) ? UR_RESULT_SUCCESS : zepi_ur_fail(result);
+}
+
+// The code of a result whose failure `special` has a code of its own.
+static inline ur_result_t zepi_ur_result_with(zepi_result_t result, zepi_result_t special,
+                                              ur_result_t code)
+{
+    const ur_result_t common = zepi_ur_result(result);
+    return __builtin_expect(result == special, 0) ? code : common;
 }
 
 // Notes the mistake, and returns `result`.
@@ -55,5 +69,8 @@ static inline ur_result_t zepi_ur_check_flags(uint32_t flags, uint32_t unknown_m
 
 // A list that the caller may have room for: no room at an address is an error.
 ur_result_t zepi_ur_check_list(uint32_t capacity, const void *list);
+
+// The structure of a type behind another one, whose `pNext` is `next`; NULL: there is none.
+const void *zepi_ur_find_in_chain(const void *next, ur_structure_type_t type);
 
 #endif

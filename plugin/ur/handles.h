@@ -63,9 +63,15 @@ static inline ur_result_t zepi_ur_check_context_pointer(ur_context_handle_t cont
     return result == UR_RESULT_SUCCESS ? zepi_ur_check_pointer(pointer, name) : result;
 }
 
-// A context and one of its devices, whose position in the context is *out_index (may be NULL).
-ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
-                                         uint32_t *out_index);
+// A device of a context, whose position there is *out_index (may be NULL).
+ur_result_t zepi_ur_check_device_in(const struct zepi_context *context, ur_device_handle_t device,
+                                    uint32_t *out_index);
+static inline ur_result_t zepi_ur_check_context_device(ur_context_handle_t context,
+                                                       ur_device_handle_t device)
+{
+    return zepi_ur_check_context(context)
+               ?: zepi_ur_check_device_in(zepi_ur_context(context), device, NULL);
+}
 
 // The error for an object of context `other` where one of `own` is expected: `wrong`, or
 // UR_RESULT_ERROR_INVALID_CONTEXT if their platforms differ.
@@ -75,7 +81,30 @@ static inline ur_result_t zepi_ur_wrong_context(const struct zepi_context *own,
     return own->platform == other->platform ? wrong : UR_RESULT_ERROR_INVALID_CONTEXT;
 }
 
-// Some bytes from `memory` on, in one allocation.
+// An object, called `what`, of context `other` where one of `own` is expected. Returns `wrong` if
+// the contexts differ, or UR_RESULT_ERROR_INVALID_CONTEXT if their platforms do.
+ur_result_t zepi_ur_refuse_context(const struct zepi_context *own, const struct zepi_context *other,
+                                   ur_result_t wrong, const char *what)
+    __attribute__((cold, noinline));
+static inline ur_result_t zepi_ur_check_same_context(const struct zepi_context *own,
+                                                     const struct zepi_context *other,
+                                                     ur_result_t wrong, const char *what)
+{
+    return __builtin_expect(own == other, 1) ? UR_RESULT_SUCCESS
+                                             : zepi_ur_refuse_context(own, other, wrong, what);
+}
+
+// Hands out a native handle.
+static inline ur_result_t zepi_ur_return_native(const void *native, ur_native_handle_t *out_native,
+                                                const char *name)
+{
+    const ur_result_t result = zepi_ur_check_pointer(out_native, name);
+    if (result == UR_RESULT_SUCCESS)
+        *out_native = (ur_native_handle_t)native;
+    return result;
+}
+
+// `size` bytes from `memory` on, in one allocation.
 static inline ur_result_t zepi_ur_check_range(struct zepi_context *context, const void *memory,
                                               size_t size, const char *name)
 {
@@ -85,7 +114,7 @@ static inline ur_result_t zepi_ur_check_range(struct zepi_context *context, cons
                : zepi_ur_fail_check(&fault);
 }
 
-// Retain and release of every noun, once the handle was checked.
+// Retains or releases the object of a handle that was checked.
 static inline ur_result_t zepi_ur_retain(ur_result_t checked, void *object)
 {
     if (checked == UR_RESULT_SUCCESS)
@@ -98,5 +127,21 @@ static inline ur_result_t zepi_ur_release(ur_result_t checked, void *object)
         zepi_release(object);
     return checked;
 }
+
+// Defines ur<Noun>Retain<suffix> and ur<Noun>Release<suffix>.
+#define ZEPI_UR_DEFINE_REFERENCES(noun, suffix, handle_type, check)                                \
+    ur_result_t zepi_ur##noun##Retain##suffix(handle_type handle)                                  \
+    {                                                                                              \
+        return zepi_ur_retain(check(handle), handle);                                              \
+    }                                                                                              \
+    ur_result_t zepi_ur##noun##Release##suffix(handle_type handle)                                 \
+    {                                                                                              \
+        return zepi_ur_release(check(handle), handle);                                             \
+    }
+
+// The owner of a native handle, by the properties (which may be NULL) that it came with.
+#define ZEPI_UR_OWNERSHIP(properties)                                                              \
+    ((properties) && (properties)->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER                   \
+                                                       : ZEPI_OWNERSHIP_KEEP)
 
 #endif

@@ -4,16 +4,13 @@
 #include "ur/handles.h"
 #include "ur/info.h"
 
-ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_handle_t device,
-                                         uint32_t *out_index)
+ur_result_t zepi_ur_check_device_in(const struct zepi_context *context, ur_device_handle_t device,
+                                    uint32_t *out_index)
 {
-    ur_result_t result = zepi_ur_check_context(context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_device(device);
+    const ur_result_t result = zepi_ur_check_device(device);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const uint32_t index =
-        zepi_context_device_index(zepi_ur_context(context), zepi_ur_device(device));
+    const uint32_t index = zepi_context_device_index(context, zepi_ur_device(device));
     if (index == ZEPI_NO_DEVICE)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_DEVICE,
                               "device '%s' is not one of the context's",
@@ -21,6 +18,13 @@ ur_result_t zepi_ur_check_context_device(ur_context_handle_t context, ur_device_
     if (out_index)
         *out_index = index;
     return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_ur_refuse_context(const struct zepi_context *own, const struct zepi_context *other,
+                                   ur_result_t wrong, const char *what)
+{
+    return zepi_ur_refuse(zepi_ur_wrong_context(own, other, wrong), "%s is of another context",
+                          what);
 }
 
 static ur_result_t check_devices_of_context(uint32_t count, const ur_device_handle_t *devices)
@@ -39,8 +43,7 @@ ur_result_t zepi_urContextCreate(uint32_t DeviceCount, const ur_device_handle_t 
                                  ur_context_handle_t *phContext)
 {
     ur_result_t result = check_devices_of_context(DeviceCount, phDevices);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phContext, "phContext");
+    result = result ?: zepi_ur_check_pointer(phContext, "phContext");
     if (result == UR_RESULT_SUCCESS && pProperties)
         result = zepi_ur_check_flags(pProperties->flags, UR_CONTEXT_FLAGS_MASK);
     if (result != UR_RESULT_SUCCESS)
@@ -49,24 +52,14 @@ ur_result_t zepi_urContextCreate(uint32_t DeviceCount, const ur_device_handle_t 
                                               (zepi_context_t *)phContext));
 }
 
-ur_result_t zepi_urContextRetain(ur_context_handle_t hContext)
-{
-    return zepi_ur_retain(zepi_ur_check_context(hContext), hContext);
-}
-
-ur_result_t zepi_urContextRelease(ur_context_handle_t hContext)
-{
-    return zepi_ur_release(zepi_ur_check_context(hContext), hContext);
-}
+ZEPI_UR_DEFINE_REFERENCES(Context, , ur_context_handle_t, zepi_ur_check_context)
 
 ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_t propName,
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     const struct zepi_context *context = zepi_ur_context(hContext);
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_context(hContext) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -91,11 +84,9 @@ ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_
 ur_result_t zepi_urContextGetNativeHandle(ur_context_handle_t hContext,
                                           ur_native_handle_t *phNativeContext)
 {
-    const ur_result_t result =
-        zepi_ur_check_context_pointer(hContext, phNativeContext, "phNativeContext");
-    if (result == UR_RESULT_SUCCESS)
-        *phNativeContext = (ur_native_handle_t)zepi_ur_context(hContext)->ze;
-    return result;
+    return zepi_ur_check_context(hContext)
+               ?: zepi_ur_return_native(zepi_ur_context(hContext)->ze, phNativeContext,
+                                        "phNativeContext");
 }
 
 // All devices, where the host names none. A ze_context does not tell its driver.
@@ -121,21 +112,17 @@ ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeConte
                                                  ur_context_handle_t *phContext)
 {
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phContext, "phContext");
+    result = result ?: zepi_ur_check_pointer(phContext, "phContext");
     if (result == UR_RESULT_SUCCESS && numDevices == 0 && !phDevices)
         result = get_all_devices(&numDevices, &phDevices);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_devices_of_context(numDevices, phDevices);
+    result = result ?: check_devices_of_context(numDevices, phDevices);
     if (result == UR_RESULT_SUCCESS && !hNativeContext)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_result(zepi_context_create_from_native(
         (void *)hNativeContext, numDevices, (const zepi_device_t *)phDevices,
-        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
-                                                        : ZEPI_OWNERSHIP_KEEP,
-        (zepi_context_t *)phContext));
+        ZEPI_UR_OWNERSHIP(pProperties), (zepi_context_t *)phContext));
 }
 
 ur_result_t zepi_urContextSetExtendedDeleter(ur_context_handle_t hContext,
@@ -145,8 +132,7 @@ ur_result_t zepi_urContextSetExtendedDeleter(ur_context_handle_t hContext,
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS && !pfnDeleter)
         result = zepi_ur_refuse_null("pfnDeleter");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    return zepi_ur_result(
-        zepi_context_at_destroy(zepi_ur_context(hContext), pfnDeleter, pUserData));
+    return result
+               ?: zepi_ur_result(
+                      zepi_context_at_destroy(zepi_ur_context(hContext), pfnDeleter, pUserData));
 }

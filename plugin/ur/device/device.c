@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/adapter.h"
 #include "ur/adapter.h"
+#include "ur/device/device_value.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 #include "ze/ze.h"
@@ -13,23 +14,8 @@
 
 static bool device_is_of_type(const struct zepi_device *device, ur_device_type_t type)
 {
-    switch (type) {
-    case UR_DEVICE_TYPE_GPU:
-        return device->properties.type == ZE_DEVICE_TYPE_GPU;
-    case UR_DEVICE_TYPE_CPU:
-        return device->properties.type == ZE_DEVICE_TYPE_CPU;
-    case UR_DEVICE_TYPE_FPGA:
-        return device->properties.type == ZE_DEVICE_TYPE_FPGA;
-    case UR_DEVICE_TYPE_MCA:
-        return device->properties.type == ZE_DEVICE_TYPE_MCA;
-    case UR_DEVICE_TYPE_VPU:
-        return device->properties.type == ZE_DEVICE_TYPE_VPU;
-    case UR_DEVICE_TYPE_ALL:
-    case UR_DEVICE_TYPE_DEFAULT:
-        return true;
-    default:
-        return false;
-    }
+    return type == UR_DEVICE_TYPE_ALL || type == UR_DEVICE_TYPE_DEFAULT ||
+           type == zepi_ur_device_type_of(device);
 }
 
 // Whether a selector of the DPC++ runtime, "BACKEND:DEVICE,...;!BACKEND:DEVICE...", asks Level Zero
@@ -88,8 +74,7 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
         (DeviceType < UR_DEVICE_TYPE_DEFAULT || DeviceType > UR_DEVICE_TYPE_CUSTOM))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION, "device type %d is not known",
                                 (int)DeviceType);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_list(NumEntries, phDevices);
+    result = result ?: zepi_ur_check_list(NumEntries, phDevices);
     if (result == UR_RESULT_SUCCESS && NumEntries > 0)
         result = zepi_ur_check_pointer(phDevices, "phDevices");
     if (result != UR_RESULT_SUCCESS)
@@ -147,10 +132,8 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
     const struct zepi_device *device = zepi_ur_device(hDevice);
     uint32_t best = NumBinaries;
     ur_result_t result = zepi_ur_check_device(hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pBinaries, "pBinaries");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSelectedBinary, "pSelectedBinary");
+    result = result ?: zepi_ur_check_pointer(pBinaries, "pBinaries");
+    result = result ?: zepi_ur_check_pointer(pSelectedBinary, "pSelectedBinary");
     if (result == UR_RESULT_SUCCESS && NumBinaries == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no binary to choose from");
     if (result != UR_RESULT_SUCCESS)
@@ -177,12 +160,9 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
 ur_result_t zepi_urDeviceGetNativeHandle(ur_device_handle_t hDevice,
                                          ur_native_handle_t *phNativeDevice)
 {
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeDevice, "phNativeDevice");
-    if (result == UR_RESULT_SUCCESS)
-        *phNativeDevice = (ur_native_handle_t)zepi_ur_device(hDevice)->ze;
-    return result;
+    return zepi_ur_check_device(hDevice)
+               ?: zepi_ur_return_native(zepi_ur_device(hDevice)->ze, phNativeDevice,
+                                        "phNativeDevice");
 }
 
 ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice,
@@ -194,10 +174,8 @@ ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice
     uint32_t count;
     (void)pProperties; // devices belong to their driver
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phDevice, "phDevice");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    result = result ?: zepi_ur_check_pointer(phDevice, "phDevice");
+    result = result ?: zepi_ur_result(zepi_adapter_get(&platforms, &count));
     if (result != UR_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count; i++) {
@@ -227,5 +205,49 @@ ur_result_t zepi_urDeviceGetGlobalTimestamps(ur_device_handle_t hDevice, uint64_
         *pDeviceTimestamp = device_ns;
     if (pHostTimestamp)
         *pHostTimestamp = host_ns;
+    return UR_RESULT_SUCCESS;
+}
+
+// ---- Sub-devices ----
+
+static ur_result_t check_partition(const struct zepi_device *device,
+                                   const ur_device_partition_properties_t *properties)
+{
+    if (properties->PropCount != 1)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "%zu ways to divide a device, expected one", properties->PropCount);
+    const ur_device_partition_property_t *property = properties->pProperties;
+    if (property->type != UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "partition type 0x%x is none that Level Zero has",
+                              (unsigned)property->type);
+    if (device->sub_device_count == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_DEVICE_PARTITION_FAILED,
+                              "device '%s' has no sub-devices", device->properties.name);
+    const ur_device_affinity_domain_flags_t domain = property->value.affinity_domain;
+    return domain != 0 && !(domain & ~(ur_device_affinity_domain_flags_t)ZEPI_UR_AFFINITY_DOMAINS)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "affinity domain 0x%x, expected NUMA or next partitionable",
+                                domain);
+}
+
+ur_result_t zepi_urDevicePartition(ur_device_handle_t hDevice,
+                                   const ur_device_partition_properties_t *pProperties,
+                                   uint32_t NumDevices, ur_device_handle_t *phSubDevices,
+                                   uint32_t *pNumDevicesRet)
+{
+    const struct zepi_device *device = zepi_ur_device(hDevice);
+    ur_result_t result = zepi_ur_check_device(hDevice);
+    result = result ?: zepi_ur_check_pointer(pProperties, "pProperties");
+    result = result ?: zepi_ur_check_pointer(pProperties->pProperties, "pProperties->pProperties");
+    result = result ?: check_partition(device, pProperties);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const uint32_t count = device->sub_device_count;
+    for (uint32_t i = 0; i < count && i < NumDevices && phSubDevices; i++)
+        phSubDevices[i] = (ur_device_handle_t)zepi_retain(device->sub_devices[i]);
+    if (pNumDevicesRet)
+        *pNumDevicesRet = count;
     return UR_RESULT_SUCCESS;
 }

@@ -14,12 +14,10 @@ ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries
     struct zepi_platform *const *platforms;
     uint32_t count;
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_list(NumEntries, phPlatforms);
+    result = result ?: zepi_ur_check_list(NumEntries, phPlatforms);
     if (result == UR_RESULT_SUCCESS && !phPlatforms && !pNumPlatforms)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "no output for platforms");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    result = result ?: zepi_ur_result(zepi_adapter_get(&platforms, &count));
     if (result != UR_RESULT_SUCCESS)
         return result;
     // Platforms have no references in Unified Runtime; they stay for as long as the adapter does.
@@ -49,9 +47,7 @@ ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_i
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     const struct zepi_platform *platform = zepi_ur_platform(hPlatform);
-    ur_result_t result = zepi_ur_check_platform(hPlatform);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_platform(hPlatform) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -77,8 +73,7 @@ ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_i
 ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_version_t *pVersion)
 {
     ur_result_t result = zepi_ur_check_platform(hPlatform);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pVersion, "pVersion");
+    result = result ?: zepi_ur_check_pointer(pVersion, "pVersion");
     if (result == UR_RESULT_SUCCESS)
         *pVersion = UR_API_VERSION_CURRENT;
     return result;
@@ -87,12 +82,9 @@ ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_
 ur_result_t zepi_urPlatformGetNativeHandle(ur_platform_handle_t hPlatform,
                                            ur_native_handle_t *phNativePlatform)
 {
-    ur_result_t result = zepi_ur_check_platform(hPlatform);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativePlatform, "phNativePlatform");
-    if (result == UR_RESULT_SUCCESS)
-        *phNativePlatform = (ur_native_handle_t)zepi_ur_platform(hPlatform)->ze;
-    return result;
+    return zepi_ur_check_platform(hPlatform)
+               ?: zepi_ur_return_native(zepi_ur_platform(hPlatform)->ze, phNativePlatform,
+                                        "phNativePlatform");
 }
 
 ur_result_t zepi_urPlatformCreateWithNativeHandle(
@@ -103,10 +95,8 @@ ur_result_t zepi_urPlatformCreateWithNativeHandle(
     uint32_t count;
     (void)pProperties; // drivers are never given away
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phPlatform, "phPlatform");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_adapter_get(&platforms, &count));
+    result = result ?: zepi_ur_check_pointer(phPlatform, "phPlatform");
+    result = result ?: zepi_ur_result(zepi_adapter_get(&platforms, &count));
     if (result != UR_RESULT_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count; i++) {
@@ -135,10 +125,8 @@ ur_result_t zepi_urPlatformGetBackendOption(ur_platform_handle_t hPlatform,
         {"-foffload-fp32-prec-sqrt", "-ze-fp32-correctly-rounded-divide-sqrt"},
     };
     ur_result_t result = zepi_ur_check_platform(hPlatform);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pFrontendOption, "pFrontendOption");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppPlatformOption, "ppPlatformOption");
+    result = result ?: zepi_ur_check_pointer(pFrontendOption, "pFrontendOption");
+    result = result ?: zepi_ur_check_pointer(ppPlatformOption, "ppPlatformOption");
     if (result != UR_RESULT_SUCCESS)
         return result;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

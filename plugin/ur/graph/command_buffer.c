@@ -20,20 +20,14 @@ static ur_result_t check_lists(const struct zepi_ur_append *append)
     return UR_RESULT_SUCCESS;
 }
 
-// What the graph refused.
+// The code of a graph's failure.
 static ur_result_t fail_graph(zepi_result_t result)
 {
     zepi_error_prepend("the command buffer: ");
-    switch (result) {
-    case ZEPI_ERROR_WRONG_STATE:
-        return UR_RESULT_ERROR_INVALID_OPERATION;
-    case ZEPI_ERROR_INVALID_VALUE:
-        return UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_EXP;
-    case ZEPI_ERROR_INVALID_SIZE:
+    if (result == ZEPI_ERROR_INVALID_SIZE)
         return UR_RESULT_ERROR_OUT_OF_RESOURCES;
-    default:
-        return zepi_ur_fail(result);
-    }
+    return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_VALUE,
+                               UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_SYNC_POINT_EXP);
 }
 
 ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
@@ -80,11 +74,9 @@ ur_result_t zepi_urCommandBufferCreateExp(ur_context_handle_t hContext, ur_devic
                                           const ur_exp_command_buffer_desc_t *pCommandBufferDesc,
                                           ur_exp_command_buffer_handle_t *phCommandBuffer)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pCommandBufferDesc, "pCommandBufferDesc");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phCommandBuffer, "phCommandBuffer");
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(pCommandBufferDesc, "pCommandBufferDesc");
+    result = result ?: zepi_ur_check_pointer(phCommandBuffer, "phCommandBuffer");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph *buffer =
@@ -98,15 +90,8 @@ ur_result_t zepi_urCommandBufferCreateExp(ur_context_handle_t hContext, ur_devic
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_urCommandBufferRetainExp(ur_exp_command_buffer_handle_t hCommandBuffer)
-{
-    return zepi_ur_retain(zepi_ur_check_command_buffer(hCommandBuffer), hCommandBuffer);
-}
-
-ur_result_t zepi_urCommandBufferReleaseExp(ur_exp_command_buffer_handle_t hCommandBuffer)
-{
-    return zepi_ur_release(zepi_ur_check_command_buffer(hCommandBuffer), hCommandBuffer);
-}
+ZEPI_UR_DEFINE_REFERENCES(CommandBuffer, Exp, ur_exp_command_buffer_handle_t,
+                          zepi_ur_check_command_buffer)
 
 ur_result_t zepi_urCommandBufferFinalizeExp(ur_exp_command_buffer_handle_t hCommandBuffer)
 {
@@ -114,10 +99,7 @@ ur_result_t zepi_urCommandBufferFinalizeExp(ur_exp_command_buffer_handle_t hComm
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t finalized = zepi_graph_finalize(zepi_ur_command_buffer(hCommandBuffer));
-    if (finalized != ZEPI_ERROR_WRONG_STATE)
-        return zepi_ur_result(finalized);
-    zepi_error_prepend("the command buffer: ");
-    return UR_RESULT_ERROR_INVALID_OPERATION;
+    return finalized == ZEPI_ERROR_WRONG_STATE ? fail_graph(finalized) : zepi_ur_result(finalized);
 }
 
 ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hCommandBuffer,
@@ -127,8 +109,7 @@ ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hComma
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     const struct zepi_graph *buffer = zepi_ur_command_buffer(hCommandBuffer);
     ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    result = result ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -157,8 +138,7 @@ ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,
     struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_command_buffer(hCommandBuffer);
+    result = result ?: zepi_ur_check_command_buffer(hCommandBuffer);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (command.queue->context != graph->context || command.queue->device != graph->device)

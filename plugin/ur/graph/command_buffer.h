@@ -54,6 +54,15 @@ struct zepi_ur_append {
     struct zepi_graph *graph;                            // once it has begun
 };
 
+// Made of the parameters of a function that appends.
+#define ZEPI_UR_APPEND                                                                             \
+    {                                                                                              \
+        .handle = hCommandBuffer, .wait_count = numSyncPointsInWaitList,                           \
+        .waits = pSyncPointWaitList, .event_count = numEventsInWaitList,                           \
+        .events = phEventWaitList, .out_event = phEvent, .out_sync_point = pSyncPoint,             \
+        .out_command = phCommand                                                                   \
+    }
+
 ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append);
 // NULL without memory (noted).
 struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *append,

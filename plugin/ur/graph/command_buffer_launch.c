@@ -11,13 +11,13 @@ static ur_result_t check_alternatives(const struct zepi_graph *graph, ur_kernel_
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the list of alternative kernels %s",
                               count == 0 ? "is empty, and is not NULL" : "is NULL");
     for (uint32_t i = 0; i < count; i++) {
-        const ur_result_t result = zepi_ur_check_kernel(kernels[i]);
+        const ur_result_t result =
+            zepi_ur_check_kernel(kernels[i])
+                ?: zepi_ur_check_same_context(graph->context, zepi_ur_kernel(kernels[i])->context,
+                                              UR_RESULT_ERROR_INVALID_KERNEL,
+                                              "an alternative kernel");
         if (result != UR_RESULT_SUCCESS)
             return result;
-        if (zepi_ur_kernel(kernels[i])->context != graph->context)
-            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL,
-                                  "alternative kernel '%s' is of another context",
-                                  zepi_ur_kernel(kernels[i])->name);
         if (kernels[i] == kernel)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                   "the kernel itself is among its alternatives");
@@ -30,9 +30,6 @@ static ur_result_t make_launch(struct zepi_graph *graph, const struct zepi_ur_la
 {
     struct zepi_launch launch;
     struct zepi_launch_room room;
-    if (from->kernel->context != graph->context)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL, "kernel '%s' is of another context",
-                              from->kernel->name);
     const ur_result_t result = zepi_ur_launch_read(from, graph->context, graph->device,
                                                    graph->device_index, &launch, &room);
     if (result != UR_RESULT_SUCCESS)
@@ -75,17 +72,14 @@ static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle
 {
     struct zepi_launch_record *launch = NULL;
     ur_result_t result = zepi_ur_append_begin(append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_kernel(kernel);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_alternatives(append->graph, kernel, alternative_count, alternatives);
+    result = result ?: zepi_ur_check_kernel(kernel);
+    result = result ?: check_alternatives(append->graph, kernel, alternative_count, alternatives);
     if (result == UR_RESULT_SUCCESS && append->out_command && !append->graph->is_updatable)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                                 "a command's handle is for updates, and the command buffer is not "
                                 "updatable");
     from->kernel = zepi_ur_kernel(kernel);
-    if (result == UR_RESULT_SUCCESS)
-        result = make_launch(append->graph, from, &launch);
+    result = result ?: make_launch(append->graph, from, &launch);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_append_end(
@@ -107,13 +101,6 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
                                   .local_size = pLocalWorkSize,
                                   .argument_count = numArgs,
                                   .arguments = pArgs};
-    struct zepi_ur_append append = {.handle = hCommandBuffer,
-                                    .wait_count = numSyncPointsInWaitList,
-                                    .waits = pSyncPointWaitList,
-                                    .event_count = numEventsInWaitList,
-                                    .events = phEventWaitList,
-                                    .out_event = phEvent,
-                                    .out_sync_point = pSyncPoint,
-                                    .out_command = phCommand};
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     return append_launch(&append, hKernel, &from, numKernelAlternatives, phKernelAlternatives);
 }

@@ -5,15 +5,6 @@
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/transfer.h"
 
-// The lists and outputs that every one of these functions ends with.
-#define APPEND                                                                                     \
-    {                                                                                              \
-        .handle = hCommandBuffer, .wait_count = numSyncPointsInWaitList,                           \
-        .waits = pSyncPointWaitList, .event_count = numEventsInWaitList,                           \
-        .events = phEventWaitList, .out_event = phEvent, .out_sync_point = pSyncPoint,             \
-        .out_command = phCommand                                                                   \
-    }
-
 // ---- USM ----
 
 ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
@@ -23,12 +14,10 @@ ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
     ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(append.graph->context, pDst, size, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(append.graph->context, pSrc, size, "pSrc");
+    result = result ?: zepi_ur_check_range(append.graph->context, pDst, size, "pDst");
+    result = result ?: zepi_ur_check_range(append.graph->context, pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_COPY);
@@ -66,16 +55,13 @@ ur_result_t zepi_urCommandBufferAppendUSMFillExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(append.graph->context, pMemory, size, "pMemory");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pattern(pPattern, patternSize, size);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_append_end(&append,
-                                    make_fill(&append, pMemory, pPattern, patternSize, size))
-               : result;
+    result = result ?: zepi_ur_check_range(append.graph->context, pMemory, size, "pMemory");
+    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
+    return result
+               ?: zepi_ur_append_end(&append,
+                                     make_fill(&append, pMemory, pPattern, patternSize, size));
 }
 
 static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_command_kind kind,
@@ -83,10 +69,8 @@ static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_co
                                uint32_t unknown_flags)
 {
     ur_result_t result = zepi_ur_append_begin(append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(append->graph->context, memory, size, "pMemory");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, unknown_flags);
+    result = result ?: zepi_ur_check_range(append->graph->context, memory, size, "pMemory");
+    result = result ?: zepi_ur_check_flags(flags, unknown_flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, kind);
@@ -105,7 +89,7 @@ ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     // Level Zero moves memory to devices only.
     const enum zepi_graph_command_kind kind =
         flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST ? ZEPI_GRAPH_NOTHING : ZEPI_GRAPH_PREFETCH;
@@ -119,7 +103,7 @@ ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     return append_hint(&append, ZEPI_GRAPH_ADVISE, pMemory, size, advice, UR_USM_ADVICE_FLAGS_MASK);
 }
 
@@ -146,19 +130,16 @@ static ur_result_t check_end(const struct zepi_ur_append *append, struct end *en
 {
     if (end->is_host)
         return UR_RESULT_SUCCESS;
-    const ur_result_t result = zepi_ur_check_buffer(end->mem, append->graph->context);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device, &end->memory)
-               : result;
+    return zepi_ur_check_buffer(end->mem, append->graph->context)
+               ?: zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device,
+                                         &end->memory);
 }
 
 // Begins to append a copy.
 static ur_result_t check_ends(struct zepi_ur_append *append, struct end *to, struct end *from)
 {
-    ur_result_t result = zepi_ur_append_begin(append);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_end(append, from);
-    return result == UR_RESULT_SUCCESS ? check_end(append, to) : result;
+    const ur_result_t result = zepi_ur_append_begin(append) ?: check_end(append, from);
+    return result ?: check_end(append, to);
 }
 
 static ur_result_t check_bytes(const struct zepi_ur_append *append, const struct end *end,
@@ -177,10 +158,8 @@ static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, st
                                size_t size)
 {
     ur_result_t result = check_ends(append, to, from);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_bytes(append, from, size);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_bytes(append, to, size);
+    result = result ?: check_bytes(append, from, size);
+    result = result ?: check_bytes(append, to, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY);
@@ -201,7 +180,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct end to = BUFFER(hDstMem, dstOffset);
     struct end from = BUFFER(hSrcMem, srcOffset);
     return append_copy(&append, &to, &from, size);
@@ -214,7 +193,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct end to = BUFFER(hBuffer, offset);
     struct end from = HOST(pSrc);
     return append_copy(&append, &to, &from, size);
@@ -227,7 +206,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct end to = HOST(pDst);
     struct end from = BUFFER(hBuffer, offset);
     return append_copy(&append, &to, &from, size);
@@ -240,14 +219,11 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer(hBuffer, append.graph->context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pattern(pPattern, patternSize, size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
+    result = result ?: zepi_ur_check_buffer(hBuffer, append.graph->context);
+    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
+    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     char *memory;
@@ -285,10 +261,8 @@ static ur_result_t append_rect(struct zepi_ur_append *append, struct side *to, s
 {
     struct zepi_layout to_layout, from_layout;
     ur_result_t result = check_ends(append, &to->end, &from->end);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_side(append, from, region, &from_layout);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_side(append, to, region, &to_layout);
+    result = result ?: read_side(append, from, region, &from_layout);
+    result = result ?: read_side(append, to, region, &to_layout);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY_RECT);
@@ -312,7 +286,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
     ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct side to = {BUFFER(hDstMem, 0), {dstOrigin, dstRowPitch, dstSlicePitch}};
     struct side from = {BUFFER(hSrcMem, 0), {srcOrigin, srcRowPitch, srcSlicePitch}};
     return append_rect(&append, &to, &from, region);
@@ -327,7 +301,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct side to = {BUFFER(hBuffer, 0), {bufferOffset, bufferRowPitch, bufferSlicePitch}};
     struct side from = {HOST(pSrc), {hostOffset, hostRowPitch, hostSlicePitch}};
     return append_rect(&append, &to, &from, region);
@@ -342,7 +316,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
     const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
-    struct zepi_ur_append append = APPEND;
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct side to = {HOST(pDst), {hostOffset, hostRowPitch, hostSlicePitch}};
     struct side from = {BUFFER(hBuffer, 0), {bufferOffset, bufferRowPitch, bufferSlicePitch}};
     return append_rect(&append, &to, &from, region);

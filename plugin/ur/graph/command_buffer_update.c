@@ -61,8 +61,8 @@ static ur_result_t draft_init(struct draft *draft,
     if (!update->hNewKernel)
         return zepi_ur_result(zepi_launch_room_init_copy(
             &draft->room, &draft->launch, zepi_graph_update_launch(draft->command), 0));
-    const ur_result_t result = find_kernel(draft->command, update->hNewKernel, &kernel);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(choose_kernel(draft, kernel)) : result;
+    return find_kernel(draft->command, update->hNewKernel, &kernel)
+               ?: zepi_ur_result(choose_kernel(draft, kernel));
 }
 
 // ---- Arguments ----
@@ -213,8 +213,7 @@ static ur_result_t draft_fill(struct draft *draft,
         result = set_pointer_arguments(draft, update);
     if (result == UR_RESULT_SUCCESS && update->numNewValueArgs > 0)
         result = set_value_arguments(draft, update);
-    if (result == UR_RESULT_SUCCESS)
-        result = set_sizes(draft, update);
+    result = result ?: set_sizes(draft, update);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t made = zepi_graph_make_launch(
@@ -234,7 +233,7 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
                                  ur_exp_command_buffer_command_handle_t handle)
 {
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP;
-    ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
+    const ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (zepi_graph_check_update_locked(buffer) != ZEPI_SUCCESS)
@@ -298,8 +297,7 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
 {
     struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);
     ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pUpdateKernelLaunch, "pUpdateKernelLaunch");
+    result = result ?: zepi_ur_check_pointer(pUpdateKernelLaunch, "pUpdateKernelLaunch");
     if (result == UR_RESULT_SUCCESS && numKernelUpdates == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates");
     if (result != UR_RESULT_SUCCESS)

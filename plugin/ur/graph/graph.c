@@ -105,14 +105,14 @@ static zepi_result_t begin_capture_locked(struct zepi_queue *queue, struct zepi_
 
 static ur_result_t begin_capture(struct zepi_queue *queue, struct zepi_ur_graph *graph)
 {
-    if (graph->context != queue->context)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT,
-                              "the graph is of another context than the queue");
+    const ur_result_t checked = zepi_ur_check_same_context(
+        queue->context, graph->context, UR_RESULT_ERROR_INVALID_CONTEXT, "the graph");
+    if (checked != UR_RESULT_SUCCESS)
+        return checked;
     zepi_mutex_lock(&graph->mutex);
     const zepi_result_t result = begin_capture_locked(queue, graph);
     zepi_mutex_unlock(&graph->mutex);
-    const ur_result_t ur = zepi_ur_result(result);
-    return result == ZEPI_ERROR_INVALID_VALUE ? UR_RESULT_ERROR_INVALID_ARGUMENT : ur;
+    return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_VALUE, UR_RESULT_ERROR_INVALID_ARGUMENT);
 }
 
 ur_result_t zepi_urQueueBeginGraphCaptureExp(ur_queue_handle_t hQueue)
@@ -133,19 +133,15 @@ ur_result_t zepi_urQueueBeginGraphCaptureExp(ur_queue_handle_t hQueue)
 ur_result_t zepi_urQueueBeginCaptureIntoGraphExp(ur_queue_handle_t hQueue,
                                                  ur_exp_graph_handle_t hGraph)
 {
-    ur_result_t result = zepi_ur_check_queue(hQueue);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_ur_graph(hGraph);
-    return result == UR_RESULT_SUCCESS ? begin_capture(zepi_ur_queue(hQueue), ur_graph(hGraph))
-                                       : result;
+    const ur_result_t result = zepi_ur_check_queue(hQueue) ?: check_ur_graph(hGraph);
+    return result ?: begin_capture(zepi_ur_queue(hQueue), ur_graph(hGraph));
 }
 
 ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
 {
     void *owner;
     ur_result_t result = zepi_ur_check_queue(hQueue);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phGraph, "phGraph");
+    result = result ?: zepi_ur_check_pointer(phGraph, "phGraph");
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = zepi_ur_result(zepi_capture_end(zepi_ur_queue(hQueue), &owner));
@@ -163,8 +159,7 @@ ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_grap
 ur_result_t zepi_urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t hQueue, bool *pResult)
 {
     ur_result_t result = zepi_ur_check_queue(hQueue);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pResult, "pResult");
+    result = result ?: zepi_ur_check_pointer(pResult, "pResult");
     if (result != UR_RESULT_SUCCESS)
         return result;
     *pResult = zepi_capture_takes(zepi_ur_queue(hQueue), (zepi_wait_list_t){NULL, 0});
@@ -174,8 +169,7 @@ ur_result_t zepi_urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t hQueue, bool 
 ur_result_t zepi_urQueueGetGraphExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
 {
     ur_result_t result = zepi_ur_check_queue(hQueue);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phGraph, "phGraph");
+    result = result ?: zepi_ur_check_pointer(phGraph, "phGraph");
     if (result != UR_RESULT_SUCCESS)
         return result;
     void *graph = zepi_capture_get_owner(zepi_ur_queue(hQueue));
@@ -225,9 +219,7 @@ ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
 
 ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
 {
-    ur_result_t result = check_ur_graph(hGraph);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pResult, "pResult");
+    const ur_result_t result = check_ur_graph(hGraph) ?: zepi_ur_check_pointer(pResult, "pResult");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph *core = get_core_graph(ur_graph(hGraph));
@@ -240,8 +232,7 @@ ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
 ur_result_t zepi_urGraphGetIdExp(ur_exp_graph_handle_t hGraph, uint64_t *pGraphId)
 {
     ur_result_t result = check_ur_graph(hGraph);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pGraphId, "pGraphId");
+    result = result ?: zepi_ur_check_pointer(pGraphId, "pGraphId");
     if (result == UR_RESULT_SUCCESS)
         *pGraphId = ur_graph(hGraph)->id;
     return result;
@@ -272,23 +263,18 @@ ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
 ur_result_t zepi_urGraphDumpContentsExp(ur_exp_graph_handle_t hGraph, const char *filePath)
 {
     ur_result_t result = check_ur_graph(hGraph);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(filePath, "filePath");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_graph_dump(get_core_graph(ur_graph(hGraph)), filePath))
-               : result;
+    result = result ?: zepi_ur_check_pointer(filePath, "filePath");
+    return result ?: zepi_ur_result(zepi_graph_dump(get_core_graph(ur_graph(hGraph)), filePath));
 }
 
 ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
                                            ur_native_handle_t *phNativeGraph)
 {
     ur_result_t result = check_ur_graph(hGraph);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeGraph, "phNativeGraph");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "zepi captures by itself: Level Zero does not know the graph")
-               : result;
+    result = result ?: zepi_ur_check_pointer(phNativeGraph, "phNativeGraph");
+    return result
+               ?: zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                 "zepi captures by itself: Level Zero does not know the graph");
 }
 
 // ---- Executable graphs ----
@@ -318,12 +304,9 @@ ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
 {
     struct zepi_ur_graph *graph = ur_graph(hGraph);
     ur_result_t result = check_ur_graph(hGraph);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phExecGraph, "phExecGraph");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_captured(graph);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(finalize_core_graph(graph->graph));
+    result = result ?: zepi_ur_check_pointer(phExecGraph, "phExecGraph");
+    result = result ?: check_captured(graph);
+    result = result ?: zepi_ur_result(finalize_core_graph(graph->graph));
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_executable *executable = zepi_object_create(&zepi_ur_executable_type);
@@ -356,12 +339,10 @@ zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t h
                                               ur_native_handle_t *phNativeExecutableGraph)
 {
     ur_result_t result = check_ur_executable(hExecutableGraph);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeExecutableGraph, "phNativeExecutableGraph");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "zepi captures by itself: Level Zero does not know the graph")
-               : result;
+    result = result ?: zepi_ur_check_pointer(phNativeExecutableGraph, "phNativeExecutableGraph");
+    return result
+               ?: zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                 "zepi captures by itself: Level Zero does not know the graph");
 }
 
 ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
@@ -373,8 +354,7 @@ ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_ur_executable(hGraph);
+    result = result ?: check_ur_executable(hGraph);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph *core = ur_executable(hGraph)->source->graph;

@@ -85,8 +85,7 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
         result = zepi_ur_refuse_null("pfnNativeEnqueue");
     if (result == UR_RESULT_SUCCESS && pProperties)
         result = zepi_ur_check_flags(pProperties->flags, UR_EXP_ENQUEUE_NATIVE_COMMAND_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_mems(numMemsInMemList, phMemList);
+    result = result ?: check_mems(numMemsInMemList, phMemList);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (zepi_capture_takes(command.queue, command.wait))
@@ -139,8 +138,7 @@ ur_result_t zepi_urCommandBufferGetNativeHandleExp(ur_exp_command_buffer_handle_
                                                    ur_native_handle_t *phNativeCommandBuffer)
 {
     ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeCommandBuffer, "phNativeCommandBuffer");
+    result = result ?: zepi_ur_check_pointer(phNativeCommandBuffer, "phNativeCommandBuffer");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const ze_command_list_handle_t list =

@@ -138,8 +138,7 @@ ur_result_t zepi_urKernelSetArgValue(ur_kernel_handle_t hKernel, uint32_t argInd
     struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
     ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pArgValue, "pArgValue");
+    result = result ?: zepi_ur_check_pointer(pArgValue, "pArgValue");
     if (result == UR_RESULT_SUCCESS && argSize == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                                 "argument %u is a value of 0 bytes", argIndex);

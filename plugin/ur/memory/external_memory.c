@@ -9,24 +9,13 @@ static struct zepi_external_memory *external_memory_of(ur_exp_external_mem_handl
     return (struct zepi_external_memory *)handle;
 }
 
-static ur_result_t check_context_and_device(ur_context_handle_t context, ur_device_handle_t device)
-{
-    const ur_result_t result = zepi_ur_check_context(context);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_check_context_device(context, device, NULL)
-                                       : result;
-}
-
 static ur_result_t check_external_memory(ur_context_handle_t handle,
                                          ur_exp_external_mem_handle_t memory)
 {
-    const struct zepi_context *context = zepi_ur_context(handle);
-    const ur_result_t result =
-        zepi_ur_check(memory, &zepi_external_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
-    if (result != UR_RESULT_SUCCESS || external_memory_of(memory)->context == context)
-        return result;
-    return zepi_ur_refuse(zepi_ur_wrong_context(context, external_memory_of(memory)->context,
-                                                UR_RESULT_ERROR_INVALID_VALUE),
-                          "external memory of another context");
+    return zepi_ur_check(memory, &zepi_external_memory_type, UR_RESULT_ERROR_INVALID_VALUE)
+               ?: zepi_ur_check_same_context(zepi_ur_context(handle),
+                                             external_memory_of(memory)->context,
+                                             UR_RESULT_ERROR_INVALID_VALUE, "the external memory");
 }
 
 // ---- Import ----
@@ -47,13 +36,12 @@ static ur_result_t read_kind(ur_exp_external_mem_type_t type, enum zepi_external
 
 static ur_result_t read_descriptor(const ur_exp_external_mem_desc_t *desc, int *out_descriptor)
 {
-    const ur_base_properties_t *next = desc->pNext;
-    while (next && next->stype != UR_STRUCTURE_TYPE_EXP_FILE_DESCRIPTOR)
-        next = next->pNext;
-    if (!next)
+    const ur_exp_file_descriptor_t *file =
+        zepi_ur_find_in_chain(desc->pNext, UR_STRUCTURE_TYPE_EXP_FILE_DESCRIPTOR);
+    if (!file)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "the description of external memory has no file descriptor");
-    *out_descriptor = ((const ur_exp_file_descriptor_t *)next)->fd;
+    *out_descriptor = file->fd;
     return UR_RESULT_SUCCESS;
 }
 
@@ -65,32 +53,26 @@ ur_result_t zepi_urBindlessImagesImportExternalMemoryExp(
     enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
     bool is_descriptor = false;
     int descriptor = -1;
-    ur_result_t result = check_context_and_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_kind(memHandleType, &kind, &is_descriptor);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pExternalMemDesc, "pExternalMemDesc");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phExternalMem, "phExternalMem");
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: read_kind(memHandleType, &kind, &is_descriptor);
+    result = result ?: zepi_ur_check_pointer(pExternalMemDesc, "pExternalMemDesc");
+    result = result ?: zepi_ur_check_pointer(phExternalMem, "phExternalMem");
     if (result == UR_RESULT_SUCCESS && !is_descriptor)
         result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                                 "external memory of Windows: expected a file descriptor");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_descriptor(pExternalMemDesc, &descriptor);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_external_memory_import(
-                     zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size, descriptor,
-                     (struct zepi_external_memory **)phExternalMem))
-               : result;
+    result = result ?: read_descriptor(pExternalMemDesc, &descriptor);
+    return result
+               ?: zepi_ur_result(zepi_external_memory_import(
+                      zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size, descriptor,
+                      (struct zepi_external_memory **)phExternalMem));
 }
 
 ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hContext,
                                                           ur_device_handle_t hDevice,
                                                           ur_exp_external_mem_handle_t hExternalMem)
 {
-    ur_result_t result = check_context_and_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_external_memory(hContext, hExternalMem);
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: check_external_memory(hContext, hExternalMem);
     return zepi_ur_release(result, hExternalMem);
 }
 
@@ -101,10 +83,8 @@ ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
     bool is_descriptor = false;
     struct zepi_external_kinds kinds = {0};
     ur_result_t result = zepi_ur_check_device(hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_kind(memHandleType, &kind, &is_descriptor);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
+    result = result ?: read_kind(memHandleType, &kind, &is_descriptor);
+    result = result ?: zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
     if (result == UR_RESULT_SUCCESS && is_descriptor)
         result = zepi_ur_result(zepi_external_kinds_get(zepi_ur_device(hDevice), &kinds));
     if (result == UR_RESULT_SUCCESS)
@@ -118,26 +98,20 @@ ur_result_t zepi_urBindlessImagesMapExternalLinearMemoryExp(
     ur_context_handle_t hContext, ur_device_handle_t hDevice, uint64_t offset, uint64_t size,
     ur_exp_external_mem_handle_t hExternalMem, void **ppRetMem)
 {
-    ur_result_t result = check_context_and_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_external_memory(hContext, hExternalMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppRetMem, "ppRetMem");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_external_memory_map(external_memory_of(hExternalMem), offset,
-                                                         size, ppRetMem))
-               : result;
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: check_external_memory(hContext, hExternalMem);
+    result = result ?: zepi_ur_check_pointer(ppRetMem, "ppRetMem");
+    return result
+               ?: zepi_ur_result(zepi_external_memory_map(external_memory_of(hExternalMem), offset,
+                                                          size, ppRetMem));
 }
 
 ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t hContext,
                                                            ur_device_handle_t hDevice, void *pMem)
 {
-    ur_result_t result = check_context_and_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_external_memory_unmap(zepi_ur_context(hContext), pMem))
-               : result;
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
+    return result ?: zepi_ur_result(zepi_external_memory_unmap(zepi_ur_context(hContext), pMem));
 }
 
 // ---- Export ----
@@ -173,33 +147,27 @@ ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(
     ur_exp_external_mem_type_t handleTypeToExport, void **ppMem)
 {
     enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
-    ur_result_t result = check_context_and_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppMem, "ppMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_export_kind(handleTypeToExport, &kind);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_export_size(zepi_ur_device(hDevice), alignment, size);
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(ppMem, "ppMem");
+    result = result ?: read_export_kind(handleTypeToExport, &kind);
+    result = result ?: check_export_size(zepi_ur_device(hDevice), alignment, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t allocated = zepi_external_memory_allocate(
         zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size, alignment, ppMem);
     // More than the driver has room for at all.
-    return allocated == ZEPI_ERROR_INVALID_SIZE
-               ? (zepi_ur_fail(allocated), UR_RESULT_ERROR_UNSUPPORTED_SIZE)
-               : zepi_ur_result(allocated);
+    return zepi_ur_result_with(allocated, ZEPI_ERROR_INVALID_SIZE,
+                               UR_RESULT_ERROR_UNSUPPORTED_SIZE);
 }
 
 ur_result_t zepi_urMemoryExportFreeExportableMemoryExp(ur_context_handle_t hContext,
                                                        ur_device_handle_t hDevice, void *pMem)
 {
-    ur_result_t result = check_context_and_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_external_memory_free(zepi_ur_context(hContext),
-                                                          zepi_ur_device(hDevice), pMem))
-               : result;
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
+    return result
+               ?: zepi_ur_result(zepi_external_memory_free(zepi_ur_context(hContext),
+                                                           zepi_ur_device(hDevice), pMem));
 }
 
 // The output is the host's `int`.
@@ -209,15 +177,12 @@ ur_result_t zepi_urMemoryExportExportMemoryHandleExp(ur_context_handle_t hContex
                                                      void *pMem, void *pMemHandleRet)
 {
     enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
-    ur_result_t result = check_context_and_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMemHandleRet, "pMemHandleRet");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_export_kind(handleTypeToExport, &kind);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_external_memory_export(
-                     zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, pMem, pMemHandleRet))
-               : result;
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
+    result = result ?: zepi_ur_check_pointer(pMemHandleRet, "pMemHandleRet");
+    result = result ?: read_export_kind(handleTypeToExport, &kind);
+    return result
+               ?: zepi_ur_result(zepi_external_memory_export(zepi_ur_context(hContext),
+                                                             zepi_ur_device(hDevice), kind, pMem,
+                                                             pMemHandleRet));
 }

@@ -8,13 +8,9 @@
 static ur_result_t check_open(ur_context_handle_t context, ur_device_handle_t device,
                               const void *handle, size_t size_bytes, const void *out_memory)
 {
-    ur_result_t result = zepi_ur_check_context(context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_context_device(context, device, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(handle, "handle");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(out_memory, "output for the memory");
+    ur_result_t result = zepi_ur_check_context_device(context, device);
+    result = result ?: zepi_ur_check_pointer(handle, "handle");
+    result = result ?: zepi_ur_check_pointer(out_memory, "output for the memory");
     return result != UR_RESULT_SUCCESS || size_bytes == sizeof(struct zepi_ipc_handle)
                ? result
                : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
@@ -24,19 +20,15 @@ static ur_result_t check_open(ur_context_handle_t context, ur_device_handle_t de
 
 static ur_result_t check_outputs(const void *out_handle, const void *out_size_bytes)
 {
-    const ur_result_t result = zepi_ur_check_pointer(out_handle, "output for the handle");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_check_pointer(out_size_bytes, "output for the size")
-               : result;
+    return zepi_ur_check_pointer(out_handle, "output for the handle")
+               ?: zepi_ur_check_pointer(out_size_bytes, "output for the size");
 }
 
 static ur_result_t put_handle(ur_context_handle_t context, enum zepi_ipc_kind kind,
                               const void *handle)
 {
-    const ur_result_t result = zepi_ur_check_context_pointer(context, handle, "handle");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_ipc_put(zepi_ur_context(context), kind, handle))
-               : result;
+    return zepi_ur_check_context_pointer(context, handle, "handle")
+               ?: zepi_ur_result(zepi_ipc_put(zepi_ur_context(context), kind, handle));
 }
 
 ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
@@ -44,10 +36,8 @@ ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
 {
     const struct zepi_ipc_handle *handle = NULL;
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_outputs(ppIPCMemHandleData, pIPCMemHandleDataSizeRet);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_ipc_get(zepi_ur_context(hContext), pMem, &handle));
+    result = result ?: check_outputs(ppIPCMemHandleData, pIPCMemHandleDataSizeRet);
+    result = result ?: zepi_ur_result(zepi_ipc_get(zepi_ur_context(hContext), pMem, &handle));
     if (result != UR_RESULT_SUCCESS)
         return result;
     *ppIPCMemHandleData = (void *)handle;
@@ -64,20 +54,15 @@ ur_result_t zepi_urIPCOpenMemHandleExp(ur_context_handle_t hContext, ur_device_h
                                        void *pIPCMemHandleData, size_t ipcMemHandleDataSize,
                                        void **ppMem)
 {
-    const ur_result_t result =
-        check_open(hContext, hDevice, pIPCMemHandleData, ipcMemHandleDataSize, ppMem);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_ipc_open(zepi_ur_context(hContext), zepi_ur_device(hDevice),
-                                              pIPCMemHandleData, ipcMemHandleDataSize, ppMem))
-               : result;
+    return check_open(hContext, hDevice, pIPCMemHandleData, ipcMemHandleDataSize, ppMem)
+               ?: zepi_ur_result(zepi_ipc_open(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                                               pIPCMemHandleData, ipcMemHandleDataSize, ppMem));
 }
 
 ur_result_t zepi_urIPCCloseMemHandleExp(ur_context_handle_t hContext, void *pMem)
 {
-    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_ipc_close(zepi_ur_context(hContext), pMem))
-               : result;
+    return zepi_ur_check_context_pointer(hContext, pMem, "pMem")
+               ?: zepi_ur_result(zepi_ipc_close(zepi_ur_context(hContext), pMem));
 }
 
 // ---- Physical memory ----
@@ -89,10 +74,8 @@ ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
 {
     const struct zepi_ipc_handle *handle = NULL;
     ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_physical_memory_in(hContext, hPhysMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_outputs(ppIPCPhysMemHandleData, pIPCPhysMemHandleDataSizeRet);
+    result = result ?: zepi_ur_check_physical_memory_in(hContext, hPhysMem);
+    result = result ?: check_outputs(ppIPCPhysMemHandleData, pIPCPhysMemHandleDataSizeRet);
     if (result == UR_RESULT_SUCCESS &&
         zepi_ur_physical_memory(hPhysMem)->sharing != ZEPI_PHYSICAL_SHARED)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT,
@@ -118,21 +101,17 @@ ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_devi
                                            size_t ipcPhysMemHandleDataSize,
                                            ur_physical_mem_handle_t *phPhysMem)
 {
-    const ur_result_t result =
-        check_open(hContext, hDevice, pIPCPhysMemHandleData, ipcPhysMemHandleDataSize, phPhysMem);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_ipc_open_physical(
-                     zepi_ur_context(hContext), zepi_ur_device(hDevice), pIPCPhysMemHandleData,
-                     ipcPhysMemHandleDataSize, (struct zepi_physical_memory **)phPhysMem))
-               : result;
+    return check_open(hContext, hDevice, pIPCPhysMemHandleData, ipcPhysMemHandleDataSize, phPhysMem)
+               ?: zepi_ur_result(zepi_ipc_open_physical(
+                      zepi_ur_context(hContext), zepi_ur_device(hDevice), pIPCPhysMemHandleData,
+                      ipcPhysMemHandleDataSize, (struct zepi_physical_memory **)phPhysMem));
 }
 
 ur_result_t zepi_urIPCClosePhysMemHandleExp(ur_context_handle_t hContext,
                                             ur_physical_mem_handle_t hPhysMem)
 {
     ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_physical_memory_in(hContext, hPhysMem);
+    result = result ?: zepi_ur_check_physical_memory_in(hContext, hPhysMem);
     if (result == UR_RESULT_SUCCESS &&
         zepi_ur_physical_memory(hPhysMem)->sharing != ZEPI_PHYSICAL_IMPORTED)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,

@@ -126,14 +126,10 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
     struct zepi_ur_map *map = NULL;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blockingMap, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer(hBuffer, command.queue->context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppRetMap, "ppRetMap");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
+    result = result ?: zepi_ur_check_buffer(hBuffer, command.queue->context);
+    result = result ?: zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK);
+    result = result ?: zepi_ur_check_pointer(ppRetMap, "ppRetMap");
+    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a map of 0 bytes");
     if (result != UR_RESULT_SUCCESS)
@@ -201,10 +197,8 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer(hMem, command.queue->context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMappedPtr, "pMappedPtr");
+    result = result ?: zepi_ur_check_buffer(hMem, command.queue->context);
+    result = result ?: zepi_ur_check_pointer(pMappedPtr, "pMappedPtr");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem(hMem);

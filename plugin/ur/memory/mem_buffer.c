@@ -31,17 +31,15 @@ struct zepi_ur_mem *zepi_ur_mem_make(struct zepi_context *context, ur_mem_flags_
 }
 
 // Images are not shared.
-static bool is_usable_in(const struct zepi_ur_mem *mem, const struct zepi_context *context)
+static ur_result_t check_usable_in(const struct zepi_ur_mem *mem,
+                                   const struct zepi_context *context)
 {
-    return mem->context == context ||
-           (mem->context->platform == context->platform && mem->buffer && mem->buffer->fixed);
-}
-
-static ur_result_t refuse_foreign(const struct zepi_ur_mem *mem, const struct zepi_context *context)
-{
-    return zepi_ur_refuse(
-        zepi_ur_wrong_context(context, mem->context, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
-        "%s of another context", mem->image ? "an image" : "a buffer");
+    const bool is_shared =
+        mem->context->platform == context->platform && mem->buffer && mem->buffer->fixed;
+    return is_shared ? UR_RESULT_SUCCESS
+                     : zepi_ur_check_same_context(context, mem->context,
+                                                  UR_RESULT_ERROR_INVALID_MEM_OBJECT,
+                                                  mem->image ? "the image" : "the buffer");
 }
 
 ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_context *context)
@@ -51,9 +49,7 @@ ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_conte
         return result;
     if (!zepi_ur_mem(handle)->buffer)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "an image, expected a buffer");
-    return is_usable_in(zepi_ur_mem(handle), context)
-               ? UR_RESULT_SUCCESS
-               : refuse_foreign(zepi_ur_mem(handle), context);
+    return check_usable_in(zepi_ur_mem(handle), context);
 }
 
 ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size)
@@ -82,14 +78,11 @@ ur_result_t zepi_urMemBufferCreate(ur_context_handle_t hContext, ur_mem_flags_t 
                                    ur_mem_handle_t *phBuffer)
 {
     ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phBuffer, "phBuffer");
+    result = result ?: zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
+    result = result ?: zepi_ur_check_pointer(phBuffer, "phBuffer");
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_host_flags(flags, pProperties);
+    result = result ?: check_host_flags(flags, pProperties);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), flags);
@@ -115,18 +108,14 @@ ur_result_t zepi_urMemBufferCreateWithNativeHandle(ur_native_handle_t hNativeMem
                                                    ur_mem_handle_t *phMem)
 {
     ur_result_t result = zepi_ur_check_context_pointer(hContext, phMem, "phMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem");
+    result = result ?: zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE);
     if (!mem)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
     result = zepi_ur_result(zepi_buffer_create_from_native(
-        mem->context, (void *)hNativeMem,
-        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
-                                                        : ZEPI_OWNERSHIP_KEEP,
-        &mem->buffer));
+        mem->context, (void *)hNativeMem, ZEPI_UR_OWNERSHIP(pProperties), &mem->buffer));
     if (result != UR_RESULT_SUCCESS) {
         zepi_release(mem);
         return result;
@@ -141,15 +130,12 @@ static ur_result_t check_buffer_partition(ur_mem_handle_t buffer, ur_mem_flags_t
                                           const ur_buffer_region_t *region, const void *out)
 {
     ur_result_t result = zepi_ur_check_mem(buffer);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
+    result = result ?: zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && type != UR_BUFFER_CREATE_TYPE_REGION)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                                 "a partition of type %d is not known", (int)type);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(region, "pRegion");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(out, "phMem");
+    result = result ?: zepi_ur_check_pointer(region, "pRegion");
+    result = result ?: zepi_ur_check_pointer(out, "phMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(buffer);
@@ -224,10 +210,8 @@ ur_result_t zepi_urMemGetNativeHandle(ur_mem_handle_t hMem, ur_device_handle_t h
 {
     ur_result_t result = zepi_ur_check_mem(hMem);
     if (result == UR_RESULT_SUCCESS && hDevice)
-        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_mem(hMem)->context,
-                                              hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeMem, "phNativeMem");
+        result = zepi_ur_check_device_in(zepi_ur_mem(hMem)->context, hDevice, NULL);
+    result = result ?: zepi_ur_check_pointer(phNativeMem, "phNativeMem");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMem);
@@ -247,9 +231,7 @@ ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, s
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
-    ur_result_t result = zepi_ur_check_mem(hMemory);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_mem(hMemory) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -273,11 +255,9 @@ ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_conte
     zepi_arg_set_address(out_arg, NULL);
     if (!handle)
         return UR_RESULT_SUCCESS;
-    ur_result_t result = zepi_ur_check_mem(handle);
+    ur_result_t result = zepi_ur_check_mem(handle) ?: check_usable_in(mem, context);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (!is_usable_in(mem, context))
-        return refuse_foreign(mem, context);
     out_use->object = mem;
     if (!mem->buffer) {
         zepi_arg_set_handle(out_arg, ZEPI_ARG_IMAGE, mem->image->ze);

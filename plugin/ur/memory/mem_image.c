@@ -13,12 +13,8 @@ ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_contex
         return result;
     if (!zepi_ur_mem(handle)->image)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "a buffer, expected an image");
-    const struct zepi_context *own = zepi_ur_mem(handle)->context;
-    if (own != context)
-        return zepi_ur_refuse(
-            zepi_ur_wrong_context(context, own, UR_RESULT_ERROR_INVALID_MEM_OBJECT),
-            "the image is of another context");
-    return UR_RESULT_SUCCESS;
+    return zepi_ur_check_same_context(context, zepi_ur_mem(handle)->context,
+                                      UR_RESULT_ERROR_INVALID_MEM_OBJECT, "the image");
 }
 
 static bool read_image_type(ur_mem_type_t type, ze_image_type_t *out_type)
@@ -66,10 +62,8 @@ static ur_result_t read_image_desc(const ur_image_format_t *format, const ur_ima
                                    ur_mem_flags_t flags, ze_image_desc_t *out_desc)
 {
     ur_result_t result = zepi_ur_check_pointer(format, "pImageFormat");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(desc, "pImageDesc");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_image_desc(desc);
+    result = result ?: zepi_ur_check_pointer(desc, "pImageDesc");
+    result = result ?: check_image_desc(desc);
     if (result != UR_RESULT_SUCCESS)
         return result;
     *out_desc =
@@ -164,12 +158,9 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
     struct zepi_ur_mem *mem = NULL;
     ze_image_desc_t desc;
     ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phMem, "phMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_image_desc(pImageFormat, pImageDesc, flags, &desc);
+    result = result ?: zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
+    result = result ?: zepi_ur_check_pointer(phMem, "phMem");
+    result = result ?: read_image_desc(pImageFormat, pImageDesc, flags, &desc);
     if (result == UR_RESULT_SUCCESS && !pHost && (pImageDesc->rowPitch || pImageDesc->slicePitch))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
                                 "pitches without a host pointer");
@@ -200,17 +191,12 @@ ur_result_t zepi_urMemImageCreateWithNativeHandle(ur_native_handle_t hNativeMem,
     struct zepi_ur_mem *mem = NULL;
     ze_image_desc_t desc;
     ur_result_t result = zepi_ur_check_context_pointer(hContext, (void *)hNativeMem, "hNativeMem");
+    result = result ?: zepi_ur_check_pointer(phMem, "phMem");
+    result = result ?: read_image_desc(pImageFormat, pImageDesc, UR_MEM_FLAG_READ_WRITE, &desc);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phMem, "phMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_image_desc(pImageFormat, pImageDesc, UR_MEM_FLAG_READ_WRITE, &desc);
-    if (result == UR_RESULT_SUCCESS)
-        result = mem_image_create(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE, pImageFormat,
-                                  &desc, (ze_image_handle_t)hNativeMem,
-                                  pProperties && pProperties->isNativeHandleOwned
-                                      ? ZEPI_OWNERSHIP_TRANSFER
-                                      : ZEPI_OWNERSHIP_KEEP,
-                                  &mem);
+        result =
+            mem_image_create(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE, pImageFormat, &desc,
+                             (ze_image_handle_t)hNativeMem, ZEPI_UR_OWNERSHIP(pProperties), &mem);
     if (result == UR_RESULT_SUCCESS)
         *phMem = (ur_mem_handle_t)mem;
     return result;
@@ -221,10 +207,8 @@ ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t prop
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     ur_result_t result = zepi_ur_check_mem(hMemory);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_image(hMemory, zepi_ur_mem(hMemory)->context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    result = result ?: zepi_ur_check_image(hMemory, zepi_ur_mem(hMemory)->context);
+    result = result ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);

@@ -21,8 +21,7 @@ ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_
                                  ur_sampler_handle_t *phSampler)
 {
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pDesc, "pDesc");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phSampler, "phSampler");
+    result = result ?: zepi_ur_check_pointer(phSampler, "phSampler");
     if (result == UR_RESULT_SUCCESS &&
         (pDesc->addressingMode > UR_SAMPLER_ADDRESSING_MODE_MIRRORED_REPEAT ||
          pDesc->filterMode > UR_SAMPLER_FILTER_MODE_LINEAR))
@@ -42,15 +41,7 @@ ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_
                             NULL, ZEPI_OWNERSHIP_TRANSFER, (struct zepi_sampler **)phSampler));
 }
 
-ur_result_t zepi_urSamplerRetain(ur_sampler_handle_t hSampler)
-{
-    return zepi_ur_retain(check_sampler(hSampler), hSampler);
-}
-
-ur_result_t zepi_urSamplerRelease(ur_sampler_handle_t hSampler)
-{
-    return zepi_ur_release(check_sampler(hSampler), hSampler);
-}
+ZEPI_UR_DEFINE_REFERENCES(Sampler, , ur_sampler_handle_t, check_sampler)
 
 static ur_sampler_addressing_mode_t addressing_mode_of(ze_sampler_address_mode_t mode)
 {
@@ -71,9 +62,7 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     const struct zepi_sampler *sampler = (const struct zepi_sampler *)hSampler;
-    ur_result_t result = check_sampler(hSampler);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = check_sampler(hSampler) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (propName >= UR_SAMPLER_INFO_NORMALIZED_COORDS && propName <= UR_SAMPLER_INFO_FILTER_MODE &&
@@ -103,12 +92,9 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
 ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,
                                           ur_native_handle_t *phNativeSampler)
 {
-    ur_result_t result = check_sampler(hSampler);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeSampler, "phNativeSampler");
-    if (result == UR_RESULT_SUCCESS)
-        *phNativeSampler = (ur_native_handle_t)((struct zepi_sampler *)hSampler)->ze;
-    return result;
+    const struct zepi_sampler *sampler = (const struct zepi_sampler *)hSampler;
+    return check_sampler(hSampler)
+               ?: zepi_ur_return_native(sampler->ze, phNativeSampler, "phNativeSampler");
 }
 
 // The description of the sampler that has a native handle. Level Zero has no query for it.
@@ -134,30 +120,25 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
     struct description description = {.ze = (ze_sampler_handle_t)hNativeSampler};
     ur_result_t result =
         zepi_ur_check_context_pointer(hContext, (void *)hNativeSampler, "hNativeSampler");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phSampler, "phSampler");
+    result = result ?: zepi_ur_check_pointer(phSampler, "phSampler");
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_object_visit_all(&zepi_sampler_type, find_sampler_description, &description);
-    return zepi_ur_result(zepi_sampler_create(
-        zepi_ur_context(hContext), zepi_ur_context(hContext)->devices[0], &description.desc,
-        (ze_sampler_handle_t)hNativeSampler,
-        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
-                                                        : ZEPI_OWNERSHIP_KEEP,
-        (struct zepi_sampler **)phSampler));
+    return zepi_ur_result(
+        zepi_sampler_create(zepi_ur_context(hContext), zepi_ur_context(hContext)->devices[0],
+                            &description.desc, (ze_sampler_handle_t)hNativeSampler,
+                            ZEPI_UR_OWNERSHIP(pProperties), (struct zepi_sampler **)phSampler));
 }
 
 ur_result_t zepi_ur_read_sampler_arg(ur_sampler_handle_t handle, const struct zepi_context *context,
                                      struct zepi_arg *out_arg)
 {
     const struct zepi_sampler *sampler = (const struct zepi_sampler *)handle;
-    const ur_result_t result = check_sampler(handle);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (sampler->context != context)
-        return zepi_ur_refuse(
-            zepi_ur_wrong_context(context, sampler->context, UR_RESULT_ERROR_INVALID_SAMPLER),
-            "the sampler is of another context");
-    zepi_arg_set_handle(out_arg, ZEPI_ARG_SAMPLER, sampler->ze);
-    return UR_RESULT_SUCCESS;
+    ur_result_t result = check_sampler(handle);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_same_context(context, sampler->context,
+                                            UR_RESULT_ERROR_INVALID_SAMPLER, "the sampler");
+    if (result == UR_RESULT_SUCCESS)
+        zepi_arg_set_handle(out_arg, ZEPI_ARG_SAMPLER, sampler->ze);
+    return result;
 }

@@ -31,14 +31,11 @@ static ur_result_t check_usm_desc(ur_context_handle_t context, ur_device_handle_
     ur_result_t result = zepi_ur_check_pointer(out, "ppMem");
     if (result == UR_RESULT_SUCCESS && desc)
         result = zepi_ur_check_flags(desc->hints, UR_USM_ADVICE_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_pool_of(pool, zepi_ur_context(context));
+    result = result ?: zepi_ur_check_usm_pool_of(pool, zepi_ur_context(context));
     if (result == UR_RESULT_SUCCESS && desc && (desc->align & (desc->align - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                 "an alignment of %u bytes, expected a power of two", desc->align);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_check_usm_size(zepi_ur_context(context), zepi_ur_device(device), size)
-               : result;
+    return result ?: zepi_ur_check_usm_size(zepi_ur_context(context), zepi_ur_device(device), size);
 }
 
 static __attribute__((noinline)) ur_result_t
@@ -46,11 +43,9 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
                  const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size, void **out)
 {
     const size_t alignment = desc ? desc->align : 0;
-    ur_result_t checked = kind == ZEPI_USM_HOST
-                              ? zepi_ur_check_context(context)
-                              : zepi_ur_check_context_device(context, device, NULL);
-    if (checked == UR_RESULT_SUCCESS)
-        checked = check_usm_desc(context, device, desc, pool, size, out);
+    ur_result_t checked = kind == ZEPI_USM_HOST ? zepi_ur_check_context(context)
+                                                : zepi_ur_check_context_device(context, device);
+    checked = checked ?: check_usm_desc(context, device, desc, pool, size, out);
     if (checked != UR_RESULT_SUCCESS)
         return checked;
     const zepi_result_t result =
@@ -59,9 +54,7 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
              : zepi_usm_allocate(zepi_ur_context(context), zepi_ur_device(device), kind, size,
                                  alignment, out);
     // More than the driver has room for at all.
-    return result == ZEPI_ERROR_INVALID_SIZE
-               ? (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_USM_SIZE)
-               : zepi_ur_result(result);
+    return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_SIZE, UR_RESULT_ERROR_INVALID_USM_SIZE);
 }
 
 // Of an allocation that the core refused. It is asked for once more, for the error that the header
@@ -115,11 +108,9 @@ ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle
 static __attribute__((cold, noinline)) ur_result_t
 fail_free(ur_context_handle_t context, const void *memory, zepi_result_t freed)
 {
-    ur_result_t result = zepi_ur_check_context_pointer(context, memory, "pMem");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    result = zepi_ur_fail(freed);
-    return freed == ZEPI_ERROR_INVALID_VALUE ? UR_RESULT_ERROR_INVALID_MEM_OBJECT : result;
+    return zepi_ur_check_context_pointer(context, memory, "pMem")
+               ?: zepi_ur_result_with(freed, ZEPI_ERROR_INVALID_VALUE,
+                                      UR_RESULT_ERROR_INVALID_MEM_OBJECT);
 }
 
 ur_result_t zepi_urUSMFree(ur_context_handle_t hContext, void *pMem)
@@ -136,10 +127,8 @@ ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     zepi_usm_info_t usm = {.size = sizeof(usm)};
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_usm_get_info(zepi_ur_context(hContext), pMem, &usm));
+    result = result ?: zepi_ur_info_check(&info);
+    result = result ?: zepi_ur_result(zepi_usm_get_info(zepi_ur_context(hContext), pMem, &usm));
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -167,10 +156,8 @@ ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst,
 {
     zepi_queue_t queue;
     ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(zepi_ur_context(hContext), pDst, size, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(zepi_ur_context(hContext), pSrc, size, "pSrc");
+    result = result ?: zepi_ur_check_range(zepi_ur_context(hContext), pDst, size, "pDst");
+    result = result ?: zepi_ur_check_range(zepi_ur_context(hContext), pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     // Rare: a queue for this copy alone.
@@ -194,9 +181,8 @@ ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_ha
     const size_t row_alignment = 64;
     size_t pitch = 0;
     size_t size = 0;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pResultPitch, "pResultPitch");
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(pResultPitch, "pResultPitch");
     if (result == UR_RESULT_SUCCESS &&
         (widthInBytes == 0 || height == 0 || elementSizeBytes == 0 ||
          __builtin_add_overflow(widthInBytes, row_alignment - 1, &pitch) ||
@@ -223,17 +209,15 @@ zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, siz
         result = zepi_ur_check_flags(pProperties->flags, UR_EXP_USM_HOST_ALLOC_REGISTER_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "a registration of 0 bytes");
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_host_memory_register(
-                                             zepi_ur_context(hContext), pHostMem, size))
-                                       : result;
+    return result
+               ?: zepi_ur_result(
+                      zepi_host_memory_register(zepi_ur_context(hContext), pHostMem, size));
 }
 
 ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
 {
-    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_host_memory_unregister(zepi_ur_context(hContext), pHostMem))
-               : result;
+    return zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem")
+               ?: zepi_ur_result(zepi_host_memory_unregister(zepi_ur_context(hContext), pHostMem));
 }
 
 ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t size)
@@ -241,15 +225,11 @@ ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     if (result == UR_RESULT_SUCCESS && size == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "an import of 0 bytes");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_host_memory_import(zepi_ur_context(hContext), pMem, size))
-               : result;
+    return result ?: zepi_ur_result(zepi_host_memory_import(zepi_ur_context(hContext), pMem, size));
 }
 
 ur_result_t zepi_urUSMReleaseExp(ur_context_handle_t hContext, void *pMem)
 {
-    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_host_memory_release(zepi_ur_context(hContext), pMem))
-               : result;
+    return zepi_ur_check_context_pointer(hContext, pMem, "pMem")
+               ?: zepi_ur_result(zepi_host_memory_release(zepi_ur_context(hContext), pMem));
 }

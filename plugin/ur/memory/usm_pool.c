@@ -5,20 +5,12 @@
 
 #include <string.h>
 
-static const void *find_pool_desc(const ur_usm_pool_desc_t *desc, ur_structure_type_t type)
-{
-    const ur_base_desc_t *next = desc->pNext;
-    while (next && next->stype != type)
-        next = next->pNext;
-    return next;
-}
-
 // A native pool is one of SYCL's runtime. Its limits have the most memory of the pool, 0 for no
 // limit, and the memory that it keeps.
 static struct zepi_usm_pool_desc read_pool_desc(const ur_usm_pool_desc_t *desc)
 {
     const ur_usm_pool_limits_desc_t *limits =
-        find_pool_desc(desc, UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC);
+        zepi_ur_find_in_chain(desc->pNext, UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC);
     struct zepi_usm_pool_desc own = {
         .most_bytes = ZEPI_USM_POOLED_BYTES,
         .contents = desc->flags & UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK ? ZEPI_USM_ZEROS
@@ -38,11 +30,10 @@ static ur_result_t usm_pool_create_of_desc(struct zepi_context *context, struct 
                                            ur_usm_pool_handle_t *out_pool)
 {
     ur_result_t result = zepi_ur_check_pointer(desc, "pPoolDesc");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(out_pool, "ppPool");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(desc->flags, UR_USM_POOL_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS && find_pool_desc(desc, UR_STRUCTURE_TYPE_USM_POOL_BUFFER_DESC))
+    result = result ?: zepi_ur_check_pointer(out_pool, "ppPool");
+    result = result ?: zepi_ur_check_flags(desc->flags, UR_USM_POOL_FLAGS_MASK);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_find_in_chain(desc->pNext, UR_STRUCTURE_TYPE_USM_POOL_BUFFER_DESC))
         result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                                 "a pool in memory of the host's: pools get theirs from the driver");
     if (result != UR_RESULT_SUCCESS)
@@ -54,20 +45,16 @@ static ur_result_t usm_pool_create_of_desc(struct zepi_context *context, struct 
 ur_result_t zepi_urUSMPoolCreate(ur_context_handle_t hContext, ur_usm_pool_desc_t *pPoolDesc,
                                  ur_usm_pool_handle_t *ppPool)
 {
-    const ur_result_t result = zepi_ur_check_context(hContext);
-    return result == UR_RESULT_SUCCESS
-               ? usm_pool_create_of_desc(zepi_ur_context(hContext), NULL, pPoolDesc, ppPool)
-               : result;
+    return zepi_ur_check_context(hContext)
+               ?: usm_pool_create_of_desc(zepi_ur_context(hContext), NULL, pPoolDesc, ppPool);
 }
 
 ur_result_t zepi_urUSMPoolCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                     ur_usm_pool_desc_t *pPoolDesc, ur_usm_pool_handle_t *pPool)
 {
-    const ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    return result == UR_RESULT_SUCCESS
-               ? usm_pool_create_of_desc(zepi_ur_context(hContext), zepi_ur_device(hDevice),
-                                         pPoolDesc, pPool)
-               : result;
+    return zepi_ur_check_context_device(hContext, hDevice)
+               ?: usm_pool_create_of_desc(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                                          pPoolDesc, pPool);
 }
 
 // Default pools stay as long as their context; the host's references do not matter.
@@ -90,10 +77,11 @@ ur_result_t zepi_urUSMPoolRelease(ur_usm_pool_handle_t pPool)
 ur_result_t zepi_ur_check_usm_pool_of(ur_usm_pool_handle_t handle,
                                       const struct zepi_context *context)
 {
-    const ur_result_t result = handle ? zepi_ur_check_usm_pool(handle) : UR_RESULT_SUCCESS;
-    return result == UR_RESULT_SUCCESS && handle && zepi_ur_usm_pool(handle)->context != context
-               ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the pool is of another context")
-               : result;
+    if (!handle)
+        return UR_RESULT_SUCCESS;
+    return zepi_ur_check_usm_pool(handle)
+               ?: zepi_ur_check_same_context(context, zepi_ur_usm_pool(handle)->context,
+                                             UR_RESULT_ERROR_INVALID_CONTEXT, "the pool");
 }
 
 // A pool of the context, which is the device's or of all devices.
@@ -101,13 +89,11 @@ static ur_result_t check_device_pool(ur_context_handle_t context, ur_device_hand
                                      ur_usm_pool_handle_t handle)
 {
     const struct zepi_pool *pool = zepi_ur_usm_pool(handle);
-    ur_result_t result = zepi_ur_check_context_device(context, device, NULL);
+    ur_result_t result = zepi_ur_check_context_device(context, device);
+    result = result ?: zepi_ur_check_usm_pool(handle);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_pool(handle);
-    if (result == UR_RESULT_SUCCESS && pool->context != zepi_ur_context(context))
-        result = zepi_ur_refuse(zepi_ur_wrong_context(zepi_ur_context(context), pool->context,
-                                                      UR_RESULT_ERROR_INVALID_VALUE),
-                                "the pool is of another context");
+        result = zepi_ur_check_same_context(zepi_ur_context(context), pool->context,
+                                            UR_RESULT_ERROR_INVALID_VALUE, "the pool");
     if (result == UR_RESULT_SUCCESS && pool->device && pool->device != zepi_ur_device(device))
         result =
             zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the pool is of another device, '%s'",
@@ -130,13 +116,11 @@ static ur_result_t get_device_pool(zepi_result_t (*get)(struct zepi_context *, s
                                    ur_context_handle_t context, ur_device_handle_t device,
                                    ur_usm_pool_handle_t *out_pool)
 {
-    ur_result_t result = zepi_ur_check_context_device(context, device, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(out_pool, "pPool");
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(get(zepi_ur_context(context), zepi_ur_device(device),
-                                    (struct zepi_pool **)out_pool))
-               : result;
+    ur_result_t result = zepi_ur_check_context_device(context, device);
+    result = result ?: zepi_ur_check_pointer(out_pool, "pPool");
+    return result
+               ?: zepi_ur_result(get(zepi_ur_context(context), zepi_ur_device(device),
+                                     (struct zepi_pool **)out_pool));
 }
 
 ur_result_t zepi_urUSMPoolGetDefaultDevicePoolExp(ur_context_handle_t hContext,
@@ -155,11 +139,9 @@ ur_result_t zepi_urUSMPoolGetDevicePoolExp(ur_context_handle_t hContext, ur_devi
 ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                            ur_usm_pool_handle_t hPool)
 {
-    const ur_result_t result = check_device_pool(hContext, hDevice, hPool);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_pool_set_current(
-                     zepi_ur_context(hContext), zepi_ur_device(hDevice), zepi_ur_usm_pool(hPool)))
-               : result;
+    return check_device_pool(hContext, hDevice, hPool)
+               ?: zepi_ur_result(zepi_pool_set_current(
+                      zepi_ur_context(hContext), zepi_ur_device(hDevice), zepi_ur_usm_pool(hPool)));
 }
 
 // The counter of a query, or NULL.
@@ -203,11 +185,8 @@ ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    ur_result_t result = zepi_ur_check_usm_pool(hPool);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
-    return result == UR_RESULT_SUCCESS ? pool_info(zepi_ur_usm_pool(hPool), propName, &info)
-                                       : result;
+    const ur_result_t result = zepi_ur_check_usm_pool(hPool) ?: zepi_ur_info_check(&info);
+    return result ?: pool_info(zepi_ur_usm_pool(hPool), propName, &info);
 }
 
 // The function takes no size: the host's room is for the property that it queries.
@@ -248,8 +227,7 @@ ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_inf
                                      void *pPropValue, size_t propSize)
 {
     ur_result_t result = zepi_ur_check_usm_pool(hPool);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pPropValue, "pPropValue");
+    result = result ?: zepi_ur_check_pointer(pPropValue, "pPropValue");
     if (result == UR_RESULT_SUCCESS && propSize != sizeof(size_t))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                 "a value of %zu bytes, expected a size_t", propSize);

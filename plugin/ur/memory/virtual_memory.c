@@ -13,22 +13,13 @@ ur_result_t zepi_ur_check_physical_memory(ur_physical_mem_handle_t handle)
 ur_result_t zepi_ur_check_physical_memory_in(ur_context_handle_t handle,
                                              ur_physical_mem_handle_t physical)
 {
-    const struct zepi_context *context = zepi_ur_context(handle);
-    const ur_result_t result = zepi_ur_check_physical_memory(physical);
-    if (result != UR_RESULT_SUCCESS || zepi_ur_physical_memory(physical)->context == context)
-        return result;
-    return zepi_ur_refuse(zepi_ur_wrong_context(context, zepi_ur_physical_memory(physical)->context,
-                                                UR_RESULT_ERROR_INVALID_ARGUMENT),
-                          "physical memory of another context");
+    return zepi_ur_check_physical_memory(physical)
+               ?: zepi_ur_check_same_context(
+                      zepi_ur_context(handle), zepi_ur_physical_memory(physical)->context,
+                      UR_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory");
 }
 
 // ---- Ranges ----
-
-// The context and the start of a range; the core and the driver check sizes and addresses.
-static ur_result_t check_reserved_range(ur_context_handle_t context, const void *start)
-{
-    return zepi_ur_check_context_pointer(context, start, "pStart");
-}
 
 static ur_result_t read_access_flags(ur_virtual_mem_access_flags_t flags,
                                      enum zepi_memory_access *out_access)
@@ -55,34 +46,30 @@ ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
     size_t page_bytes;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS && hDevice)
-        result = zepi_ur_check_context_device(hContext, hDevice, NULL);
+        result = zepi_ur_check_context_device(hContext, hDevice);
     if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM &&
         propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED)
         result = zepi_ur_refuse_query(propName, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    result = result ?: zepi_ur_info_check(&info);
     // Level Zero has one size for both queries.
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_result(zepi_virtual_memory_get_page_size(
             zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes));
-    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return_size(&info, page_bytes) : result;
+    return result ?: zepi_ur_info_return_size(&info, page_bytes);
 }
 
 ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *pStart, size_t size,
                                      void **ppStart)
 {
-    const ur_result_t result = zepi_ur_check_context_pointer(hContext, ppStart, "ppStart");
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_virtual_memory_reserve(
-                                             zepi_ur_context(hContext), pStart, size, ppStart))
-                                       : result;
+    return zepi_ur_check_context_pointer(hContext, ppStart, "ppStart")
+               ?: zepi_ur_result(zepi_virtual_memory_reserve(zepi_ur_context(hContext), pStart,
+                                                             size, ppStart));
 }
 
 ur_result_t zepi_urVirtualMemFree(ur_context_handle_t hContext, const void *pStart, size_t size)
 {
-    const ur_result_t result = check_reserved_range(hContext, pStart);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_virtual_memory_free(zepi_ur_context(hContext), pStart, size))
-               : result;
+    return zepi_ur_check_context_pointer(hContext, pStart, "pStart")
+               ?: zepi_ur_result(zepi_virtual_memory_free(zepi_ur_context(hContext), pStart, size));
 }
 
 ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStart, size_t size,
@@ -91,37 +78,31 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
 {
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_physical_memory_in(hContext, hPhysicalMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pStart, "pStart");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_access_flags(flags, &access);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
-                                                        zepi_ur_physical_memory(hPhysicalMem),
-                                                        offset, access))
-               : result;
+    result = result ?: zepi_ur_check_physical_memory_in(hContext, hPhysicalMem);
+    result = result ?: zepi_ur_check_pointer(pStart, "pStart");
+    result = result ?: read_access_flags(flags, &access);
+    return result
+               ?: zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
+                                                         zepi_ur_physical_memory(hPhysicalMem),
+                                                         offset, access));
 }
 
 ur_result_t zepi_urVirtualMemUnmap(ur_context_handle_t hContext, const void *pStart, size_t size)
 {
-    const ur_result_t result = check_reserved_range(hContext, pStart);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_virtual_memory_unmap(zepi_ur_context(hContext), pStart, size))
-               : result;
+    return zepi_ur_check_context_pointer(hContext, pStart, "pStart")
+               ?: zepi_ur_result(
+                      zepi_virtual_memory_unmap(zepi_ur_context(hContext), pStart, size));
 }
 
 ur_result_t zepi_urVirtualMemSetAccess(ur_context_handle_t hContext, const void *pStart,
                                        size_t size, ur_virtual_mem_access_flags_t flags)
 {
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result = check_reserved_range(hContext, pStart);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_access_flags(flags, &access);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_virtual_memory_set_access(
-                                             zepi_ur_context(hContext), pStart, size, access))
-                                       : result;
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
+    result = result ?: read_access_flags(flags, &access);
+    return result
+               ?: zepi_ur_result(zepi_virtual_memory_set_access(zepi_ur_context(hContext), pStart,
+                                                                size, access));
 }
 
 ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *pStart, size_t size,
@@ -130,11 +111,10 @@ ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *p
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result = check_reserved_range(hContext, pStart);
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
     if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_INFO_ACCESS_MODE)
         result = zepi_ur_refuse_query(propName, UR_VIRTUAL_MEM_INFO_ACCESS_MODE);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    result = result ?: zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_result(
             zepi_virtual_memory_get_access(zepi_ur_context(hContext), pStart, size, &access));
@@ -168,13 +148,10 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
                                      ur_physical_mem_handle_t *phPhysicalMem)
 {
     const ur_physical_mem_flags_t flags = pProperties ? pProperties->flags : 0;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_page_multiple(hContext, hDevice, size);
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK);
+    result = result ?: zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem");
+    result = result ?: check_page_multiple(hContext, hDevice, size);
     return result == UR_RESULT_SUCCESS
                ? zepi_ur_result(zepi_physical_memory_create(
                      zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
@@ -184,15 +161,7 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
                : result;
 }
 
-ur_result_t zepi_urPhysicalMemRetain(ur_physical_mem_handle_t hPhysicalMem)
-{
-    return zepi_ur_retain(zepi_ur_check_physical_memory(hPhysicalMem), hPhysicalMem);
-}
-
-ur_result_t zepi_urPhysicalMemRelease(ur_physical_mem_handle_t hPhysicalMem)
-{
-    return zepi_ur_release(zepi_ur_check_physical_memory(hPhysicalMem), hPhysicalMem);
-}
+ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, zepi_ur_check_physical_memory)
 
 ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
                                       ur_physical_mem_info_t propName, size_t propSize,
@@ -201,8 +170,7 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     const struct zepi_physical_memory *memory = zepi_ur_physical_memory(hPhysicalMem);
     ur_result_t result = zepi_ur_check_physical_memory(hPhysicalMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    result = result ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {

@@ -10,28 +10,19 @@
 static ur_result_t find_program_global(ur_program_handle_t program, struct zepi_device *device,
                                        const char *name, struct zepi_global *out_global)
 {
-    struct zepi_module *module = zepi_ur_program_module(zepi_ur_program(program));
-    if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
-        zepi_release(module);
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
-                              "the program was not built: it has no variables yet");
-    }
-    const zepi_result_t result = zepi_module_find_global(module, device, name, out_global);
+    struct zepi_module *module;
+    ur_result_t result = zepi_ur_program_executable(zepi_ur_program(program), "variables", &module);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = zepi_ur_result(zepi_module_find_global(module, device, name, out_global));
     zepi_release(module);
-    return result == ZEPI_ERROR_INVALID_VALUE
-               ? (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_VALUE)
-               : zepi_ur_result(result);
+    return result;
 }
 
 static ur_result_t check_program_device(ur_device_handle_t device, ur_program_handle_t program)
 {
-    ur_result_t result = zepi_ur_check_device(device);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_program(program);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_check_context_device(
-                     (ur_context_handle_t)zepi_ur_program(program)->context, device, NULL)
-               : result;
+    const ur_result_t result = zepi_ur_check_device(device) ?: zepi_ur_check_program(program);
+    return result ?: zepi_ur_check_device_in(zepi_ur_program(program)->context, device, NULL);
 }
 
 ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
@@ -42,8 +33,7 @@ ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
 {
     struct zepi_global global;
     ur_result_t result = check_program_device(hDevice, hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pGlobalVariableName, "pGlobalVariableName");
+    result = result ?: zepi_ur_check_pointer(pGlobalVariableName, "pGlobalVariableName");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_pointer(ppGlobalVariablePointerRet, "ppGlobalVariablePointerRet");
     if (result == UR_RESULT_SUCCESS)
@@ -78,19 +68,14 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
                                              const char *pFunctionName, void **ppFunctionPointer)
 {
     void *address;
+    struct zepi_module *module;
     ur_result_t result = check_program_device(hDevice, hProgram);
+    result = result ?: zepi_ur_check_pointer(pFunctionName, "pFunctionName");
+    result = result ?: zepi_ur_check_pointer(ppFunctionPointer, "ppFunctionPointer");
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pFunctionName, "pFunctionName");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppFunctionPointer, "ppFunctionPointer");
+        result = zepi_ur_program_executable(zepi_ur_program(hProgram), "functions", &module);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_module *module = zepi_ur_program_module(zepi_ur_program(hProgram));
-    if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
-        zepi_release(module);
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
-                              "the program was not built: it has no functions yet");
-    }
     const zepi_result_t found =
         zepi_module_find_function(module, zepi_ur_device(hDevice), pFunctionName, &address);
     const bool is_function = has_function(module, pFunctionName);
@@ -105,41 +90,52 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
     return UR_RESULT_SUCCESS;
 }
 
-// The frame, and the part of the variable that is meant.
-static ur_result_t global_command_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
-                                        ur_program_handle_t program, const char *name,
-                                        bool is_blocking, size_t count, size_t offset,
-                                        uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                        ur_event_handle_t *out_event, char **out_address)
+// Bytes of a variable, to be copied from or to memory.
+struct global_part {
+    ur_program_handle_t program;
+    const char *name;
+    size_t offset_bytes, size_bytes;
+};
+
+static ur_result_t find_global_part(const struct zepi_queue *queue, const struct global_part *part,
+                                    char **out_address)
 {
     struct zepi_global global;
     ur_result_t result =
-        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_program(program);
-    if (result == UR_RESULT_SUCCESS && zepi_ur_program(program)->context != command->queue->context)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
-                                "the program is of another context than the queue");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(name, "name");
-    if (result == UR_RESULT_SUCCESS)
-        result = find_program_global(program, command->queue->device, name, &global);
+        zepi_ur_check_program_in(queue->context, part->program, UR_RESULT_ERROR_INVALID_PROGRAM);
+    result = result ?: zepi_ur_check_pointer(part->name, "name");
+    result = result ?: find_program_global(part->program, queue->device, part->name, &global);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (offset > global.size_bytes || count > global.size_bytes - offset)
+    if (part->offset_bytes > global.size_bytes ||
+        part->size_bytes > global.size_bytes - part->offset_bytes)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                              "%zu bytes from %zu on, of the variable '%s' with %zu bytes", count,
-                              offset, name, global.size_bytes);
-    *out_address = (char *)global.address + offset;
+                              "%zu bytes from %zu on, of the variable '%s' with %zu bytes",
+                              part->size_bytes, part->offset_bytes, part->name, global.size_bytes);
+    *out_address = (char *)global.address + part->offset_bytes;
     return UR_RESULT_SUCCESS;
 }
 
-static zepi_result_t copy_or_mark(struct zepi_ur_command *command, void *to, const void *from,
-                                  size_t count)
+// Copies a part of a variable to memory, or from there.
+static ur_result_t transfer_global(struct zepi_ur_command *command, const struct global_part *part,
+                                   void *memory, ur_command_t type)
 {
+    const bool is_read = type == UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ;
+    const char *name = is_read ? "pDst" : "pSrc";
+    const size_t size = part->size_bytes;
+    char *address = NULL;
+    ur_result_t result = find_global_part(command->queue, part, &address);
+    if (result == UR_RESULT_SUCCESS)
+        result = size > 0 ? zepi_ur_check_range(command->queue->context, memory, size, name)
+                          : zepi_ur_check_pointer(memory, name);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
     zepi_event_t *event = zepi_ur_command_event(command);
-    return count > 0 ? zepi_queue_copy(command->queue, to, from, count, command->wait, event)
-                     : zepi_queue_marker(command->queue, command->wait, event);
+    const zepi_result_t done =
+        size > 0 ? zepi_queue_copy(command->queue, is_read ? memory : address,
+                                   is_read ? address : memory, size, command->wait, event)
+                 : zepi_queue_marker(command->queue, command->wait, event);
+    return zepi_ur_command_end(command, done, type);
 }
 
 ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
@@ -150,17 +146,11 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
                                                     ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    char *address = NULL;
-    ur_result_t result =
-        global_command_begin(&command, hQueue, hProgram, name, blockingWrite, count, offset,
-                             numEventsInWaitList, phEventWaitList, phEvent, &address);
-    if (result == UR_RESULT_SUCCESS)
-        result = count > 0 ? zepi_ur_check_range(command.queue->context, pSrc, count, "pSrc")
-                           : zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    return zepi_ur_command_end(&command, copy_or_mark(&command, address, pSrc, count),
-                               UR_COMMAND_DEVICE_GLOBAL_VARIABLE_WRITE);
+    const struct global_part part = {hProgram, name, offset, count};
+    return zepi_ur_command_begin(&command, hQueue, blockingWrite, numEventsInWaitList,
+                                 phEventWaitList, phEvent)
+               ?: transfer_global(&command, &part, (void *)pSrc,
+                                  UR_COMMAND_DEVICE_GLOBAL_VARIABLE_WRITE);
 }
 
 ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
@@ -171,15 +161,8 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
                                                    ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    char *address = NULL;
-    ur_result_t result =
-        global_command_begin(&command, hQueue, hProgram, name, blockingRead, count, offset,
-                             numEventsInWaitList, phEventWaitList, phEvent, &address);
-    if (result == UR_RESULT_SUCCESS)
-        result = count > 0 ? zepi_ur_check_range(command.queue->context, pDst, count, "pDst")
-                           : zepi_ur_check_pointer(pDst, "pDst");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    return zepi_ur_command_end(&command, copy_or_mark(&command, pDst, address, count),
-                               UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ);
+    const struct global_part part = {hProgram, name, offset, count};
+    return zepi_ur_command_begin(&command, hQueue, blockingRead, numEventsInWaitList,
+                                 phEventWaitList, phEvent)
+               ?: transfer_global(&command, &part, pDst, UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ);
 }

@@ -10,13 +10,11 @@ static ur_result_t kernel_create_by_name(struct zepi_ur_program *program, const 
                                          struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel;
-    struct zepi_module *module = zepi_ur_program_module(program);
-    if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
-        zepi_release(module);
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
-                              "the program was not built: it has no kernels yet");
-    }
-    const ur_result_t result = zepi_ur_result(zepi_module_get_kernel(module, name, &kernel));
+    struct zepi_module *module;
+    ur_result_t result = zepi_ur_program_executable(program, "kernels", &module);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    result = zepi_ur_result(zepi_module_get_kernel(module, name, &kernel));
     zepi_release(module);
     if (result != UR_RESULT_SUCCESS)
         return result;
@@ -29,14 +27,11 @@ ur_result_t zepi_urKernelCreate(ur_program_handle_t hProgram, const char *pKerne
                                 ur_kernel_handle_t *phKernel)
 {
     ur_result_t result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pKernelName, "pKernelName");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phKernel, "phKernel");
-    return result == UR_RESULT_SUCCESS
-               ? kernel_create_by_name(zepi_ur_program(hProgram), pKernelName,
-                                       (struct zepi_kernel **)phKernel)
-               : result;
+    result = result ?: zepi_ur_check_pointer(pKernelName, "pKernelName");
+    result = result ?: zepi_ur_check_pointer(phKernel, "phKernel");
+    return result
+               ?: kernel_create_by_name(zepi_ur_program(hProgram), pKernelName,
+                                        (struct zepi_kernel **)phKernel);
 }
 
 static ur_result_t kernel_get_name(ze_kernel_handle_t native, char **out_name)
@@ -68,17 +63,11 @@ ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel
     struct zepi_kernel *kernel = NULL;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS &&
-        zepi_ur_program(hProgram)->context != zepi_ur_context(hContext))
-        result =
-            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the program is of another context");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phKernel, "phKernel");
-    if (result == UR_RESULT_SUCCESS)
-        result = kernel_get_name((ze_kernel_handle_t)hNativeKernel, &name);
+        result = zepi_ur_check_program_in(zepi_ur_context(hContext), hProgram,
+                                          UR_RESULT_ERROR_INVALID_CONTEXT);
+    result = result ?: zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel");
+    result = result ?: zepi_ur_check_pointer(phKernel, "phKernel");
+    result = result ?: kernel_get_name((ze_kernel_handle_t)hNativeKernel, &name);
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = kernel_create_by_name(zepi_ur_program(hProgram), name, &kernel);
@@ -91,15 +80,7 @@ ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_urKernelRetain(ur_kernel_handle_t hKernel)
-{
-    return zepi_ur_retain(zepi_ur_check_kernel(hKernel), hKernel);
-}
-
-ur_result_t zepi_urKernelRelease(ur_kernel_handle_t hKernel)
-{
-    return zepi_ur_release(zepi_ur_check_kernel(hKernel), hKernel);
-}
+ZEPI_UR_DEFINE_REFERENCES(Kernel, , ur_kernel_handle_t, zepi_ur_check_kernel)
 
 // Every kernel may access memory through pointers in memory (kernel_instance.c), and a list of
 // pointers says no more than that.
@@ -113,8 +94,7 @@ ur_result_t zepi_urKernelSetExecInfo(ur_kernel_handle_t hKernel, ur_kernel_exec_
     if (result == UR_RESULT_SUCCESS && propName > UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                                 "execution attribute %d is not known", (int)propName);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pPropValue, "pPropValue");
+    result = result ?: zepi_ur_check_pointer(pPropValue, "pPropValue");
     if (result != UR_RESULT_SUCCESS || propName != UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
         return result;
     if (propSize < sizeof(ur_kernel_cache_config_t))
@@ -133,8 +113,7 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
 {
     void *native;
     ur_result_t result = zepi_ur_check_kernel(hKernel);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeKernel, "phNativeKernel");
+    result = result ?: zepi_ur_check_pointer(phNativeKernel, "phNativeKernel");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
@@ -154,20 +133,16 @@ static ur_result_t check_suggestion_sizes(ur_kernel_handle_t kernel, ur_queue_ha
                                           const size_t *out)
 {
     ur_result_t result = zepi_ur_check_kernel(kernel);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_queue(queue);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(global_size, "pGlobalWorkSize");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(out, "pSuggestedLocalWorkSize");
+    result = result ?: zepi_ur_check_queue(queue);
+    result = result ?: zepi_ur_check_pointer(global_size, "pGlobalWorkSize");
+    result = result ?: zepi_ur_check_pointer(out, "pSuggestedLocalWorkSize");
     if (result == UR_RESULT_SUCCESS && (work_dim == 0 || work_dim > 3))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                 "%u dimensions, expected 1 to 3", work_dim);
-    if (result == UR_RESULT_SUCCESS &&
-        zepi_ur_kernel(kernel)->context != zepi_ur_queue(queue)->context)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL,
-                                "the kernel is of another context than the queue");
-    return result;
+    return result
+               ?: zepi_ur_check_same_context(zepi_ur_queue(queue)->context,
+                                             zepi_ur_kernel(kernel)->context,
+                                             UR_RESULT_ERROR_INVALID_KERNEL, "the kernel");
 }
 
 ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
@@ -178,8 +153,7 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
 {
     ur_result_t result = check_suggestion_sizes(hKernel, hQueue, numWorkDim, pGlobalWorkSize,
                                                 pSuggestedLocalWorkSize);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset");
+    result = result ?: zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_result(zepi_kernel_suggest_group_size(zepi_ur_kernel(hKernel),
@@ -201,11 +175,10 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSizeWithArgs(
             result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                                     "argument %u has the unknown type %d", i, (int)pArgs[i].type);
     }
-    return result == UR_RESULT_SUCCESS
-               ? zepi_urKernelGetSuggestedLocalWorkSize(hKernel, hQueue, numWorkDim,
-                                                        pGlobalWorkOffset, pGlobalWorkSize,
-                                                        pSuggestedLocalWorkSize)
-               : result;
+    return result
+               ?: zepi_urKernelGetSuggestedLocalWorkSize(hKernel, hQueue, numWorkDim,
+                                                         pGlobalWorkOffset, pGlobalWorkSize,
+                                                         pSuggestedLocalWorkSize);
 }
 
 // Level Zero counts the kernel's own local memory alone. Groups that run at the same time share a
@@ -234,12 +207,9 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
     uint32_t index = 0;
     ur_result_t result = zepi_ur_check_kernel(hKernel);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_kernel(hKernel)->context,
-                                              hDevice, &index);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pGroupCountRet, "pGroupCountRet");
+        result = zepi_ur_check_device_in(zepi_ur_kernel(hKernel)->context, hDevice, &index);
+    result = result ?: zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
+    result = result ?: zepi_ur_check_pointer(pGroupCountRet, "pGroupCountRet");
     if (result == UR_RESULT_SUCCESS && (workDim == 0 || workDim > 3))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                 "%u dimensions, expected 1 to 3", workDim);

@@ -62,9 +62,7 @@ ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t pr
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     const struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
-    ur_result_t result = zepi_ur_check_kernel(hKernel);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_kernel(hKernel) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -98,13 +96,11 @@ static ur_result_t kernel_on_device(ur_kernel_handle_t handle, ur_device_handle_
     uint32_t index;
     ur_result_t result = zepi_ur_check_kernel(handle);
     if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_context_device((ur_context_handle_t)zepi_ur_kernel(handle)->context,
-                                              device, &index);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(info);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_kernel_get_device_kernel(
-                                             zepi_ur_kernel(handle), index, out_device_kernel))
-                                       : result;
+        result = zepi_ur_check_device_in(zepi_ur_kernel(handle)->context, device, &index);
+    result = result ?: zepi_ur_info_check(info);
+    return result
+               ?: zepi_ur_result(zepi_kernel_get_device_kernel(zepi_ur_kernel(handle), index,
+                                                               out_device_kernel));
 }
 
 ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,

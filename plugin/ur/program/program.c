@@ -49,6 +49,19 @@ struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program)
     return module;
 }
 
+ur_result_t zepi_ur_program_executable(struct zepi_ur_program *program, const char *what,
+                                       struct zepi_module **out_module)
+{
+    struct zepi_module *module = zepi_ur_program_module(program);
+    if (!module || module->state != ZEPI_MODULE_EXECUTABLE) {
+        zepi_release(module);
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
+                              "the program was not built: it has no %s yet", what);
+    }
+    *out_module = module;
+    return UR_RESULT_SUCCESS;
+}
+
 static ur_result_t check_program_properties(const ur_program_properties_t *properties)
 {
     if (properties && properties->count > 0 && !properties->pMetadatas)
@@ -84,10 +97,8 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
     struct zepi_module *input = NULL;
     struct zepi_ur_program *program = NULL;
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pIL, "pIL");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phProgram, "phProgram");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_program_properties(pProperties);
+    result = result ?: zepi_ur_check_pointer(phProgram, "phProgram");
+    result = result ?: check_program_properties(pProperties);
     if (result == UR_RESULT_SUCCESS && length == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes");
     if (result != UR_RESULT_SUCCESS)
@@ -110,8 +121,7 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index;
-        ur_result_t result =
-            zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], &index);
+        ur_result_t result = zepi_ur_check_device_in(context, devices[i], &index);
         if (result == UR_RESULT_SUCCESS && !binaries[i])
             result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "binary %u is NULL", i);
         if (result == UR_RESULT_SUCCESS && lengths[i] == 0)
@@ -169,14 +179,10 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
                                            ur_program_handle_t *phProgram)
 {
     ur_result_t result = zepi_ur_check_context_pointer(hContext, phDevices, "phDevices");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pLengths, "pLengths");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppBinaries, "ppBinaries");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phProgram, "phProgram");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_program_properties(pProperties);
+    result = result ?: zepi_ur_check_pointer(pLengths, "pLengths");
+    result = result ?: zepi_ur_check_pointer(ppBinaries, "ppBinaries");
+    result = result ?: zepi_ur_check_pointer(phProgram, "phProgram");
+    result = result ?: check_program_properties(pProperties);
     if (result == UR_RESULT_SUCCESS && numDevices == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binaries for no device");
     if (result != UR_RESULT_SUCCESS)
@@ -194,8 +200,7 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
         result = program_wrap_input(context, created, input, &program);
     }
     zepi_free(images);
-    if (result == UR_RESULT_SUCCESS)
-        result = load_binaries(program, numDevices, phDevices);
+    result = result ?: load_binaries(program, numDevices, phDevices);
     if (result == UR_RESULT_SUCCESS)
         *phProgram = (ur_program_handle_t)program;
     else
@@ -203,15 +208,7 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
     return result;
 }
 
-ur_result_t zepi_urProgramRetain(ur_program_handle_t hProgram)
-{
-    return zepi_ur_retain(zepi_ur_check_program(hProgram), hProgram);
-}
-
-ur_result_t zepi_urProgramRelease(ur_program_handle_t hProgram)
-{
-    return zepi_ur_release(zepi_ur_check_program(hProgram), hProgram);
-}
+ZEPI_UR_DEFINE_REFERENCES(Program, , ur_program_handle_t, zepi_ur_check_program)
 
 #define INLINE_CONSTANTS 16
 
@@ -238,8 +235,7 @@ zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t 
                                          const ur_specialization_constant_info_t *pSpecConstants)
 {
     ur_result_t result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSpecConstants, "pSpecConstants");
+    result = result ?: zepi_ur_check_pointer(pSpecConstants, "pSpecConstants");
     if (result == UR_RESULT_SUCCESS && count == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no constant to set");
     if (result == UR_RESULT_SUCCESS && !zepi_ur_program(hProgram)->is_il)
@@ -259,8 +255,7 @@ ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
 {
     void *native;
     ur_result_t result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeProgram, "phNativeProgram");
+    result = result ?: zepi_ur_check_pointer(phNativeProgram, "phNativeProgram");
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_ur_program *program = zepi_ur_program(hProgram);
@@ -295,9 +290,7 @@ ur_result_t zepi_urProgramCreateWithNativeHandle(ur_native_handle_t hNativeProgr
     struct zepi_ur_program *program = zepi_ur_program_make(context);
     if (!program)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    const zepi_ownership_t ownership = pProperties && pProperties->isNativeHandleOwned
-                                           ? ZEPI_OWNERSHIP_TRANSFER
-                                           : ZEPI_OWNERSHIP_KEEP;
+    const zepi_ownership_t ownership = ZEPI_UR_OWNERSHIP(pProperties);
     // Which device it is for is not said; an object is one that imports something.
     zepi_result_t created =
         zepi_module_create_from_native(context, context->devices[0], (void *)hNativeProgram,

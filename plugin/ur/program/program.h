@@ -37,12 +37,25 @@ static inline ur_result_t zepi_ur_check_program(ur_program_handle_t handle)
     return zepi_ur_check(handle, &zepi_ur_program_type, UR_RESULT_ERROR_INVALID_PROGRAM);
 }
 
+// A program of a context. `wrong` is the code for one of another context.
+static inline ur_result_t zepi_ur_check_program_in(const struct zepi_context *context,
+                                                   ur_program_handle_t handle, ur_result_t wrong)
+{
+    return zepi_ur_check_program(handle)
+               ?: zepi_ur_check_same_context(context, zepi_ur_program(handle)->context, wrong,
+                                             "the program");
+}
+
 // A program without modules. One reference, or NULL (noted).
 struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context);
 
 // The program's module at this moment: the built one, else its input. New reference, never NULL but
 // for a program whose link failed.
 struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program);
+
+// A new reference to the program's executable. Until it is built, the program has no `what`.
+ur_result_t zepi_ur_program_executable(struct zepi_ur_program *program, const char *what,
+                                       struct zepi_module **out_module);
 
 // Frees a list of logs, one a device of the context. NULL is fine.
 void zepi_ur_free_logs(char **logs, const struct zepi_context *context);

@@ -40,7 +40,7 @@ static ur_result_t program_build_begin(struct build *build, struct zepi_context 
 {
     ur_result_t result = UR_RESULT_SUCCESS;
     for (uint32_t i = 0; i < device_count && result == UR_RESULT_SUCCESS; i++)
-        result = zepi_ur_check_context_device((ur_context_handle_t)context, devices[i], NULL);
+        result = zepi_ur_check_device_in(context, devices[i], NULL);
     if (result != UR_RESULT_SUCCESS)
         return result;
     build->context = context;
@@ -175,40 +175,30 @@ static ur_result_t program_compile(struct zepi_ur_program *program, uint32_t dev
 
 static ur_result_t check_program_context(ur_context_handle_t context, ur_program_handle_t program)
 {
-    ur_result_t result = zepi_ur_check_context(context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_program(program);
-    if (result == UR_RESULT_SUCCESS &&
-        zepi_ur_program(program)->context != zepi_ur_context(context))
-        result =
-            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT, "the program is of another context");
-    return result;
+    return zepi_ur_check_context(context)
+               ?: zepi_ur_check_program_in(zepi_ur_context(context), program,
+                                           UR_RESULT_ERROR_INVALID_CONTEXT);
 }
 
 ur_result_t zepi_urProgramBuild(ur_context_handle_t hContext, ur_program_handle_t hProgram,
                                 const char *pOptions)
 {
-    const ur_result_t result = check_program_context(hContext, hProgram);
-    return result == UR_RESULT_SUCCESS
-               ? program_operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions)
-               : result;
+    return check_program_context(hContext, hProgram)
+               ?: program_operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions);
 }
 
 ur_result_t zepi_urProgramCompile(ur_context_handle_t hContext, ur_program_handle_t hProgram,
                                   const char *pOptions)
 {
-    const ur_result_t result = check_program_context(hContext, hProgram);
-    return result == UR_RESULT_SUCCESS
-               ? program_compile(zepi_ur_program(hProgram), 0, NULL, pOptions)
-               : result;
+    return check_program_context(hContext, hProgram)
+               ?: program_compile(zepi_ur_program(hProgram), 0, NULL, pOptions);
 }
 
 static ur_result_t check_build_devices(uint32_t count, const ur_device_handle_t *devices,
                                        ur_exp_program_flags_t flags)
 {
     ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(flags, UR_EXP_PROGRAM_FLAGS_MASK);
+    result = result ?: zepi_ur_check_flags(flags, UR_EXP_PROGRAM_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && count == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no device to build for");
     return result;
@@ -219,8 +209,7 @@ ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDev
                                    const char *pOptions)
 {
     ur_result_t result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_build_devices(numDevices, phDevices, flags);
+    result = result ?: check_build_devices(numDevices, phDevices, flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
     // A program that may have unresolved symbols is an object.
@@ -234,11 +223,8 @@ ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numD
                                      const char *pOptions)
 {
     ur_result_t result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_build_devices(numDevices, phDevices, flags);
-    return result == UR_RESULT_SUCCESS
-               ? program_compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions)
-               : result;
+    result = result ?: check_build_devices(numDevices, phDevices, flags);
+    return result ?: program_compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions);
 }
 
 static void release_program_modules(uint32_t count, struct zepi_module **modules)
@@ -278,13 +264,9 @@ static ur_result_t programs_get_objects(struct zepi_context *context, uint32_t c
     if (!objects)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++) {
-        result = zepi_ur_check_program(programs[i]);
-        if (result == UR_RESULT_SUCCESS && zepi_ur_program(programs[i])->context != context)
-            result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
-                                    "program %u is of another context", i);
-        if (result != UR_RESULT_SUCCESS)
-            break;
-        result = program_get_object(zepi_ur_program(programs[i]), i, &objects[i]);
+        result = zepi_ur_check_program_in(context, programs[i], UR_RESULT_ERROR_INVALID_PROGRAM);
+        if (result == UR_RESULT_SUCCESS)
+            result = program_get_object(zepi_ur_program(programs[i]), i, &objects[i]);
     }
     if (result == UR_RESULT_SUCCESS)
         *out_objects = objects;
@@ -348,10 +330,9 @@ ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevi
                                   const char *pOptions, ur_program_handle_t *phProgram)
 {
     ur_result_t result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram");
-    if (result == UR_RESULT_SUCCESS)
-        result = check_build_devices(numDevices, phDevices, flags);
+    result = result ?: check_build_devices(numDevices, phDevices, flags);
     for (uint32_t i = 0; i < numDevices && result == UR_RESULT_SUCCESS; i++)
-        result = zepi_ur_check_context_device(hContext, phDevices[i], NULL);
+        result = zepi_ur_check_context_device(hContext, phDevices[i]);
     if (result != UR_RESULT_SUCCESS)
         return result;
     *phProgram = NULL;
@@ -366,8 +347,7 @@ ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t 
     struct zepi_module **objects;
     struct zepi_module *linked = NULL;
     ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = programs_get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
+    result = result ?: programs_get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = zepi_module_link_private(count, objects, NULL, &linked);

@@ -86,8 +86,7 @@ static ur_result_t get_info_sizes(struct zepi_module *module, uint32_t count,
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
         result = program_get_binary(module, devices[i], &sizes[i], NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_return(info, sizes, count * sizeof(*sizes));
+    result = result ?: zepi_ur_info_return(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
     return result;
 }
@@ -147,10 +146,8 @@ static ur_result_t get_info_il(const struct zepi_ur_program *program,
     zepi_device_image_info_t image = {.size = sizeof(image)};
     if (!program->is_il)
         return zepi_ur_info_return(info, NULL, 0);
-    const ur_result_t result =
-        zepi_ur_result(zepi_device_image_describe(program->input->images[0], &image));
-    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return(info, image.bytes, image.size_bytes)
-                                       : result;
+    return zepi_ur_result(zepi_device_image_describe(program->input->images[0], &image))
+               ?: zepi_ur_info_return(info, image.bytes, image.size_bytes);
 }
 
 struct name_list {
@@ -213,9 +210,7 @@ ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     struct zepi_ur_program *program = zepi_ur_program(hProgram);
-    ur_result_t result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_program(hProgram) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -280,10 +275,8 @@ ur_result_t zepi_urProgramGetBuildInfo(ur_program_handle_t hProgram, ur_device_h
     uint32_t index;
     ur_result_t result = zepi_ur_check_program(hProgram);
     if (result == UR_RESULT_SUCCESS)
-        result =
-            zepi_ur_check_context_device((ur_context_handle_t)program->context, hDevice, &index);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+        result = zepi_ur_check_device_in(program->context, hDevice, &index);
+    result = result ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_mutex_lock(&program->mutex);

@@ -15,13 +15,11 @@ static ur_result_t enqueue_allocation(ur_queue_handle_t queue, ur_usm_pool_handl
     struct zepi_ur_command command;
     ur_result_t result =
         zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, out_event);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(out_memory, "ppMem");
+    result = result ?: zepi_ur_check_pointer(out_memory, "ppMem");
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_flags(properties ? properties->flags : 0,
                                      UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_pool_of(pool, command.queue->context);
+    result = result ?: zepi_ur_check_usm_pool_of(pool, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_usm_size(command.queue->context,
                                         kind == ZEPI_USM_HOST ? NULL : command.queue->device, size);
@@ -79,15 +77,12 @@ ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handl
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pMem, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_pool_of(pPool, command.queue->context);
+    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
+    result = result ?: zepi_ur_check_usm_pool_of(pPool, command.queue->context);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t freed =
         zepi_queue_free(command.queue, pMem, command.wait, zepi_ur_command_event(&command));
-    if (freed == ZEPI_ERROR_INVALID_VALUE)
-        return zepi_ur_fail(freed), UR_RESULT_ERROR_INVALID_MEM_OBJECT;
-    return zepi_ur_command_end(&command, freed, UR_COMMAND_ENQUEUE_USM_FREE_EXP);
+    result = zepi_ur_command_end(&command, freed, UR_COMMAND_ENQUEUE_USM_FREE_EXP);
+    return freed == ZEPI_ERROR_INVALID_VALUE ? UR_RESULT_ERROR_INVALID_MEM_OBJECT : result;
 }

@@ -10,10 +10,8 @@ static ur_result_t buffer_command_begin(struct zepi_ur_command *command, ur_queu
                                         uint32_t wait_count, const ur_event_handle_t *wait_list,
                                         ur_event_handle_t *out_event)
 {
-    const ur_result_t result =
-        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_check_buffer(buffer, command->queue->context)
-                                       : result;
+    return zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event)
+               ?: zepi_ur_check_buffer(buffer, command->queue->context);
 }
 
 // Some bytes of a buffer, wherever the queue's device reaches them.
@@ -45,21 +43,26 @@ static ur_result_t buffer_command_end(struct zepi_ur_command *command,
     return zepi_ur_command_end(command, done, type);
 }
 
-static ur_result_t check_some_bytes(size_t size)
+// Copies bytes of a buffer to memory (ZEPI_BUFFER_READ), or from there (ZEPI_BUFFER_WRITE).
+static ur_result_t transfer_buffer(struct zepi_ur_command *command, ur_mem_handle_t buffer,
+                                   enum zepi_buffer_access access, size_t offset, size_t size,
+                                   void *memory, ur_command_t type)
 {
-    return size > 0 ? UR_RESULT_SUCCESS
-                    : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a command of 0 bytes");
-}
-
-// Memory of the host, called `name`, on the other side of some bytes of a buffer.
-static ur_result_t check_host_copy(const struct zepi_ur_command *command, const void *memory,
-                                   const char *name, ur_mem_handle_t buffer, size_t offset,
-                                   size_t size)
-{
-    const ur_result_t result = zepi_ur_check_range(command->queue->context, memory, size, name);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_check_buffer_range(zepi_ur_mem(buffer), offset, size)
-               : result;
+    struct zepi_buffer_uses uses;
+    void *address;
+    const bool is_read = access == ZEPI_BUFFER_READ;
+    const ur_result_t result =
+        zepi_ur_check_range(command->queue->context, memory, size, is_read ? "pDst" : "pSrc")
+            ?: zepi_ur_check_buffer_range(zepi_ur_mem(buffer), offset, size);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    zepi_buffer_uses_init(&uses, command->queue, command->wait);
+    zepi_result_t done = use_buffer_range(&uses, buffer, offset, size, access, &address);
+    if (done == ZEPI_SUCCESS)
+        done =
+            zepi_queue_copy(command->queue, is_read ? memory : address, is_read ? address : memory,
+                            size, uses.wait, zepi_ur_command_event(command));
+    return buffer_command_end(command, &uses, done, buffer, NULL, type);
 }
 
 ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -69,20 +72,10 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    struct zepi_buffer_uses uses;
-    void *source;
-    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
-                                              numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_host_copy(&command, pDst, "pDst", hBuffer, offset, size);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use_buffer_range(&uses, hBuffer, offset, size, ZEPI_BUFFER_READ, &source);
-    if (done == ZEPI_SUCCESS)
-        done = zepi_queue_copy(command.queue, pDst, source, size, uses.wait,
-                               zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_READ);
+    return buffer_command_begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
+                                phEventWaitList, phEvent)
+               ?: transfer_buffer(&command, hBuffer, ZEPI_BUFFER_READ, offset, size, pDst,
+                                  UR_COMMAND_MEM_BUFFER_READ);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -92,21 +85,10 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
                                          ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    struct zepi_buffer_uses uses;
-    void *destination;
-    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
-                                              numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_host_copy(&command, pSrc, "pSrc", hBuffer, offset, size);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done =
-        use_buffer_range(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
-    if (done == ZEPI_SUCCESS)
-        done = zepi_queue_copy(command.queue, destination, pSrc, size, uses.wait,
-                               zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_WRITE);
+    return buffer_command_begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
+                                phEventWaitList, phEvent)
+               ?: transfer_buffer(&command, hBuffer, ZEPI_BUFFER_WRITE, offset, size, (void *)pSrc,
+                                  UR_COMMAND_MEM_BUFFER_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -121,14 +103,11 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
     void *destination;
     ur_result_t result = buffer_command_begin(&command, hQueue, hBufferSrc, false,
                                               numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer(hBufferDst, command.queue->context);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_some_bytes(size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferSrc), srcOffset, size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferDst), dstOffset, size);
+    result = result ?: zepi_ur_check_buffer(hBufferDst, command.queue->context);
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
+    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBufferSrc), srcOffset, size);
+    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBufferDst), dstOffset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
@@ -155,8 +134,7 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     void *destination;
     ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, false, numEventsInWaitList,
                                               phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pPattern, "pPattern");
+    result = result ?: zepi_ur_check_pointer(pPattern, "pPattern");
     if (result == UR_RESULT_SUCCESS &&
         (patternSize == 0 || (patternSize & (patternSize - 1)) || size == 0 ||
          size % patternSize != 0 || offset % patternSize != 0))
@@ -164,8 +142,7 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
                                 "a pattern of %zu bytes for %zu bytes from %zu on, expected a "
                                 "power of two and multiples of it",
                                 patternSize, size, offset);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
+    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
@@ -261,12 +238,10 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
     struct zepi_ur_command command;
     const struct zepi_ur_rect from = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
     const struct zepi_ur_rect to = {hostOrigin, hostRowPitch, hostSlicePitch};
-    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
-                                                    numEventsInWaitList, phEventWaitList, phEvent);
-    return result == UR_RESULT_SUCCESS
-               ? transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_READ, &from, pDst, &to, region,
-                                      UR_COMMAND_MEM_BUFFER_READ_RECT)
-               : result;
+    return buffer_command_begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
+                                phEventWaitList, phEvent)
+               ?: transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_READ, &from, pDst, &to,
+                                       region, UR_COMMAND_MEM_BUFFER_READ_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -281,12 +256,10 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
     struct zepi_ur_command command;
     const struct zepi_ur_rect to = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
     const struct zepi_ur_rect from = {hostOrigin, hostRowPitch, hostSlicePitch};
-    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
-                                                    numEventsInWaitList, phEventWaitList, phEvent);
-    return result == UR_RESULT_SUCCESS
-               ? transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_WRITE, &to, pSrc, &from,
-                                      region, UR_COMMAND_MEM_BUFFER_WRITE_RECT)
-               : result;
+    return buffer_command_begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
+                                phEventWaitList, phEvent)
+               ?: transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_WRITE, &to, pSrc, &from,
+                                       region, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -307,12 +280,9 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
     const struct zepi_ur_rect to_rect = {dstOrigin, dstRowPitch, dstSlicePitch};
     ur_result_t result = buffer_command_begin(&command, hQueue, hBufferSrc, false,
                                               numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_buffer(hBufferDst, command.queue->context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferSrc), &from_rect, region, &from);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferDst), &to_rect, region, &to);
+    result = result ?: zepi_ur_check_buffer(hBufferDst, command.queue->context);
+    result = result ?: zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferSrc), &from_rect, region, &from);
+    result = result ?: zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferDst), &to_rect, region, &to);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);

@@ -9,10 +9,8 @@ static ur_result_t image_command_begin(struct zepi_ur_command *command, ur_queue
                                        const ur_event_handle_t *wait_list,
                                        ur_event_handle_t *out_event)
 {
-    const ur_result_t result =
-        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_check_image(image, command->queue->context)
-                                       : result;
+    return zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event)
+               ?: zepi_ur_check_image(image, command->queue->context);
 }
 
 // In pixels. Layers of an array are its last dimension, in both interfaces.
@@ -66,6 +64,32 @@ static ur_result_t image_command_end(struct zepi_ur_command *command,
     return zepi_ur_command_end(command, done, type);
 }
 
+// Pixels in memory.
+struct memory_side {
+    void *memory;
+    size_t row_pitch, slice_pitch;
+};
+
+// Copies a region of an image to memory, or from there.
+static ur_result_t transfer_image(struct zepi_ur_command *command, ur_mem_handle_t handle,
+                                  ur_rect_offset_t origin, ur_rect_region_t region,
+                                  const struct memory_side *side, ur_command_t type)
+{
+    const bool is_read = type == UR_COMMAND_MEM_IMAGE_READ;
+    const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
+    struct zepi_image_copy copy = {.from = is_read ? mem->image : NULL,
+                                   .from_memory = is_read ? NULL : side->memory,
+                                   .to = is_read ? NULL : mem->image,
+                                   .to_memory = is_read ? side->memory : NULL};
+    ur_result_t result = zepi_ur_check_pointer(side->memory, is_read ? "pDst" : "pSrc");
+    if (result == UR_RESULT_SUCCESS)
+        result = image_region_init(is_read ? &copy.from_region : &copy.to_region, mem->image,
+                                   origin, region);
+    if (result == UR_RESULT_SUCCESS)
+        result = copy_pitches_init(mem, region, side->row_pitch, side->slice_pitch, &copy);
+    return result ?: image_command_end(command, &copy, type);
+}
+
 ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
                                        bool blockingRead, ur_rect_offset_t origin,
                                        ur_rect_region_t region, size_t rowPitch, size_t slicePitch,
@@ -74,19 +98,11 @@ ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t
                                        ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    struct zepi_image_copy copy = {.to_memory = pDst};
-    ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingRead,
-                                             numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pDst, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = image_region_init(&copy.from_region, zepi_ur_mem(hImage)->image, origin, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, &copy);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    copy.from = zepi_ur_mem(hImage)->image;
-    return image_command_end(&command, &copy, UR_COMMAND_MEM_IMAGE_READ);
+    const struct memory_side side = {pDst, rowPitch, slicePitch};
+    return image_command_begin(&command, hQueue, hImage, blockingRead, numEventsInWaitList,
+                               phEventWaitList, phEvent)
+               ?: transfer_image(&command, hImage, origin, region, &side,
+                                 UR_COMMAND_MEM_IMAGE_READ);
 }
 
 ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
@@ -97,19 +113,11 @@ ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    struct zepi_image_copy copy = {.from_memory = pSrc};
-    ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingWrite,
-                                             numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pSrc, "pSrc");
-    if (result == UR_RESULT_SUCCESS)
-        result = image_region_init(&copy.to_region, zepi_ur_mem(hImage)->image, origin, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = copy_pitches_init(zepi_ur_mem(hImage), region, rowPitch, slicePitch, &copy);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    copy.to = zepi_ur_mem(hImage)->image;
-    return image_command_end(&command, &copy, UR_COMMAND_MEM_IMAGE_WRITE);
+    const struct memory_side side = {pSrc, rowPitch, slicePitch};
+    return image_command_begin(&command, hQueue, hImage, blockingWrite, numEventsInWaitList,
+                               phEventWaitList, phEvent)
+               ?: transfer_image(&command, hImage, origin, region, &side,
+                                 UR_COMMAND_MEM_IMAGE_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hImageSrc,
@@ -123,8 +131,7 @@ ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t
     struct zepi_image_copy copy = {0};
     ur_result_t result = image_command_begin(&command, hQueue, hImageSrc, false,
                                              numEventsInWaitList, phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_image(hImageDst, command.queue->context);
+    result = result ?: zepi_ur_check_image(hImageDst, command.queue->context);
     if (result == UR_RESULT_SUCCESS)
         result =
             image_region_init(&copy.from_region, zepi_ur_mem(hImageSrc)->image, srcOrigin, region);

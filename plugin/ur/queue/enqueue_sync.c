@@ -21,27 +21,19 @@ ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEvent
         UR_COMMAND_EVENTS_WAIT);
 }
 
-static ur_result_t enqueue_barrier(ur_queue_handle_t queue, uint32_t wait_count,
-                                   const ur_event_handle_t *wait_list, ur_event_handle_t *out_event,
-                                   bool is_blocking, ur_command_t type)
-{
-    struct zepi_ur_command command;
-    const ur_result_t result =
-        zepi_ur_command_begin(&command, queue, is_blocking, wait_count, wait_list, out_event);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    return zepi_ur_command_end(
-        &command, zepi_queue_barrier(command.queue, command.wait, zepi_ur_command_event(&command)),
-        type);
-}
-
 ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue,
                                                 uint32_t numEventsInWaitList,
                                                 const ur_event_handle_t *phEventWaitList,
                                                 ur_event_handle_t *phEvent)
 {
-    return enqueue_barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
-                           UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
+    struct zepi_ur_command command;
+    const ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                                     phEventWaitList, phEvent);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return zepi_ur_command_end(
+        &command, zepi_queue_barrier(command.queue, command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
 }
 
 // From 2026.2 on hosts fill in the event before: a reusable one, or NULL. A handle that is no
@@ -57,9 +49,9 @@ static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,
 {
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, NULL);
-    if (result == UR_RESULT_SUCCESS && zepi_ur_event(event)->context != command.queue->context)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT,
-                                "the reusable event is of another context than the queue");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_same_context(command.queue->context, zepi_ur_event(event)->context,
+                                            UR_RESULT_ERROR_INVALID_EVENT, "the reusable event");
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = zepi_queue_signal(command.queue, command.wait, zepi_ur_event(event));
@@ -78,8 +70,8 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
         return result;
     return has_reusable_event(phEvent)
                ? enqueue_signal(hQueue, numEventsInWaitList, phEventWaitList, *phEvent)
-               : enqueue_barrier(hQueue, numEventsInWaitList, phEventWaitList, phEvent, false,
-                                 UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
+               : zepi_urEnqueueEventsWaitWithBarrier(hQueue, numEventsInWaitList, phEventWaitList,
+                                                     phEvent);
 }
 
 ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool blocking,
@@ -90,8 +82,7 @@ ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool b
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phEvent, "phEvent");
+    result = result ?: zepi_ur_check_pointer(phEvent, "phEvent");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,

@@ -17,10 +17,8 @@ enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const vo
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(command.queue->context, pDst, size, "pDst");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(command.queue->context, pSrc, size, "pSrc");
+    result = result ?: zepi_ur_check_range(command.queue->context, pDst, size, "pDst");
+    result = result ?: zepi_ur_check_range(command.queue->context, pSrc, size, "pSrc");
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -66,8 +64,7 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
                        ? zepi_copy_stage_destination(queue, pDst, pSrc, size)
                        : NULL;
     ur_result_t result = enqueue_memcpy_plain(hQueue, staged ? staged : pDst, pSrc, size);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_queue_wait_for_commands(queue));
+    result = result ?: zepi_ur_result(zepi_queue_wait_for_commands(queue));
     if (!staged)
         return result;
     if (result == UR_RESULT_SUCCESS)
@@ -109,10 +106,8 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_range(command.queue->context, pMem, size, "pMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pattern(pPattern, patternSize, size);
+    result = result ?: zepi_ur_check_range(command.queue->context, pMem, size, "pMem");
+    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -125,8 +120,8 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
 static ur_result_t check_usm_hint(const struct zepi_ur_command *command, const void *memory,
                                   size_t size, uint32_t flags, uint32_t unknown_flags)
 {
-    const ur_result_t result = zepi_ur_check_range(command->queue->context, memory, size, "pMem");
-    return result == UR_RESULT_SUCCESS ? zepi_ur_check_flags(flags, unknown_flags) : result;
+    return zepi_ur_check_range(command->queue->context, memory, size, "pMem")
+               ?: zepi_ur_check_flags(flags, unknown_flags);
 }
 
 static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t size,
@@ -147,8 +142,7 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
                                                phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_usm_hint(&command, pMem, size, flags, UR_USM_MIGRATION_FLAGS_MASK);
+    result = result ?: check_usm_hint(&command, pMem, size, flags, UR_USM_MIGRATION_FLAGS_MASK);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(&command,
@@ -197,8 +191,7 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
 {
     struct zepi_ur_command command;
     ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, 0, NULL, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK);
+    result = result ?: check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -242,8 +235,7 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
             pitch == width || (height == 1 && pitch > width)
                 ? zepi_ur_check_range(command.queue->context, pMem, size, "pMem")
                 : read_rows(command.queue->context, pMem, pitch, width, height, "pMem", &layout);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pattern(pPattern, patternSize, size);
+    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS && (patternSize & (patternSize - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                 "a pattern of %zu bytes, expected a power of two", patternSize);

@@ -4,15 +4,7 @@
 #include "ur/handles.h"
 #include "ur/info.h"
 
-ur_result_t zepi_urEventRetain(ur_event_handle_t hEvent)
-{
-    return zepi_ur_retain(zepi_ur_check_event(hEvent), hEvent);
-}
-
-ur_result_t zepi_urEventRelease(ur_event_handle_t hEvent)
-{
-    return zepi_ur_release(zepi_ur_check_event(hEvent), hEvent);
-}
+ZEPI_UR_DEFINE_REFERENCES(Event, , ur_event_handle_t, zepi_ur_check_event)
 
 ur_result_t zepi_urEventWait(uint32_t numEvents, const ur_event_handle_t *phEventWaitList)
 {
@@ -54,9 +46,7 @@ ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propNa
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     struct zepi_event *event = zepi_ur_event(hEvent);
-    ur_result_t result = zepi_ur_check_event(hEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_event(hEvent) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -117,23 +107,19 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
     if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                 "room for 0 bytes of the property's value");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    result = result ?: zepi_ur_info_check(&info);
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
         result = zepi_ur_refuse_query(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
-    if (result == UR_RESULT_SUCCESS)
-        result = event_get_time(zepi_ur_event(hEvent), propName, &ns);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_info_return_u64(&info, ns) : result;
+    result = result ?: event_get_time(zepi_ur_event(hEvent), propName, &ns);
+    return result ?: zepi_ur_info_return_u64(&info, ns);
 }
 
 ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)
 {
     void *native;
     ur_result_t result = zepi_ur_check_event(hEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeEvent, "phNativeEvent");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_event_get_native(zepi_ur_event(hEvent), &native));
+    result = result ?: zepi_ur_check_pointer(phNativeEvent, "phNativeEvent");
+    result = result ?: zepi_ur_result(zepi_event_get_native(zepi_ur_event(hEvent), &native));
     if (result == UR_RESULT_SUCCESS)
         *phNativeEvent = (ur_native_handle_t)native;
     return result;
@@ -165,23 +151,18 @@ ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
     // none.
     if (!hNativeEvent)
         return zepi_ur_result(create_complete(zepi_ur_context(hContext), (zepi_event_t *)phEvent));
-    return zepi_ur_result(zepi_event_create_from_native(
-        zepi_ur_context(hContext), (void *)hNativeEvent,
-        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
-                                                        : ZEPI_OWNERSHIP_KEEP,
-        (zepi_event_t *)phEvent));
+    return zepi_ur_result(
+        zepi_event_create_from_native(zepi_ur_context(hContext), (void *)hNativeEvent,
+                                      ZEPI_UR_OWNERSHIP(pProperties), (zepi_event_t *)phEvent));
 }
 
 ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                   const ur_exp_event_desc_t *pEventDesc, ur_event_handle_t *phEvent)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(pEventDesc, "pEventDesc");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phEvent, "phEvent");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(pEventDesc->flags, UR_EXP_EVENT_FLAGS_MASK);
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(pEventDesc, "pEventDesc");
+    result = result ?: zepi_ur_check_pointer(phEvent, "phEvent");
+    result = result ?: zepi_ur_check_flags(pEventDesc->flags, UR_EXP_EVENT_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && pEventDesc->flags & UR_EXP_EVENT_FLAG_IPC_EXP)
         result = pEventDesc->flags & UR_EXP_EVENT_FLAG_ENABLE_PROFILING
                      ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,

@@ -236,10 +236,8 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     const zepi_wait_list_t wait = {(const zepi_event_t *)phEventWaitList, numEventsInWaitList};
     ur_result_t result = zepi_ur_check_queue(hQueue);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_wait_list(queue->context, wait);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_kernel(hKernel);
+    result = result ?: zepi_ur_check_wait_list(queue->context, wait);
+    result = result ?: zepi_ur_check_kernel(hKernel);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const struct zepi_ur_launch from = {.kernel = zepi_ur_kernel(hKernel),

@@ -37,12 +37,11 @@ static ur_result_t read_queue_flags(const ur_queue_properties_t *properties,
 static ur_result_t read_queue_engine(const ur_queue_properties_t *properties,
                                      const struct zepi_device *device, uint32_t *out_engine)
 {
-    const ur_base_properties_t *next = properties ? properties->pNext : NULL;
-    while (next && next->stype != UR_STRUCTURE_TYPE_QUEUE_INDEX_PROPERTIES)
-        next = next->pNext;
-    if (!next)
+    const ur_queue_index_properties_t *index = zepi_ur_find_in_chain(
+        properties ? properties->pNext : NULL, UR_STRUCTURE_TYPE_QUEUE_INDEX_PROPERTIES);
+    if (!index)
         return UR_RESULT_SUCCESS;
-    *out_engine = ((const ur_queue_index_properties_t *)next)->computeIndex;
+    *out_engine = index->computeIndex;
     return *out_engine < device->compute_count
                ? UR_RESULT_SUCCESS
                : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE_PROPERTIES,
@@ -55,13 +54,10 @@ ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t 
 {
     zepi_queue_flags_t flags = 0;
     uint32_t engine = ZEPI_COMPUTE_ENGINE_ANY;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phQueue, "phQueue");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_queue_flags(pProperties, &flags);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_queue_engine(pProperties, zepi_ur_device(hDevice), &engine);
+    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(phQueue, "phQueue");
+    result = result ?: read_queue_flags(pProperties, &flags);
+    result = result ?: read_queue_engine(pProperties, zepi_ur_device(hDevice), &engine);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_result(zepi_queue_create_on_engine(zepi_ur_context(hContext),
@@ -69,15 +65,7 @@ ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t 
                                                       (zepi_queue_t *)phQueue));
 }
 
-ur_result_t zepi_urQueueRetain(ur_queue_handle_t hQueue)
-{
-    return zepi_ur_retain(zepi_ur_check_queue(hQueue), hQueue);
-}
-
-ur_result_t zepi_urQueueRelease(ur_queue_handle_t hQueue)
-{
-    return zepi_ur_release(zepi_ur_check_queue(hQueue), hQueue);
-}
+ZEPI_UR_DEFINE_REFERENCES(Queue, , ur_queue_handle_t, zepi_ur_check_queue)
 
 static ur_queue_flags_t queue_flags_of(const struct zepi_queue *queue)
 {
@@ -87,20 +75,12 @@ static ur_queue_flags_t queue_flags_of(const struct zepi_queue *queue)
            (queue->flags & ZEPI_QUEUE_PRIORITY_HIGH ? UR_QUEUE_FLAG_PRIORITY_HIGH : 0);
 }
 
-static ur_result_t get_info_queue_is_empty(struct zepi_queue *queue,
-                                           const struct zepi_ur_info *info)
-{
-    return zepi_ur_info_return_bool(info, zepi_queue_poll(queue));
-}
-
 ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propName, size_t propSize,
                                 void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
-    ur_result_t result = zepi_ur_check_queue(hQueue);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_info_check(&info);
+    const ur_result_t result = zepi_ur_check_queue(hQueue) ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
     switch (propName) {
@@ -113,7 +93,7 @@ ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propNa
     case UR_QUEUE_INFO_REFERENCE_COUNT:
         return zepi_ur_info_return_references(&info, queue);
     case UR_QUEUE_INFO_EMPTY:
-        return get_info_queue_is_empty(queue, &info);
+        return zepi_ur_info_return_bool(&info, zepi_queue_poll(queue));
     case UR_QUEUE_INFO_DEVICE_DEFAULT: // of queues on the device alone
     case UR_QUEUE_INFO_SIZE:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
@@ -128,10 +108,8 @@ ur_result_t zepi_urQueueGetNativeHandle(ur_queue_handle_t hQueue, ur_queue_nativ
 {
     void *native;
     ur_result_t result = zepi_ur_check_queue(hQueue);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phNativeQueue, "phNativeQueue");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_queue_get_native(zepi_ur_queue(hQueue), &native));
+    result = result ?: zepi_ur_check_pointer(phNativeQueue, "phNativeQueue");
+    result = result ?: zepi_ur_result(zepi_queue_get_native(zepi_ur_queue(hQueue), &native));
     if (result != UR_RESULT_SUCCESS)
         return result;
     // Level Zero's convention: 1 says that the handle is an immediate command list.
@@ -141,25 +119,13 @@ ur_result_t zepi_urQueueGetNativeHandle(ur_queue_handle_t hQueue, ur_queue_nativ
     return UR_RESULT_SUCCESS;
 }
 
-// The same convention: a chained description with the data 0 says that the handle is a command
-// queue.
-static bool is_command_queue(const ur_queue_native_properties_t *properties)
+// In Level Zero's convention a chained description with the data 0 says that the handle is a
+// command queue.
+static bool is_command_queue(const void *chain)
 {
-    const ur_base_properties_t *next = properties ? properties->pNext : NULL;
-    for (; next; next = next->pNext) {
-        const ur_queue_native_desc_t *desc = (const ur_queue_native_desc_t *)next;
-        if (next->stype == UR_STRUCTURE_TYPE_QUEUE_NATIVE_DESC && desc->pNativeData)
-            return *(const int32_t *)desc->pNativeData == 0;
-    }
-    return false;
-}
-
-static const ur_queue_properties_t *find_properties(const ur_queue_native_properties_t *properties)
-{
-    const ur_base_properties_t *next = properties ? properties->pNext : NULL;
-    while (next && next->stype != UR_STRUCTURE_TYPE_QUEUE_PROPERTIES)
-        next = next->pNext;
-    return (const ur_queue_properties_t *)next;
+    const ur_queue_native_desc_t *desc =
+        zepi_ur_find_in_chain(chain, UR_STRUCTURE_TYPE_QUEUE_NATIVE_DESC);
+    return desc && desc->pNativeData && *(const int32_t *)desc->pNativeData == 0;
 }
 
 ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
@@ -170,18 +136,19 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
 {
     zepi_queue_flags_t flags = 0;
     struct zepi_device *device = zepi_ur_device(hDevice);
+    const void *chain = pProperties ? pProperties->pNext : NULL;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS && hDevice)
-        result = zepi_ur_check_context_device(hContext, hDevice, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(phQueue, "phQueue");
+        result = zepi_ur_check_context_device(hContext, hDevice);
+    result = result ?: zepi_ur_check_pointer(phQueue, "phQueue");
     if (result == UR_RESULT_SUCCESS && !hNativeQueue)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "hNativeQueue is 0");
     if (result == UR_RESULT_SUCCESS)
-        result = read_queue_flags(find_properties(pProperties), &flags);
+        result = read_queue_flags(
+            zepi_ur_find_in_chain(chain, UR_STRUCTURE_TYPE_QUEUE_PROPERTIES), &flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (is_command_queue(pProperties))
+    if (is_command_queue(chain))
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                               "a queue is made of an immediate command list, not of a command "
                               "queue");
@@ -189,16 +156,12 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
         device = zepi_ur_context(hContext)->devices[0];
     return zepi_ur_result(zepi_queue_create_from_native(
         zepi_ur_context(hContext), device, flags, (void *)hNativeQueue,
-        pProperties && pProperties->isNativeHandleOwned ? ZEPI_OWNERSHIP_TRANSFER
-                                                        : ZEPI_OWNERSHIP_KEEP,
-        (zepi_queue_t *)phQueue));
+        ZEPI_UR_OWNERSHIP(pProperties), (zepi_queue_t *)phQueue));
 }
 
 ur_result_t zepi_urQueueFinish(ur_queue_handle_t hQueue)
 {
-    const ur_result_t result = zepi_ur_check_queue(hQueue);
-    return result == UR_RESULT_SUCCESS ? zepi_ur_result(zepi_queue_finish(zepi_ur_queue(hQueue)))
-                                       : result;
+    return zepi_ur_check_queue(hQueue) ?: zepi_ur_result(zepi_queue_finish(zepi_ur_queue(hQueue)));
 }
 
 // Immediate command lists hold nothing back.

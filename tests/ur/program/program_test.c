@@ -307,6 +307,41 @@ Test(program, of_a_binary_is_loaded_once_and_linked_as_it_is)
     free(binary);
 }
 
+// A program of the native code of a compiled object, with imports and exports of its own.
+static ur_program_handle_t native_object(const char *name)
+{
+    ur_program_handle_t program = ur_input(name);
+    size_t size;
+    UR_OK(urProgramCompileExp(program, 1, &gear.device, 0, NULL));
+    UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_BINARY_SIZES, sizeof(size), &size, NULL));
+    uint8_t *binary = malloc(size);
+    UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_BINARIES, sizeof(binary), &binary, NULL));
+    UR_OK(urProgramRelease(program));
+    UR_OK(urProgramCreateWithBinary(gear.context, 1, &gear.device, &size, (const uint8_t **)&binary,
+                                    NULL, &program));
+    free(binary);
+    return program;
+}
+
+// As DPC++'s runtime links native code if the device has dynamic links.
+Test(program, of_a_binary_is_linked_dynamically)
+{
+    ur_program_handle_t objects[] = {native_object("importer"), native_object("exporter")};
+    ur_bool_t has_links = false;
+    UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_DYNAMIC_LINK_SUPPORT_EXP, sizeof(has_links),
+                          &has_links, NULL));
+    cr_assert(has_links);
+    const uint64_t spirv_before = ze_cpu.get_count("compile:spirv");
+    for (int i = 0; i < 2; i++)
+        UR_OK(urProgramBuildExp(objects[i], 1, &gear.device,
+                                UR_EXP_PROGRAM_FLAG_ALLOW_UNRESOLVED_SYMBOLS, NULL));
+    UR_OK(urProgramDynamicLinkExp(gear.context, 2, objects));
+    cr_assert_eq(run(objects[0], gear.device, "triple_and_offset", 4), 112);
+    cr_assert_eq(ze_cpu.get_count("compile:spirv"), spirv_before);
+    for (int i = 0; i < 2; i++)
+        UR_OK(urProgramRelease(objects[i]));
+}
+
 Test(program, of_bytes_that_no_device_takes_is_an_invalid_binary)
 {
     static const uint8_t few[] = {0, 1, 2, 3, 4};

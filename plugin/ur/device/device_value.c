@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: MIT
+#include "ur/device/device_value.h"
+
+#include "core/alloc.h"
+#include "device/device_details.h"
+#include "device/platform.h"
+#include "memory/interop/external_memory.h"
+#include "memory/interop/host_memory.h"
+#include "memory/interop/ipc.h"
+#include "memory/virtual_memory.h"
+#include "queue/command/host_function.h"
+#include "ze/ze.h"
+
+#include <stdio.h>
+#include <string.h>
+
+ur_device_type_t zepi_ur_device_type_of(const struct zepi_device *device)
+{
+    static const ur_device_type_t types[] = {
+        [ZE_DEVICE_TYPE_GPU] = UR_DEVICE_TYPE_GPU,   [ZE_DEVICE_TYPE_CPU] = UR_DEVICE_TYPE_CPU,
+        [ZE_DEVICE_TYPE_FPGA] = UR_DEVICE_TYPE_FPGA, [ZE_DEVICE_TYPE_MCA] = UR_DEVICE_TYPE_MCA,
+        [ZE_DEVICE_TYPE_VPU] = UR_DEVICE_TYPE_VPU,
+    };
+    const uint32_t type = (uint32_t)device->properties.type;
+    return type < sizeof(types) / sizeof(types[0]) && types[type] ? types[type]
+                                                                  : UR_DEVICE_TYPE_CUSTOM;
+}
+
+// ---- Values that are no numbers ----
+
+ur_result_t zepi_ur_device_vendor(const struct zepi_device *device, const struct zepi_ur_info *info)
+{
+    char vendor[32];
+    if (device->platform->quirks.is_on_cpu)
+        return zepi_ur_info_return_string(info, "zepi");
+    if (device->properties.vendorId == 0x8086)
+        return zepi_ur_info_return_string(info, "Intel(R) Corporation");
+    snprintf(vendor, sizeof(vendor), "0x%04x", device->properties.vendorId);
+    return zepi_ur_info_return_string(info, vendor);
+}
+
+// The IP version of a GPU's architecture, as its vendor writes it, if that is this one; other
+// devices have none.
+ur_result_t zepi_ur_device_version(const struct zepi_device *device,
+                                   const struct zepi_ur_info *info)
+{
+    char version[32];
+    const uint32_t ip = device->ip_version;
+    const uint32_t api = device->platform->api_version;
+    if (ip > 0 && device->properties.vendorId == 0x8086 && !device->platform->quirks.is_on_cpu)
+        snprintf(version, sizeof(version), "%u.%u.%u", ip >> 22, (ip >> 14) & 0xffu, ip & 0x3fu);
+    else
+        snprintf(version, sizeof(version), "%u.%u", api >> 16, api & 0xffffu);
+    return zepi_ur_info_return_string(info, version);
+}
+
+ur_result_t zepi_ur_device_driver_version(const struct zepi_device *device,
+                                          const struct zepi_ur_info *info)
+{
+    return zepi_ur_info_return_string(info, device->platform->version);
+}
+
+// In OpenCL's form.
+ur_result_t zepi_ur_device_il_version(const struct zepi_device *device,
+                                      const struct zepi_ur_info *info)
+{
+    char version[32] = "";
+    const uint32_t spirv = device->module.spirvVersionSupported;
+    if (spirv > 0)
+        snprintf(version, sizeof(version), "SPIR-V_%u.%u", ZE_MAJOR_VERSION(spirv),
+                 ZE_MINOR_VERSION(spirv));
+    return zepi_ur_info_return_string(info, version);
+}
+
+// In OpenCL's words, which SYCL hosts look for.
+ur_result_t zepi_ur_device_extensions(const struct zepi_device *device,
+                                      const struct zepi_ur_info *info)
+{
+    char text[512] = "cl_khr_il_program cl_khr_subgroups cl_intel_subgroups "
+                     "cl_intel_subgroups_short cl_intel_required_subgroup_size";
+    const ze_device_module_flags_t flags = device->module.flags;
+    if (flags & ZE_DEVICE_MODULE_FLAG_FP16)
+        strcat(text, " cl_khr_fp16");
+    if (flags & ZE_DEVICE_MODULE_FLAG_FP64)
+        strcat(text, " cl_khr_fp64");
+    if (flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS)
+        strcat(text, " cl_khr_int64_base_atomics cl_khr_int64_extended_atomics");
+    if (device->has_images)
+        strcat(text, " cl_khr_3d_image_writes");
+    if (device->platform->optional.has_bfloat16)
+        strcat(text, " cl_intel_bfloat16_conversions");
+    return zepi_ur_info_return_string(info, text);
+}
+
+ur_result_t zepi_ur_device_pci_address(const struct zepi_device *device,
+                                       const struct zepi_ur_info *info)
+{
+    char address[ZEPI_PCI_ADDRESS_BYTES];
+    const ur_result_t result = zepi_ur_result(zepi_device_get_pci_address(device, address));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return address[0] ? zepi_ur_info_return_string(info, address)
+                      : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+}
+
+ur_result_t zepi_ur_device_work_item_sizes(const struct zepi_device *device,
+                                           const struct zepi_ur_info *info)
+{
+    const ze_device_compute_properties_t *compute = &device->compute;
+    const size_t sizes[3] = {compute->maxGroupSizeX, compute->maxGroupSizeY,
+                             compute->maxGroupSizeZ};
+    return zepi_ur_info_return(info, sizes, sizeof(sizes));
+}
+
+ur_result_t zepi_ur_device_group_counts(const struct zepi_device *device,
+                                        const struct zepi_ur_info *info)
+{
+    const ze_device_compute_properties_t *compute = &device->compute;
+    const size_t counts[3] = {compute->maxGroupCountX, compute->maxGroupCountY,
+                              compute->maxGroupCountZ};
+    return zepi_ur_info_return(info, counts, sizeof(counts));
+}
+
+ur_result_t zepi_ur_device_sub_group_sizes(const struct zepi_device *device,
+                                           const struct zepi_ur_info *info)
+{
+    const ze_device_compute_properties_t *compute = &device->compute;
+    return zepi_ur_info_return(info, compute->subGroupSizes,
+                               compute->numSubGroupSizes * sizeof(compute->subGroupSizes[0]));
+}
+
+ur_result_t zepi_ur_device_partitions(const struct zepi_device *device,
+                                      const struct zepi_ur_info *info)
+{
+    static const ur_device_partition_t type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
+    return zepi_ur_info_return(info, &type, device->sub_device_count > 0 ? sizeof(type) : 0);
+}
+
+ur_result_t zepi_ur_device_partition_type(const struct zepi_device *device,
+                                          const struct zepi_ur_info *info)
+{
+    static const ur_device_partition_property_t property = {
+        .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
+        .value.affinity_domain = UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE};
+    return zepi_ur_info_return(info, &property, device->parent ? sizeof(property) : 0);
+}
+
+// ---- Computed numbers ----
+
+// Work-groups of one work-item would have the most of them.
+static uint32_t max_sub_groups(const struct zepi_device *device)
+{
+    uint32_t least = device->compute.maxTotalGroupSize;
+    for (uint32_t i = 0; i < device->compute.numSubGroupSizes; i++) {
+        if (device->compute.subGroupSizes[i] < least)
+            least = device->compute.subGroupSizes[i];
+    }
+    return least > 0 ? device->compute.maxTotalGroupSize / least : 0;
+}
+
+static uint32_t max_lanes(const struct zepi_device *device)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < device->compute.numSubGroupSizes; i++) {
+        if (device->compute.subGroupSizes[i] > most)
+            most = device->compute.subGroupSizes[i];
+    }
+    return most;
+}
+
+// Constants are read as buffers of images are, on devices with images.
+static uint64_t max_constant_bytes(const struct zepi_device *device)
+{
+    const uint64_t most = device->properties.maxMemAllocSize;
+    const uint64_t image = device->has_images ? device->images.maxImageBufferSize : 0;
+    return image > 0 && image < most ? image : most;
+}
+
+static ur_device_local_mem_type_t slm_type(const struct zepi_device *device)
+{
+    if (device->compute.maxSharedLocalMemory == 0)
+        return UR_DEVICE_LOCAL_MEM_TYPE_NONE;
+    return device->platform->quirks.is_on_cpu || device->properties.type == ZE_DEVICE_TYPE_CPU
+               ? UR_DEVICE_LOCAL_MEM_TYPE_GLOBAL
+               : UR_DEVICE_LOCAL_MEM_TYPE_LOCAL;
+}
+
+zepi_result_t zepi_ur_device_computed(const struct zepi_device *device, uint64_t parameter,
+                                      uint64_t *out_number)
+{
+    const ze_device_properties_t *properties = &device->properties;
+    const uint32_t cores = properties->numSlices * properties->numSubslicesPerSlice;
+    // A device of several stacks has each as a sub-device.
+    const uint32_t stacks = device->sub_device_count > 0 ? device->sub_device_count : 1;
+    switch (parameter) {
+    case UR_DEVICE_INFO_TYPE:
+        *out_number = zepi_ur_device_type_of(device);
+        break;
+    case UR_DEVICE_INFO_REFERENCE_COUNT:
+        // A sub-device has one more than the host's references: its parent's.
+        *out_number = atomic_load_explicit(&device->object.references, memory_order_relaxed) -
+                      (device->parent ? 1 : 0);
+        break;
+    case UR_DEVICE_INFO_MAX_COMPUTE_UNITS:
+    case UR_DEVICE_INFO_GPU_EU_COUNT:
+        *out_number = cores * properties->numEUsPerSubslice;
+        break;
+    case UR_DEVICE_INFO_NUM_COMPUTE_UNITS:
+        *out_number = cores;
+        break;
+    case UR_DEVICE_INFO_XE_STACK_COUNT:
+        *out_number = stacks;
+        break;
+    case UR_DEVICE_INFO_XE_CLUSTERS_PER_REGION:
+        *out_number = properties->numSlices / stacks;
+        break;
+    case UR_DEVICE_INFO_MAX_NUM_SUB_GROUPS:
+        *out_number = max_sub_groups(device);
+        break;
+    case UR_DEVICE_INFO_MAX_LANES_PER_HW_THREAD:
+        *out_number = max_lanes(device);
+        break;
+    case UR_DEVICE_INFO_MAX_CONSTANT_BUFFER_SIZE:
+        *out_number = max_constant_bytes(device);
+        break;
+    case UR_DEVICE_INFO_LOCAL_MEM_TYPE:
+        *out_number = slm_type(device);
+        break;
+    case UR_DEVICE_INFO_PARTITION_AFFINITY_DOMAIN:
+        *out_number = device->sub_device_count > 0 ? ZEPI_UR_AFFINITY_DOMAINS : 0;
+        break;
+    default: // UR_DEVICE_INFO_PROFILING_TIMER_RESOLUTION
+        *out_number = zepi_device_timer_resolution_ns(device);
+        break;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// ---- Numbers that the driver is asked for ----
+
+// The number of 32 bits at an offset in a structure.
+static uint32_t number_at(const void *structure, uint64_t offset)
+{
+    return *(const uint32_t *)((const char *)structure + offset);
+}
+
+// A flag of Level Zero and its counterpart.
+struct flag {
+    uint64_t ze;
+    uint32_t ur;
+};
+
+static uint64_t translate_flags(uint64_t ze, const struct flag *flags, size_t count)
+{
+    uint64_t ur = 0;
+    for (size_t i = 0; i < count; i++)
+        ur |= ze & flags[i].ze ? flags[i].ur : 0;
+    return ur;
+}
+#define TRANSLATE_FLAGS(ze, flags) translate_flags(ze, flags, sizeof(flags) / sizeof((flags)[0]))
+
+zepi_result_t zepi_ur_device_fp_config(const struct zepi_device *device, uint64_t parameter,
+                                       uint64_t *out_number)
+{
+    static const struct flag flags[] = {
+        {ZE_DEVICE_FP_FLAG_DENORM, UR_DEVICE_FP_CAPABILITY_FLAG_DENORM},
+        {ZE_DEVICE_FP_FLAG_INF_NAN, UR_DEVICE_FP_CAPABILITY_FLAG_INF_NAN},
+        {ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST, UR_DEVICE_FP_CAPABILITY_FLAG_ROUND_TO_NEAREST},
+        {ZE_DEVICE_FP_FLAG_ROUND_TO_ZERO, UR_DEVICE_FP_CAPABILITY_FLAG_ROUND_TO_ZERO},
+        {ZE_DEVICE_FP_FLAG_ROUND_TO_INF, UR_DEVICE_FP_CAPABILITY_FLAG_ROUND_TO_INF},
+        {ZE_DEVICE_FP_FLAG_FMA, UR_DEVICE_FP_CAPABILITY_FLAG_FMA},
+        {ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT,
+         UR_DEVICE_FP_CAPABILITY_FLAG_CORRECTLY_ROUNDED_DIVIDE_SQRT},
+        {ZE_DEVICE_FP_FLAG_SOFT_FLOAT, UR_DEVICE_FP_CAPABILITY_FLAG_SOFT_FLOAT},
+    };
+    const ze_device_module_properties_t *module = &device->module;
+    const ze_device_fp_flags_t ze = parameter == ZE_DEVICE_MODULE_FLAG_FP16   ? module->fp16flags
+                                    : parameter == ZE_DEVICE_MODULE_FLAG_FP64 ? module->fp64flags
+                                                                              : module->fp32flags;
+    const bool has_type = (module->flags & parameter) == parameter;
+    *out_number = has_type ? TRANSLATE_FLAGS(ze, flags) : 0;
+    return ZEPI_SUCCESS;
+}
+
+// Lanes of this size in one instruction of an execution unit, where the driver does not report
+// them.
+static uint32_t vector_lanes_of(const struct zepi_device *device, uint32_t element_bytes)
+{
+    const uint32_t lanes = device->properties.physicalEUSimdWidth / element_bytes;
+    return lanes > 0 ? lanes : 1;
+}
+
+// 0 for types that the device does not have, and for no others: drivers that emulate a type may say
+// so.
+static void fit_vector_widths(struct zepi_ze_widths *widths, ze_device_module_flags_t flags)
+{
+    const uint32_t half = widths->of_half > 0 ? widths->of_half : 1;
+    const uint32_t real = widths->of_double > 0 ? widths->of_double : 1;
+    widths->of_half = flags & ZE_DEVICE_MODULE_FLAG_FP16 ? half : 0;
+    widths->of_double = flags & ZE_DEVICE_MODULE_FLAG_FP64 ? real : 0;
+}
+
+zepi_result_t zepi_ur_device_width(const struct zepi_device *device, uint64_t parameter,
+                                   uint64_t *out_number)
+{
+    struct zepi_ze_vector_widths widths;
+    const zepi_result_t result = zepi_device_get_vector_widths(device, &widths);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (widths.native.of_char == 0) {
+        widths.native = (struct zepi_ze_widths){
+            .of_char = vector_lanes_of(device, 1),
+            .of_short = vector_lanes_of(device, 2),
+            .of_int = vector_lanes_of(device, 4),
+            .of_long = vector_lanes_of(device, 8),
+            .of_float = vector_lanes_of(device, 4),
+            .of_double = vector_lanes_of(device, 8),
+            .of_half = vector_lanes_of(device, 2),
+        };
+        widths.preferred = widths.native;
+    }
+    fit_vector_widths(&widths.native, device->module.flags);
+    fit_vector_widths(&widths.preferred, device->module.flags);
+    *out_number = number_at(&widths, parameter);
+    return ZEPI_SUCCESS;
+}
+
+// The bits are the same in both interfaces.
+zepi_result_t zepi_ur_device_access(const struct zepi_device *device, uint64_t parameter,
+                                    uint64_t *out_number)
+{
+    ze_device_memory_access_properties_t access = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
+    const zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &access);
+    *out_number = number_at(&access, parameter);
+    return result;
+}
+
+// The first memory stands for all.
+zepi_result_t zepi_ur_device_memory(const struct zepi_device *device, uint64_t parameter,
+                                    uint64_t *out_number)
+{
+    ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
+    uint32_t count = 1;
+    const zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, &memory);
+    *out_number = count > 0 ? number_at(&memory, parameter) : ZEPI_UR_NOT_TOLD;
+    return result;
+}
+
+// The largest cache is the one in front of global memory.
+static zepi_result_t get_cache_bytes(const struct zepi_device *device, uint64_t *out_bytes)
+{
+    uint32_t count = 0;
+    zepi_result_t result = ZEPI_ZE(zeDeviceGetCacheProperties, device->ze, &count, NULL);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    ze_device_cache_properties_t *caches = zepi_allocate(count, sizeof(*caches));
+    if (!caches)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        caches[i].stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES;
+    result = ZEPI_ZE(zeDeviceGetCacheProperties, device->ze, &count, caches);
+    *out_bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (caches[i].cacheSize > *out_bytes)
+            *out_bytes = caches[i].cacheSize;
+    }
+    zepi_free(caches);
+    return result;
+}
+
+zepi_result_t zepi_ur_device_detail(const struct zepi_device *device, uint64_t parameter,
+                                    uint64_t *out_number)
+{
+    static const struct flag block_flags[] = {
+        {ZEPI_ZE_BLOCK_ARRAY_LOAD, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD},
+        {ZEPI_ZE_BLOCK_ARRAY_STORE, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE},
+    };
+    uint32_t number = 0;
+    zepi_result_t result;
+    switch (parameter) {
+    case UR_DEVICE_INFO_GLOBAL_MEM_FREE:
+        return zepi_device_get_free_memory(device, out_number);
+    case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_SIZE:
+        return get_cache_bytes(device, out_number);
+    case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE:
+        result = get_cache_bytes(device, out_number);
+        *out_number = *out_number > 0 ? UR_DEVICE_MEM_CACHE_TYPE_READ_WRITE_CACHE
+                                      : UR_DEVICE_MEM_CACHE_TYPE_NONE;
+        return result;
+    case UR_DEVICE_INFO_GLOBAL_MEM_CACHELINE_SIZE:
+        result = zepi_device_get_cache_line(device, &number);
+        *out_number = number > 0 ? number : 64;
+        return result;
+    default: // UR_DEVICE_INFO_2D_BLOCK_ARRAY_CAPABILITIES_EXP
+        result = zepi_device_get_block_array(device, &number);
+        *out_number = TRANSLATE_FLAGS(number, block_flags);
+        return result;
+    }
+}
+
+zepi_result_t zepi_ur_device_feature(const struct zepi_device *device, uint64_t parameter,
+                                     uint64_t *out_number)
+{
+    struct zepi_device *own = (struct zepi_device *)device;
+    struct zepi_external_kinds kinds = {0};
+    bool has_it = false;
+    zepi_result_t result = ZEPI_SUCCESS;
+    switch (parameter) {
+    case UR_DEVICE_INFO_AVAILABLE:
+        // Another error of the status does not make the device unusable.
+        has_it = zepi_ze.zeDeviceGetStatus(device->ze) != ZE_RESULT_ERROR_DEVICE_LOST;
+        break;
+    case UR_DEVICE_INFO_BFLOAT16_CONVERSIONS_NATIVE:
+        has_it = device->platform->optional.has_bfloat16;
+        break;
+    case UR_DEVICE_INFO_USE_NATIVE_ASSERT:
+        has_it = device->platform->quirks.bits & ZEPI_QUIRK_UNTOLD_ASSERTS;
+        break;
+    case UR_DEVICE_INFO_ESIMD_SUPPORT:
+        has_it =
+            !device->platform->quirks.is_on_cpu && device->properties.type == ZE_DEVICE_TYPE_GPU;
+        break;
+    case UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP:
+        has_it = zepi_device_has_host_functions(device);
+        break;
+    case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
+        result = zepi_device_has_virtual_memory(own, &has_it);
+        break;
+    case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
+        result = zepi_ipc_is_offered(device->platform, &has_it);
+        break;
+    case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
+        result = zepi_physical_memory_shares(device, &has_it);
+        break;
+    case UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP:
+        result = zepi_host_memory_can_register(own, &has_it);
+        break;
+    default:
+        result = zepi_external_kinds_get(device, &kinds);
+        has_it = parameter == UR_DEVICE_INFO_EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP ? kinds.imported
+                                                                                : kinds.exported;
+        break;
+    }
+    *out_number = has_it;
+    return result;
+}
