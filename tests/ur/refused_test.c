@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every function of the header's own list is in a table; those that are refused say so and why, and
-// plugin/ur/README.md tells the same.
+// plugin/ur/FUNCTIONS.md tells the same.
 #include "test_env.h"
 #include "ur_fixture.h"
 
@@ -38,7 +38,7 @@ static void set_up(void)
 #define ADD_SLOT(name, table, member) add_slot(name, &ur.table.member);
     UR_SLOTS(ADD_SLOT)
 #undef ADD_SLOT
-    struct test_bytes bytes = test_env_read_file(TEST_UR_README);
+    struct test_bytes bytes = test_env_read_file(TEST_UR_FUNCTIONS);
     readme = realloc(bytes.data, bytes.size_bytes + 1);
     cr_assert_not_null(readme);
     readme[bytes.size_bytes] = '\0';
@@ -117,7 +117,7 @@ Test(refused, what_is_refused_says_so_with_the_reason_that_the_readme_has)
         char expected[1024];
         const char *name = slots[i].name;
         cr_assert(find_row(name, state, why, sizeof(state)), "%s is not in one row of %s", name,
-                  TEST_UR_README);
+                  TEST_UR_FUNCTIONS);
         const ur_result_t result = call_with_nothing(&slots[i]);
         if (result != UR_RESULT_ERROR_UNSUPPORTED_FEATURE) {
             cr_expect_str_eq(state, "done", "%s answers %d, and is '%s' in the README", name,
