@@ -12,6 +12,7 @@ static ur_result_t ur_result_of(zepi_result_t result)
     case ZEPI_SUCCESS:
         return UR_RESULT_SUCCESS;
     case ZEPI_ERROR_INVALID_VALUE:
+    case ZEPI_ERROR_SPEC_CONSTANT_SIZE:
         return UR_RESULT_ERROR_INVALID_VALUE;
     case ZEPI_ERROR_INVALID_SIZE:
         return UR_RESULT_ERROR_INVALID_SIZE;
@@ -47,8 +48,6 @@ static ur_result_t ur_result_of(zepi_result_t result)
         return UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE;
     case ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN:
         return UR_RESULT_ERROR_INVALID_SPEC_ID;
-    case ZEPI_ERROR_SPEC_CONSTANT_SIZE:
-        return UR_RESULT_ERROR_INVALID_VALUE;
     case ZEPI_ERROR_LINK_FAILURE:
         return UR_RESULT_ERROR_PROGRAM_LINK_FAILURE;
     case ZEPI_ERROR_CAPTURE_UNSUPPORTED:

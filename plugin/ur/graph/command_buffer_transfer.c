@@ -109,7 +109,7 @@ ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
 
 // ---- Buffers ----
 
-// What is copied: memory of the host's, or a buffer from an offset on.
+// One side of a copy: memory of the host's, or a buffer from an offset on.
 struct end {
     bool is_host;
     ur_mem_handle_t mem; // of a buffer

@@ -7,7 +7,7 @@
 #include "ur/queue/launch.h"
 
 // One update of a call.
-struct draft {
+struct launch_update {
     struct zepi_graph *graph;
     struct zepi_graph_command *command;
     struct zepi_launch launch;
@@ -29,20 +29,20 @@ static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kern
 }
 
 // Another kernel: further arguments are gone, new ones are nothing yet.
-static zepi_result_t choose_kernel(struct draft *draft, struct zepi_kernel *kernel)
+static zepi_result_t choose_kernel(struct launch_update *update, struct zepi_kernel *kernel)
 {
-    struct zepi_launch *launch = &draft->launch;
-    const struct zepi_launch *from = zepi_graph_update_launch(draft->command);
+    struct zepi_launch *launch = &update->launch;
+    const struct zepi_launch *from = zepi_graph_update_launch(update->command);
     struct zepi_launch chosen;
-    zepi_result_t result =
-        zepi_launch_set_kernel(&chosen, kernel, draft->graph->context, draft->graph->device_index);
+    zepi_result_t result = zepi_launch_set_kernel(&chosen, kernel, update->graph->context,
+                                                  update->graph->device_index);
     if (result != ZEPI_SUCCESS)
         return result;
     // Emulated constants are one more argument.
     const uint32_t count =
         zepi_launch_device_kernel(&chosen)->argument_count - (chosen.target.image != NULL);
     const uint32_t more = count > from->arg_count ? count - from->arg_count : 0;
-    result = zepi_launch_room_init_copy(&draft->room, launch, from, more);
+    result = zepi_launch_room_init_copy(&update->room, launch, from, more);
     if (result != ZEPI_SUCCESS)
         return result;
     launch->kernel = chosen.kernel;
@@ -54,173 +54,171 @@ static zepi_result_t choose_kernel(struct draft *draft, struct zepi_kernel *kern
     return ZEPI_SUCCESS;
 }
 
-static ur_result_t draft_init(struct draft *draft,
-                              const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t launch_update_init(struct launch_update *update,
+                                      const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     struct zepi_kernel *kernel = NULL;
-    if (!update->hNewKernel)
+    if (!desc->hNewKernel)
         return zepi_ur_result(zepi_launch_room_init_copy(
-            &draft->room, &draft->launch, zepi_graph_update_launch(draft->command), 0));
-    return find_kernel(draft->command, update->hNewKernel, &kernel)
-               ?: zepi_ur_result(choose_kernel(draft, kernel));
+            &update->room, &update->launch, zepi_graph_update_launch(update->command), 0));
+    return find_kernel(update->command, desc->hNewKernel, &kernel)
+               ?: zepi_ur_result(choose_kernel(update, kernel));
 }
 
 // ---- Arguments ----
 
-// Whatever the argument was, it is nothing now.
-static ur_result_t clear_argument(struct draft *draft, uint32_t index)
+// Drops the argument's value of before.
+static ur_result_t clear_argument(struct launch_update *update, uint32_t index)
 {
-    const uint32_t count = draft->launch.arg_count;
+    const uint32_t count = update->launch.arg_count;
     if (index >= count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, of %u arguments", index, count);
-    zepi_launch_clear_arg(&draft->launch, index);
+    zepi_launch_clear_arg(&update->launch, index);
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t
-set_mem_arguments(struct draft *draft,
-                  const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t set_mem_arguments(struct launch_update *update,
+                                     const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    ur_result_t result = zepi_ur_check_pointer(update->pNewMemObjArgList, "pNewMemObjArgList");
-    for (uint32_t i = 0; i < update->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++) {
-        const ur_exp_command_buffer_update_memobj_arg_desc_t *from = &update->pNewMemObjArgList[i];
-        result = clear_argument(draft, from->argIndex);
+    ur_result_t result = zepi_ur_check_pointer(desc->pNewMemObjArgList, "pNewMemObjArgList");
+    for (uint32_t i = 0; i < desc->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++) {
+        const ur_exp_command_buffer_update_memobj_arg_desc_t *from = &desc->pNewMemObjArgList[i];
+        result = clear_argument(update, from->argIndex);
         if (result == UR_RESULT_SUCCESS)
-            result = zepi_ur_set_mem_arg(&draft->launch, from->argIndex, from->hNewMemObjArg,
-                                         UR_MEM_FLAG_READ_WRITE, draft->graph->context,
-                                         draft->graph->device);
+            result = zepi_ur_set_mem_arg(&update->launch, from->argIndex, from->hNewMemObjArg,
+                                         UR_MEM_FLAG_READ_WRITE, update->graph->context,
+                                         update->graph->device);
     }
     return result;
 }
 
 // The pointer is where the new argument lies, not the argument.
 static ur_result_t
-set_pointer_arguments(struct draft *draft,
-                      const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+set_pointer_arguments(struct launch_update *update,
+                      const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    ur_result_t result = zepi_ur_check_pointer(update->pNewPointerArgList, "pNewPointerArgList");
-    for (uint32_t i = 0; i < update->numNewPointerArgs && result == UR_RESULT_SUCCESS; i++) {
-        const ur_exp_command_buffer_update_pointer_arg_desc_t *from =
-            &update->pNewPointerArgList[i];
+    ur_result_t result = zepi_ur_check_pointer(desc->pNewPointerArgList, "pNewPointerArgList");
+    for (uint32_t i = 0; i < desc->numNewPointerArgs && result == UR_RESULT_SUCCESS; i++) {
+        const ur_exp_command_buffer_update_pointer_arg_desc_t *from = &desc->pNewPointerArgList[i];
         void *address = NULL;
         if (from->pNewPointerArg)
             memcpy(&address, from->pNewPointerArg, sizeof(address));
-        result = clear_argument(draft, from->argIndex);
+        result = clear_argument(update, from->argIndex);
         if (result == UR_RESULT_SUCCESS)
-            zepi_arg_set_address(&draft->launch.args[from->argIndex], address);
+            zepi_arg_set_address(&update->launch.args[from->argIndex], address);
     }
     return result;
 }
 
-// As the kernel declares it. Native code declares nothing.
-static bool argument_is(const struct draft *draft, uint32_t index,
+// Whether the kernel declares the argument so. Native code declares nothing.
+static bool argument_is(const struct launch_update *update, uint32_t index,
                         enum zepi_spirv_argument_kind kind)
 {
-    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(&draft->launch);
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(&update->launch);
     return device_kernel->is_described && device_kernel->arguments[index].kind == kind;
 }
 
 // A size without a value is local memory, a value for a sampler is the handle.
-static ur_result_t set_value(struct draft *draft,
+static ur_result_t set_value(struct launch_update *update,
                              const ur_exp_command_buffer_update_value_arg_desc_t *from)
 {
     const uint32_t index = from->argIndex;
     const bool is_handle = from->pNewValueArg && from->argSize == sizeof(ur_sampler_handle_t);
-    const ur_result_t result = clear_argument(draft, index);
+    const ur_result_t result = clear_argument(update, index);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (!from->pNewValueArg) {
-        zepi_arg_set_slm(&draft->launch.args[index], from->argSize);
+        zepi_arg_set_slm(&update->launch.args[index], from->argSize);
         return UR_RESULT_SUCCESS;
     }
-    if (is_handle && argument_is(draft, index, ZEPI_SPIRV_ARGUMENT_SAMPLER)) {
+    if (is_handle && argument_is(update, index, ZEPI_SPIRV_ARGUMENT_SAMPLER)) {
         ur_sampler_handle_t sampler;
         memcpy(&sampler, from->pNewValueArg, sizeof(sampler));
-        return zepi_ur_set_sampler_arg(&draft->launch, index, sampler, draft->graph->context);
+        return zepi_ur_set_sampler_arg(&update->launch, index, sampler, update->graph->context);
     }
-    if (is_handle && argument_is(draft, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
+    if (is_handle && argument_is(update, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "argument %u of kernel '%s' is an image, and no value", index,
-                              draft->launch.kernel->name);
-    return zepi_ur_set_value_arg(&draft->launch, index, from->pNewValueArg, from->argSize);
+                              update->launch.kernel->name);
+    return zepi_ur_set_value_arg(&update->launch, index, from->pNewValueArg, from->argSize);
 }
 
 static ur_result_t
-set_value_arguments(struct draft *draft,
-                    const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+set_value_arguments(struct launch_update *update,
+                    const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    ur_result_t result = zepi_ur_check_pointer(update->pNewValueArgList, "pNewValueArgList");
-    for (uint32_t i = 0; i < update->numNewValueArgs && result == UR_RESULT_SUCCESS; i++)
-        result = set_value(draft, &update->pNewValueArgList[i]);
+    ur_result_t result = zepi_ur_check_pointer(desc->pNewValueArgList, "pNewValueArgList");
+    for (uint32_t i = 0; i < desc->numNewValueArgs && result == UR_RESULT_SUCCESS; i++)
+        result = set_value(update, &desc->pNewValueArgList[i]);
     return result;
 }
 
 // ---- Sizes ----
 
-static ur_result_t check_sizes(const struct draft *draft,
-                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t check_sizes(const struct launch_update *update,
+                               const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    const uint32_t dimensions = update->newWorkDim;
+    const uint32_t dimensions = desc->newWorkDim;
     if (dimensions == 0 || dimensions > 3)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                               "%u dimensions, expected 1 to 3", dimensions);
-    if (dimensions != draft->launch.work_dim &&
-        (!update->pNewGlobalWorkSize || !update->pNewGlobalWorkOffset))
+    if (dimensions != update->launch.work_dim &&
+        (!desc->pNewGlobalWorkSize || !desc->pNewGlobalWorkOffset))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "%u dimensions instead of %u, without a new global size and offset",
-                              dimensions, draft->launch.work_dim);
-    for (uint32_t i = 0; i < dimensions && update->pNewGlobalWorkSize; i++) {
-        if (update->pNewGlobalWorkSize[i] == 0)
+                              dimensions, update->launch.work_dim);
+    for (uint32_t i = 0; i < dimensions && desc->pNewGlobalWorkSize; i++) {
+        if (desc->pNewGlobalWorkSize[i] == 0)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                   "the global size of dimension %u is 0", i);
     }
-    for (uint32_t i = 0; i < dimensions && update->pNewLocalWorkSize; i++) {
-        if (update->pNewLocalWorkSize[i] == 0)
+    for (uint32_t i = 0; i < dimensions && desc->pNewLocalWorkSize; i++) {
+        if (desc->pNewLocalWorkSize[i] == 0)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_GROUP_SIZE,
                                   "the local size of dimension %u is 0", i);
     }
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t set_sizes(struct draft *draft,
-                             const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t set_sizes(struct launch_update *update,
+                             const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    const struct zepi_launch from = draft->launch;
-    const size_t *global = update->pNewGlobalWorkSize;
-    const size_t *offset = update->pNewGlobalWorkOffset;
-    const ur_result_t result = check_sizes(draft, update);
-    if (result != UR_RESULT_SUCCESS || (!global && !update->pNewLocalWorkSize && !offset))
+    const struct zepi_launch from = update->launch;
+    const size_t *global = desc->pNewGlobalWorkSize;
+    const size_t *offset = desc->pNewGlobalWorkOffset;
+    const ur_result_t result = check_sizes(update, desc);
+    if (result != UR_RESULT_SUCCESS || (!global && !desc->pNewLocalWorkSize && !offset))
         return result;
     // Suggested for a new global size, unless it is given.
     const size_t *local = global ? NULL : from.group_size;
-    zepi_launch_set_sizes(&draft->launch, update->newWorkDim, global ? global : from.global_size,
-                          update->pNewLocalWorkSize ? update->pNewLocalWorkSize : local,
+    zepi_launch_set_sizes(&update->launch, desc->newWorkDim, global ? global : from.global_size,
+                          desc->pNewLocalWorkSize ? desc->pNewLocalWorkSize : local,
                           offset ? offset : from.global_offset);
     return UR_RESULT_SUCCESS;
 }
 
 // ---- The update ----
 
-static ur_result_t draft_fill(struct draft *draft,
-                              const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+static ur_result_t launch_update_fill(struct launch_update *update,
+                                      const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     struct zepi_launch_record *record;
     ur_result_t result = UR_RESULT_SUCCESS;
-    if (update->numNewMemObjArgs > 0)
-        result = set_mem_arguments(draft, update);
-    if (result == UR_RESULT_SUCCESS && update->numNewPointerArgs > 0)
-        result = set_pointer_arguments(draft, update);
-    if (result == UR_RESULT_SUCCESS && update->numNewValueArgs > 0)
-        result = set_value_arguments(draft, update);
-    result = result ?: set_sizes(draft, update);
+    if (desc->numNewMemObjArgs > 0)
+        result = set_mem_arguments(update, desc);
+    if (result == UR_RESULT_SUCCESS && desc->numNewPointerArgs > 0)
+        result = set_pointer_arguments(update, desc);
+    if (result == UR_RESULT_SUCCESS && desc->numNewValueArgs > 0)
+        result = set_value_arguments(update, desc);
+    result = result ?: set_sizes(update, desc);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t made = zepi_graph_make_launch(
-        draft->graph, &draft->launch, zepi_graph_update_launch(draft->command), &record);
+        update->graph, &update->launch, zepi_graph_update_launch(update->command), &record);
     if (made != ZEPI_SUCCESS)
         return zepi_ur_fail_launch(made);
-    zepi_graph_update_put(draft->command, record);
+    zepi_graph_update_put(update->command, record);
     return UR_RESULT_SUCCESS;
 }
 
@@ -247,19 +245,19 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
 
 // One update of a call, with the graph's mutex.
 static ur_result_t add_update(struct zepi_graph *graph,
-                              const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+                              const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    ur_result_t result = check_command(graph, update->hCommand);
+    ur_result_t result = check_command(graph, desc->hCommand);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct draft draft;
-    draft.graph = graph;
-    draft.command = command_of(update->hCommand);
-    result = draft_init(&draft, update);
+    struct launch_update update;
+    update.graph = graph;
+    update.command = command_of(desc->hCommand);
+    result = launch_update_init(&update, desc);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    result = draft_fill(&draft, update);
-    zepi_launch_room_finish(&draft.room, &draft.launch);
+    result = launch_update_fill(&update, desc);
+    zepi_launch_room_finish(&update.room, &update.launch);
     return result;
 }
 
@@ -277,15 +275,14 @@ static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
 // The memory of buffers on the graph's device is made before the graph's mutex is taken, under
 // which nothing waits.
 static ur_result_t make_places(const struct zepi_graph *graph,
-                               const ur_exp_command_buffer_update_kernel_launch_desc_t *update)
+                               const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     struct zepi_arg arg;
     struct zepi_arg_use use;
     ur_result_t result = UR_RESULT_SUCCESS;
     for (uint32_t i = 0;
-         update->pNewMemObjArgList && i < update->numNewMemObjArgs && result == UR_RESULT_SUCCESS;
-         i++)
-        result = zepi_ur_read_mem_arg(update->pNewMemObjArgList[i].hNewMemObjArg, graph->context,
+         desc->pNewMemObjArgList && i < desc->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++)
+        result = zepi_ur_read_mem_arg(desc->pNewMemObjArgList[i].hNewMemObjArg, graph->context,
                                       graph->device, &arg, &use);
     return result;
 }

@@ -13,7 +13,7 @@ static inline struct zepi_physical_memory *zepi_ur_physical_memory(ur_physical_m
 }
 
 ur_result_t zepi_ur_check_physical_memory(ur_physical_mem_handle_t handle);
-// And is one of the context, which has been checked.
+// Checks that it is of the context, too, which has been checked.
 ur_result_t zepi_ur_check_physical_memory_in(ur_context_handle_t context,
                                              ur_physical_mem_handle_t handle);
 

@@ -57,8 +57,8 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
     return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_SIZE, UR_RESULT_ERROR_INVALID_USM_SIZE);
 }
 
-// Of an allocation that the core refused. It is asked for once more, for the error that the header
-// wants; without memory that would be one more wait for it.
+// The code of an allocation that the core refused. It is asked for again, for the error that the
+// header wants; without memory that would be one more wait for it.
 static __attribute__((cold, noinline)) ur_result_t
 usm_allocate_refused(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_kind_t kind,
                      const ur_usm_desc_t *desc, size_t size, void **out, zepi_result_t refused)

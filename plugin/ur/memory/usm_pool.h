@@ -15,7 +15,7 @@ static inline ur_result_t zepi_ur_check_usm_pool(ur_usm_pool_handle_t handle)
 {
     return zepi_ur_check(handle, &zepi_pool_type, UR_RESULT_ERROR_INVALID_VALUE);
 }
-// The same, of the context, for an allocation; NULL is none.
+// A pool of the context, for an allocation; NULL is none.
 ur_result_t zepi_ur_check_usm_pool_of(ur_usm_pool_handle_t handle,
                                       const struct zepi_context *context);
 

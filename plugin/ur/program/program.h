@@ -20,7 +20,7 @@ struct zepi_ur_program {
     struct zepi_module *loaded;
     ur_program_build_status_t status;
     char *options; // owned; of the last operation; NULL: none
-    // Of a failure; a success has its logs in the module. Owned list of owned texts, one a device
+    // Logs of a failure; a success has its in the module. Owned list of owned texts, one a device
     // of the context; each, and the list, may be NULL.
     char **device_logs;
 };

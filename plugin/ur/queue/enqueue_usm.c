@@ -52,7 +52,7 @@ enqueue_memcpy_plain(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, siz
     return zepi_ur_result(zepi_queue_copy_end(queue, pDst, pSrc, size));
 }
 
-// The same, and waits: for the queue, if that is in order, else for an event.
+// A copy without events that waits: for the queue if that is in order, else for an event.
 static __attribute__((noinline)) ur_result_t
 enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, size_t size)
 {

@@ -29,7 +29,7 @@ static ur_result_t get_info_event_status(struct zepi_event *event, const struct 
                                                                        : UR_EVENT_STATUS_SUBMITTED);
 }
 
-// Of a reusable event, the one that signalled it last.
+// A reusable event belongs to the queue that signalled it last.
 static ur_result_t get_info_event_queue(struct zepi_event *event, const struct zepi_ur_info *info)
 {
     struct zepi_event *signal = zepi_event_take_signal(event);
