@@ -12,6 +12,7 @@
 #include "program/build/build_key.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -105,6 +106,18 @@ static bool code_store_load(void *self, const struct zepi_key *key,
     return is_loaded;
 }
 
+// After a build: says once why the disk has no part in this process. A missing folder may be made.
+static void note_unused_disk(void)
+{
+    static atomic_flag is_noted = ATOMIC_FLAG_INIT;
+    const enum zepi_cache_folder_state state = zepi_disk_state(disk);
+    if (state == ZEPI_CACHE_FOLDER_USABLE || state == ZEPI_CACHE_FOLDER_MISSING ||
+        atomic_flag_test_and_set(&is_noted))
+        return;
+    zepi_log(ZEPI_LOG_NOTICE, "the cache on disk is not used: %s: %s", zepi_disk_path(disk),
+             zepi_cache_folder_describe(state));
+}
+
 // A stored result was compiled just now.
 static void code_store_store(void *self, const struct zepi_key *key,
                              const struct zepi_build_record *record)
@@ -117,6 +130,8 @@ static void code_store_store(void *self, const struct zepi_key *key,
         shared_library->ops->store(shared, store_key, record);
     if (store_key && disk)
         zepi_disk_store_ops.store(disk, store_key, record);
+    if (disk)
+        note_unused_disk();
     zepi_key_finish(&space);
 }
 
@@ -124,6 +139,9 @@ static void code_store_abandon(void *self, const struct zepi_key *key)
 {
     struct zepi_key space;
     (void)self;
+    // Code of a compiler that the disk has no record of is not kept at all.
+    if (disk)
+        note_unused_disk();
     if (!shared)
         return;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);

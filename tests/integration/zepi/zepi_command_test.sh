@@ -128,6 +128,11 @@ json "$zepi" cache clear --json
 expect 0 'not there yet' "$zepi" cache show --folder "$scratch/none"
 mkdir "$scratch/open" && chmod 777 "$scratch/open"
 expect 1 'writable by group or others' "$zepi" cache clear --folder "$scratch/open"
+# A process says once that it does not use such a folder, and why, unless ZEPI_LOG=off.
+unused="zepi: error: the cache on disk is not used: $scratch/open: writable by group or others"
+said() { "$@" "$zepi" build "$data/scaled_copy.spv" --cpu 2>&1 | grep -c -F "$unused"; }
+[ "$(said env ZEPI_CACHE_DIR="$scratch/open")" = 1 ] || fail "expected once '$unused'"
+[ "$(said env ZEPI_CACHE_DIR="$scratch/open" ZEPI_LOG=off)" = 0 ] || fail 'a line in spite of ZEPI_LOG=off'
 expect 1 'writable by group or others' "$zepi" cache verify --folder "$scratch/open"
 expect 1 'there is no folder' env -u ZEPI_CACHE_DIR -u XDG_CACHE_HOME -u HOME "$zepi" cache show
 # Objects: compiled, linked, joined, shown.
@@ -185,6 +190,6 @@ expect 1 'no multiple' "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled
     --local 3 --arg buffer:i32:4 --arg buffer:i32:4
 expect 2 'expected' "$zepi" run "$data/negate.spv" --cpu --kernel negate --global 4 --arg what
 expect 2 '--kernel and --global' "$zepi" run "$data/negate.spv" --cpu
-expect 3 'no platform' env ZE_ENABLE_ALT_DRIVERS=/nowhere "$zepi" info
+expect 3 'there is no device' env ZE_ENABLE_ALT_DRIVERS=/nowhere "$zepi" info
 
 [ $failures -eq 0 ]
