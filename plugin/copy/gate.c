@@ -11,22 +11,52 @@
 // ---- Which copies need none ----
 
 enum side {
-    SIDE_USM,      // zepi allocated it
-    SIDE_HOST,     // malloc'ed: the host reads and writes it
-    SIDE_VARIABLE, // a device's: a variable of a module
+    SIDE_USM,    // zepi allocated it
+    SIDE_HOST,   // malloc'ed: the host reads and writes it
+    SIDE_DEVICE, // a device's, where the processor may copy: a variable of a module, or USM
     SIDE_OTHER,
 };
 
-// Asks the driver, unless zepi allocated the memory.
-static enum side classify(struct zepi_context *context, const void *memory, size_t size_bytes)
+#define IP_XE2 (20u << 22)
+#define KIB ((size_t)1024)
+
+static bool has_several_roots(const struct zepi_context *context)
 {
+    for (uint32_t i = 1; i < context->device_count; i++)
+        if (zepi_device_root(context->devices[i]) != zepi_device_root(context->devices[0]))
+            return true;
+    return false;
+}
+
+// Whether the driver copies these bytes of zepi's USM by the processor (quirk processor-copies).
+static bool is_copied_by_processor(const struct zepi_queue *queue, const void *usm,
+                                   size_t size_bytes, bool is_destination)
+{
+    const struct zepi_usm_region *region = zepi_usm_region_find_own(queue->context, usm);
+    const bool is_xe2 = queue->device->ip_version >= IP_XE2;
+    const size_t most_bytes =
+        is_destination ? (is_xe2 ? 10240 : 4096) * KIB : (is_xe2 ? 64 : 1) * KIB;
+    return (queue->device->platform->quirks.bits & ZEPI_QUIRK_PROCESSOR_COPIES) &&
+           !(queue->device->properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED) && region &&
+           atomic_load_explicit(&region->kind, memory_order_relaxed) == ZEPI_USM_DEVICE &&
+           size_bytes <= most_bytes &&
+           (!is_xe2 || has_several_roots(queue->context) ||
+            atomic_load_explicit(&region->export_types, memory_order_relaxed) != 0);
+}
+
+// Asks the driver, unless zepi allocated the memory.
+static enum side classify(const struct zepi_queue *queue, const void *memory, size_t size_bytes,
+                          bool is_destination)
+{
+    struct zepi_context *context = queue->context;
     zepi_usm_info_t info = {.size = sizeof(info)};
     if (zepi_usm_is_known_inside(context, memory, 1))
-        return SIDE_USM;
+        return is_copied_by_processor(queue, memory, size_bytes, is_destination) ? SIDE_DEVICE
+                                                                                 : SIDE_USM;
     if (zepi_usm_get_info(context, memory, &info) != ZEPI_SUCCESS)
         return SIDE_OTHER;
     if (info.kind == ZEPI_USM_DEVICE)
-        return SIDE_VARIABLE;
+        return SIDE_DEVICE;
     return info.kind == ZEPI_USM_UNKNOWN && zepi_usm_room(context, memory, size_bytes) == SIZE_MAX
                ? SIDE_HOST
                : SIDE_OTHER;
@@ -65,9 +95,9 @@ static zepi_result_t prepare(struct zepi_copy *copy, struct zepi_queue *queue,
     *out_needs_gate = true;
     if (size_bytes == 0 || zepi_queue_is_capturing(queue))
         return ZEPI_SUCCESS;
-    const enum side to = classify(context, destination, size_bytes);
-    const enum side from = classify(context, copy->source, size_bytes);
-    if (to == SIDE_VARIABLE || from == SIDE_VARIABLE) {
+    const enum side to = classify(queue, destination, size_bytes, true);
+    const enum side from = classify(queue, copy->source, size_bytes, false);
+    if (to == SIDE_DEVICE || from == SIDE_DEVICE) {
         *out_needs_gate = false;
         return wait_for_all_before(queue, wait);
     }
@@ -86,7 +116,7 @@ void *zepi_copy_stage_destination(struct zepi_queue *queue, const void *destinat
     struct zepi_context *context = queue->context;
     return (uintptr_t)destination + size_bytes > (uintptr_t)destination &&
                    zepi_usm_is_known_inside(context, source, size_bytes) &&
-                   classify(context, destination, size_bytes) == SIDE_HOST
+                   classify(queue, destination, size_bytes, true) == SIDE_HOST
                ? stage(context, size_bytes)
                : NULL;
 }

@@ -50,6 +50,13 @@ static const struct zepi_quirk table[] = {
     {"untold-asserts", ZEPI_QUIRK_UNTOLD_ASSERTS, INTEL, FIRST_AFTER_22_43, "26.27",
      "none, but not true of every driver",
      "Failed assertions of kernels end the program, and Level Zero has no query for that."},
+    {"processor-copies", ZEPI_QUIRK_PROCESSOR_COPIES, INTEL, FIRST_AFTER_22_43, "26.27",
+     "the submitting thread waits for all that comes before such a copy",
+     "zeCommandListAppendMemoryCopy to an immediate list waits for the wait list and the list, and "
+     "copies by the processor, between memory that the driver did not allocate and memory of a "
+     "device with memory of its own, which the driver does not compress: up to 4 MiB to the device "
+     "(10 from Xe2 on), 1 KiB from it (64). Compressed is memory of Xe2 and later, in contexts of "
+     "one root device, that no other interface may have; variables of modules never are."},
 
     // ---- Lists and events, avoided everywhere ----
     {"reset-writes-to-list", 0, INTEL, 0, "any", "a reference to the list for each such event",

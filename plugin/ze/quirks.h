@@ -17,6 +17,7 @@ enum zepi_quirk_bit {
     ZEPI_QUIRK_TIMES_STAY_ON_DEVICE = 1u << 2,
     ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT = 1u << 3,
     ZEPI_QUIRK_UNTOLD_ASSERTS = 1u << 4,
+    ZEPI_QUIRK_PROCESSOR_COPIES = 1u << 5,
 };
 
 // A driver's workarounds, chosen when it comes up, and constant after that.
@@ -53,8 +54,8 @@ const struct zepi_quirk *zepi_quirk_at(uint32_t index);
 // Listed beside the kernels of a module that takes global addresses (quirk hidden-kernel).
 #define ZEPI_QUIRK_HIDDEN_KERNEL "Intel_Symbol_Table_Void_Program"
 
-// Writes why no driver comes up: the reason of each library that ZE_ENABLE_ALT_DRIVERS names, as the
-// dynamic loader or ze_cpu has it, or advice if it names none.
+// Writes why no driver comes up: the reason of each library that ZE_ENABLE_ALT_DRIVERS names, as
+// the dynamic loader or ze_cpu has it, or advice if it names none.
 void zepi_quirks_explain_no_driver(char *text, size_t size);
 
 // Advice for a program that asks for a GPU, where the driver for the CPU alone is there.
