@@ -25,6 +25,15 @@ zepi_result_t zepi_list_run_wait(struct zepi_list_run *run)
     return zepi_check_ze(ze, "zeFenceHostSynchronize");
 }
 
+// For the next graph, unless it may still be used.
+static void list_run_give_list(const struct zepi_list_run *run, ze_command_list_handle_t list)
+{
+    if (list && run->is_submitted)
+        zepi_ze.zeCommandListDestroy(list);
+    else if (list)
+        zepi_closed_list_give(run->context, run->device, NULL, list);
+}
+
 void zepi_list_run_destroy(struct zepi_list_run *run)
 {
     if (!run)
@@ -35,10 +44,8 @@ void zepi_list_run_destroy(struct zepi_list_run *run)
         zepi_ze.zeFenceDestroy(run->fence);
     if (run->queue)
         zepi_ze.zeCommandQueueDestroy(run->queue);
-    if (run->before)
-        zepi_ze.zeCommandListDestroy(run->before);
-    if (run->after)
-        zepi_ze.zeCommandListDestroy(run->after);
+    list_run_give_list(run, run->before);
+    list_run_give_list(run, run->after);
     zepi_free(run);
 }
 
