@@ -7,7 +7,8 @@
 #include "ze/ze.h"
 
 static zepi_result_t check_group_size(const struct zepi_device_kernel *device_kernel,
-                                      const struct zepi_device *device, const uint32_t group[3])
+                                      const struct zepi_device *device, uint32_t work_dim,
+                                      const uint32_t group[3])
 {
     const ze_device_compute_properties_t *compute = &device->compute;
     const ze_kernel_properties_t *properties = &device_kernel->properties;
@@ -28,11 +29,11 @@ static zepi_result_t check_group_size(const struct zepi_device_kernel *device_ke
             ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
             "a group of %u x %u x %u has %llu work-items, the device takes at most %u", group[0],
             group[1], group[2], (unsigned long long)total, compute->maxTotalGroupSize);
-    for (int i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < work_dim; i++) {
         if (most[i] > 0 && group[i] > most[i])
             return zepi_fail_about(
                 ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
-                "the group size is %u in dimension %d, the device takes at most %u", group[i], i,
+                "the group size is %u in dimension %u, the device takes at most %u", group[i], i,
                 most[i]);
     }
     return ZEPI_SUCCESS;
@@ -76,21 +77,23 @@ static zepi_result_t suggest_group_size(struct zepi_work_size *size,
     return result;
 }
 
-static zepi_result_t count_groups(struct zepi_work_size *size, const size_t global[3])
+static zepi_result_t count_groups(struct zepi_work_size *size, uint32_t work_dim,
+                                  const size_t global[3])
 {
     uint32_t *counts = &size->count.groupCountX;
     static_assert(sizeof(size->count) == 3 * sizeof(*counts), "one count a dimension");
-    for (int i = 0; i < 3; i++) {
+    size->count = (ze_group_count_t){1, 1, 1};
+    for (uint32_t i = 0; i < work_dim; i++) {
         const size_t count = global[i] / size->group[i];
         if (global[i] % size->group[i] != 0)
             return zepi_fail_about(
                 ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
-                "the global size %zu in dimension %d is no multiple of the group size "
+                "the global size %zu in dimension %u is no multiple of the group size "
                 "%u",
                 global[i], i, size->group[i]);
         if (count > UINT32_MAX)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "the global size %zu in dimension %d makes %zu groups of %u, beyond "
+                             "the global size %zu in dimension %u makes %zu groups of %u, beyond "
                              "32 bits",
                              global[i], i, count, size->group[i]);
         counts[i] = (uint32_t)count;
@@ -132,8 +135,8 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
     if (zeros > 0)
         result = suggest_group_size(size, device_kernel, device, ze, global);
     if (result == ZEPI_SUCCESS)
-        result = check_group_size(device_kernel, device, size->group);
-    return result == ZEPI_SUCCESS ? count_groups(size, global) : result;
+        result = check_group_size(device_kernel, device, work_dim, size->group);
+    return result == ZEPI_SUCCESS ? count_groups(size, work_dim, global) : result;
 }
 
 zepi_result_t zepi_work_offset_init(uint32_t offset[3], const struct zepi_device *device,

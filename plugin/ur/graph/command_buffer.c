@@ -34,9 +34,11 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
 {
     const ur_result_t result = zepi_ur_check_command_buffer(append->handle);
     append->graph = zepi_ur_command_buffer(append->handle);
-    const ur_result_t lists = result == UR_RESULT_SUCCESS ? check_lists(append) : result;
-    if (lists != UR_RESULT_SUCCESS)
-        return lists;
+    return result ?: check_lists(append);
+}
+
+ur_result_t zepi_ur_append_check_graph(const struct zepi_ur_append *append)
+{
     const zepi_result_t checked =
         zepi_graph_check_add(append->graph, append->wait_count, append->waits);
     return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : fail_graph(checked);

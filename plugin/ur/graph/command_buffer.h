@@ -64,6 +64,8 @@ struct zepi_ur_append {
     }
 
 ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append);
+// Whether the graph takes a command, ahead of zepi_ur_append_end, for what cannot be undone.
+ur_result_t zepi_ur_append_check_graph(const struct zepi_ur_append *append);
 // NULL without memory (noted).
 struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *append,
                                                enum zepi_graph_command_kind kind);

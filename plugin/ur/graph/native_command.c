@@ -121,6 +121,7 @@ ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
         result = zepi_ur_check_command_buffer(hChildCommandBuffer);
     if (result == UR_RESULT_SUCCESS && !pfnNativeCommand)
         result = zepi_ur_refuse_null("pfnNativeCommand");
+    result = result ?: zepi_ur_append_check_graph(&append);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_NATIVE);

@@ -246,7 +246,8 @@ static size_t enqueue_markers(zepi_queue_t queue, zepi_event_t gate)
 // Their memory is given back with queue and context, but for what is kept for the next ones.
 FOR_ALL_KINDS(queue, is_given_many_markers_for_hundreds_of_bytes_each)
 {
-    const size_t most_bytes = kind->newer ? 1000 : 5000;
+    const size_t most_bytes =
+        kind->newer ? 1000 : 5600; // of which an event of Intel's driver takes most
     queue_set_up(kind->flags, kind->newer);
     zepi_context_t context;
     zepi_queue_t queue;
