@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 // A store of build results on a server that many machines share: Redis or Valkey. README.md has the
-// format, how one process builds while the others wait, and what makes a record or a server
-// unusable. Thread-safe. Each operation has a connection of its own. Nothing here fails a build.
+// format, the claim of the one process that builds while others wait, and the reasons why a record
+// or a server is not used. Thread-safe. Each operation has a connection of its own. Nothing here fails a build.
 
 struct zepi_shared; // opaque
 

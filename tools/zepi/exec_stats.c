@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "exec_stats.h"
+#include "file_bytes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -58,17 +59,6 @@ static int end_as(int status)
     return 128 + WTERMSIG(status);
 }
 
-static void print_reports(const char *path)
-{
-    char text[4096];
-    size_t length;
-    FILE *file = fopen(path, "re");
-    while (file && (length = fread(text, 1, sizeof(text), file)) > 0)
-        fwrite(text, 1, length, stderr);
-    if (file)
-        fclose(file);
-}
-
 int exec_with_stats(exec_start_fn *start, enum host_driver driver, char *const program[],
                     const char *file)
 {
@@ -93,7 +83,7 @@ int exec_with_stats(exec_start_fn *start, enum host_driver driver, char *const p
     const bool is_known = stat(path, &after) != 0 || S_ISREG(after.st_mode);
     const bool has_run = !WIFEXITED(status) || WEXITSTATUS(status) < 126;
     if (descriptor >= 0)
-        print_reports(own);
+        file_show(own);
     if (is_known && after.st_size == before.st_size && has_run)
         fprintf(stderr,
                 "zepi: %s: no process used zepi, or the one that did ended by a signal or "

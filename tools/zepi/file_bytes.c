@@ -59,3 +59,14 @@ bool file_write(const char *path, const void *bytes, size_t size_bytes)
     const bool is_closed = is_output ? fflush(file) == 0 : fclose(file) == 0;
     return (is_written && is_closed) || fail(path, error);
 }
+
+void file_show(const char *path)
+{
+    char text[4096];
+    size_t length;
+    FILE *file = fopen(path, "re");
+    while (file && (length = fread(text, 1, sizeof(text), file)) > 0)
+        fwrite(text, 1, length, stderr);
+    if (file)
+        fclose(file);
+}

@@ -16,5 +16,7 @@ struct file_bytes {
 bool file_read(const char *path, struct file_bytes *out_file);
 // "-" is standard output.
 bool file_write(const char *path, const void *bytes, size_t size_bytes);
+// Copies a file to stderr, as far as it can be read.
+void file_show(const char *path);
 
 #endif

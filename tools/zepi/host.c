@@ -36,6 +36,11 @@ bool host_choose(enum host_driver *driver, enum host_driver choice)
     return true;
 }
 
+bool host_choose_intel(enum host_driver *driver, const char *product)
+{
+    return intel_driver_choose_product(product) && host_choose(driver, HOST_DRIVER_INTEL);
+}
+
 int host_load_plugin(void)
 {
     char path[PATH_MAX];

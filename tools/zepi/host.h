@@ -25,6 +25,10 @@ void host_keep_arguments(char *const arguments[]);
 // are there. With --intel-driver this program starts once more.
 bool host_choose(enum host_driver *driver, enum host_driver choice);
 
+// The same for --intel-driver[=PRODUCT], of which `product` is the word, or NULL. False also if
+// there is no such product.
+bool host_choose_intel(enum host_driver *driver, const char *product);
+
 // The plugin's table, after host_load.
 extern zepi_plugin_t zepi;
 

@@ -172,7 +172,7 @@ static inline bool sizes_are_right(uint32_t work_dim, const size_t *global, cons
             (local[0] > 0 && (work_dim < 2 || local[1] > 0) && (work_dim < 3 || local[2] > 0)));
 }
 
-// Says what is wrong with a launch.
+// The reason why a launch is refused.
 static __attribute__((cold, noinline)) ur_result_t
 refuse_launch(uint32_t work_dim, const size_t *global, const size_t *local)
 {

@@ -166,13 +166,6 @@ struct shim_mi_atomic {
     uint32_t low[2], high[2]; // of two operands
 };
 
-// As it is without data.
-struct shim_mi_atomic_without_data {
-    uint32_t length : 8, operation : 5, is_quad : 1, : 2, returns_old : 1, : 1, has_data : 1, : 4,
-        opcode : 6, type : 3;
-    uint32_t address[2];
-};
-
 #define SHIM_ATOMIC_INCREMENT 5u
 
 struct shim_mi_batch_buffer_start {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
 #include "../host.h"
-#include "../intel_driver.h"
 #include "../scratch.h"
 #include "counts.h"
 #include "growth.h"
@@ -204,9 +203,7 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
         setenv("DRM_SHIM_INLINE", "1", 1);
         setenv("DRM_SHIM_EXEC", "0", 1);
         bench->driver = HOST_DRIVER_INTEL;
-        return intel_driver_choose_product(optarg) && host_choose(driver, HOST_DRIVER_INTEL)
-                   ? EXIT_OK
-                   : EXIT_USAGE;
+        return host_choose_intel(driver, optarg) ? EXIT_OK : EXIT_USAGE;
     case 'G':
         bench->driver = HOST_DRIVER_GPU;
         return host_choose(driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;

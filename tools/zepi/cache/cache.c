@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
 #include "../host.h"
-#include "../intel_driver.h"
 #include "cache/disk/disk.h"
 #include "cache/disk/disk_care.h"
 #include "cache_move.h"
@@ -501,9 +500,7 @@ static int read_option(struct care *care, int option)
     case 'g':
         return host_choose(&care->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
     case 'I':
-        return intel_driver_choose_product(optarg) && host_choose(&care->driver, HOST_DRIVER_INTEL)
-                   ? EXIT_OK
-                   : EXIT_USAGE;
+        return host_choose_intel(&care->driver, optarg) ? EXIT_OK : EXIT_USAGE;
     case 'h':
         fputs(usage, stdout);
         exit(EXIT_OK);

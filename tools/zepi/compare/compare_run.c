@@ -2,6 +2,7 @@
 #include "compare.h"
 
 #include "../exec.h"
+#include "../file_bytes.h"
 #include "adapter_probe.h"
 
 #include <errno.h>
@@ -126,17 +127,6 @@ static double seconds(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-static void show_output(const char *path)
-{
-    char text[4096];
-    size_t length;
-    FILE *file = fopen(path, "r");
-    while (file && (length = fread(text, 1, sizeof(text), file)) > 0)
-        fwrite(text, 1, length, stderr);
-    if (file)
-        fclose(file);
-}
-
 static int status_of(int status)
 {
     return received              ? 128 + received
@@ -170,7 +160,7 @@ int compare_run(struct compare *compare, unsigned round, struct compare_way *way
     }
     const int code = status_of(status);
     if (code != 0 && !received) {
-        show_output(places.output);
+        file_show(places.output);
         fprintf(stderr, "zepi compare: round %u, %s start, %s: %s %s %d\n", round + 1,
                 start == COMPARE_FIRST ? "first" : "warm", way->name, compare->program[0],
                 WIFSIGNALED(status) ? "was ended by signal" : "ended with",

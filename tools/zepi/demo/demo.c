@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "demo.h"
 #include "../commands.h"
-#include "../intel_driver.h"
 #include "../scratch.h"
 
 #include <cjson/cJSON.h>
@@ -122,7 +121,7 @@ int command_demo(int argc, char **argv)
                 return EXIT_USAGE;
             break;
         case 'I':
-            if (!intel_driver_choose_product(optarg) || !host_choose(&driver, HOST_DRIVER_INTEL))
+            if (!host_choose_intel(&driver, optarg))
                 return EXIT_USAGE;
             break;
         case 'j':

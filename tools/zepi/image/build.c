@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
-#include "../intel_driver.h"
 #include "compose.h"
 #include "image_file.h"
 #include "show.h"
@@ -77,10 +76,7 @@ static int parse_one(struct build_options *options, int option)
     case 'g':
         return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
     case 'I':
-        return intel_driver_choose_product(optarg) &&
-                       host_choose(&options->driver, HOST_DRIVER_INTEL)
-                   ? EXIT_OK
-                   : EXIT_USAGE;
+        return host_choose_intel(&options->driver, optarg) ? EXIT_OK : EXIT_USAGE;
     case 'j':
         options->is_json = true;
         return EXIT_OK;

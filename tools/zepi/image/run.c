@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
-#include "../intel_driver.h"
 #include "argument.h"
 #include "spec.h"
 
@@ -129,10 +128,7 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
     case 'g':
         return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
     case 'I':
-        return intel_driver_choose_product(optarg) &&
-                       host_choose(&options->driver, HOST_DRIVER_INTEL)
-                   ? EXIT_OK
-                   : EXIT_USAGE;
+        return host_choose_intel(&options->driver, optarg) ? EXIT_OK : EXIT_USAGE;
     case 'j':
         options->is_json = true;
         return EXIT_OK;

@@ -200,12 +200,12 @@ Test(streamer, calculates_with_its_registers)
 Test(streamer, changes_memory_by_atomic_operations)
 {
     *gpu_word(&gpu, RESULT) = 41;
-    const struct shim_mi_atomic_without_data increment = {
+    const struct shim_mi_atomic increment = {
         .length = 1,
         .operation = SHIM_ATOMIC_INCREMENT,
         .opcode = SHIM_MI_ATOMIC,
         .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))}};
-    BATCH_COMMAND(&batch, increment);
+    batch_add(&batch, 3, (const uint32_t *)(const void *)&increment); // it has no data
     batch_end(&batch);
     cr_assert_eq(run(), SHIM_ENDED);
     cr_assert_eq(*gpu_word(&gpu, RESULT), 42);
