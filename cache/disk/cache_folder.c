@@ -30,19 +30,6 @@ static int open_last_folder(const char *path)
     return zepi_sys_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 }
 
-static enum zepi_cache_folder_state state_of_error(int error)
-{
-    switch (error) {
-    case ENOENT:
-        return ZEPI_CACHE_FOLDER_MISSING;
-    case ENOTDIR:
-    case ELOOP:
-        return ZEPI_CACHE_FOLDER_NOT_A_FOLDER;
-    default:
-        return ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
-    }
-}
-
 static enum zepi_cache_folder_state state_of_folder(int fd)
 {
     struct stat info;
@@ -74,7 +61,9 @@ enum zepi_cache_folder_state zepi_cache_folder_open(const char *path,
         fd = open_last_folder(trimmed);
     }
     if (fd < 0)
-        return state_of_error(errno);
+        return errno == ENOENT                      ? ZEPI_CACHE_FOLDER_MISSING
+               : errno == ENOTDIR || errno == ELOOP ? ZEPI_CACHE_FOLDER_NOT_A_FOLDER
+                                                    : ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
     enum zepi_cache_folder_state state = state_of_folder(fd);
     if (state == ZEPI_CACHE_FOLDER_USABLE)
         *out_fd = fd;
@@ -85,19 +74,12 @@ enum zepi_cache_folder_state zepi_cache_folder_open(const char *path,
 
 const char *zepi_cache_folder_describe(enum zepi_cache_folder_state state)
 {
-    switch (state) {
-    case ZEPI_CACHE_FOLDER_USABLE:
-        return "usable";
-    case ZEPI_CACHE_FOLDER_MISSING:
-        return "not there yet";
-    case ZEPI_CACHE_FOLDER_NOT_A_FOLDER:
-        return "no folder, or a symbolic link";
-    case ZEPI_CACHE_FOLDER_FOREIGN:
-        return "owned by another user";
-    case ZEPI_CACHE_FOLDER_WRITABLE:
-        return "writable by group or others";
-    case ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE:
-        return "not accessible";
-    }
-    return "unknown";
+    static const char *const texts[] = {
+        [ZEPI_CACHE_FOLDER_USABLE] = "usable",
+        [ZEPI_CACHE_FOLDER_MISSING] = "not there yet",
+        [ZEPI_CACHE_FOLDER_NOT_A_FOLDER] = "no folder, or a symbolic link",
+        [ZEPI_CACHE_FOLDER_FOREIGN] = "owned by another user",
+        [ZEPI_CACHE_FOLDER_WRITABLE] = "writable by group or others",
+        [ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE] = "not accessible"};
+    return texts[state];
 }

@@ -133,8 +133,8 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
 static void disk_account_for_store(struct zepi_disk *disk, int folder, uint64_t size_bytes,
                                    uint64_t limit_bytes)
 {
-    struct zepi_disk_tally left = {0};
-    struct zepi_disk_tally removed = {0};
+    struct zepi_disk_tally left;
+    struct zepi_disk_tally removed;
     uint64_t stores = atomic_fetch_add_explicit(&disk->stores, 1, memory_order_relaxed);
     uint64_t bytes =
         atomic_fetch_add_explicit(&disk->known_bytes, size_bytes, memory_order_relaxed) +

@@ -11,20 +11,9 @@
 #include <stdint.h>
 
 // A store of build results in a folder, one file a key, shared by any number of processes without
-// locks and without an index. README.md has the file format.
-//
-// - A file is named by its key's digest and the version of the file format. It holds the whole key;
-//   lengths, key and checksum are verified before anything is used. A bad file is unlinked and is a
-//   miss. Files of another format version have other names: they are never read or judged, but
-//   count and age like the rest. Files with names of any other kind are not touched.
-// - The folder is opened and checked (cache_folder.h) for each operation, so that one that vanishes
-//   or changes hands under way is noticed. A missing folder is made at the first store.
-// - Total size is bounded: after a store that exceeds the limit, the files whose last use (time of
-//   modification) is oldest go, down to seven eighths of the limit. Files that other processes
-//   write meanwhile are noticed at the latest every 64 stores.
-// - Temporary files of dead writers are swept at the first store of a process and at each trim.
-//
-// Thread-safe. Nothing here fails a build: an error is a miss, or nothing stored.
+// locks and without an index. README.md has the file format and the reasons. Total size is bounded:
+// files that other processes write are noticed at the latest every 64 stores. Thread-safe. Nothing
+// here fails a build: an error is a miss, or nothing stored.
 
 struct zepi_disk; // opaque
 

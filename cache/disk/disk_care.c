@@ -9,61 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-// Work on a folder that is open and trusted. Returns false if the folder cannot be listed.
-typedef bool folder_work(int folder, void *user);
-
-static enum zepi_cache_folder_state with_disk_folder(const struct zepi_disk *disk,
-                                                     folder_work *work, void *user)
-{
-    int folder;
-    enum zepi_cache_folder_state state =
-        zepi_cache_folder_open(zepi_disk_path(disk), ZEPI_CACHE_FOLDER_EXISTING, &folder);
-    if (state != ZEPI_CACHE_FOLDER_USABLE)
-        return state;
-    if (!work(folder, user))
-        state = ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
-    close(folder);
-    return state;
-}
-
-struct visit {
-    bool (*visit)(void *user, const struct zepi_disk_file *file);
-    void *user;
-};
-
-static bool visit_files(int folder, void *user)
-{
-    const struct visit *visit = user;
-    struct zepi_disk_list list;
-    if (!zepi_disk_list_init(&list, folder))
-        return false;
-    for (size_t i = 0; i < list.count; i++) {
-        const struct zepi_disk_item *item = &list.items[i];
-        const struct zepi_disk_file file = {.name = item->name,
-                                            .kind = item->kind,
-                                            .size_bytes = item->size_bytes,
-                                            .last_use_ns = item->last_use_ns};
-        if (!visit->visit(visit->user, &file))
-            break;
-    }
-    zepi_disk_list_finish(&list);
-    return true;
-}
-
-enum zepi_cache_folder_state
-zepi_disk_for_each(struct zepi_disk *disk,
-                   bool (*visit)(void *user, const struct zepi_disk_file *file), void *user)
-{
-    struct visit all = {visit, user};
-    return with_disk_folder(disk, visit_files, &all);
-}
-
-static void tally_add(struct zepi_disk_tally *tally, uint64_t bytes)
-{
-    tally->files++;
-    tally->bytes += bytes;
-}
-
 // Whether the bytes are a whole record; *out_name is then the name of its key's file.
 static bool is_sound(const void *bytes, size_t size, struct zepi_disk_record_view *out_view,
                      char out_name[ZEPI_DISK_NAME_BYTES])
@@ -74,68 +19,70 @@ static bool is_sound(const void *bytes, size_t size, struct zepi_disk_record_vie
     return true;
 }
 
-// Returns which tally the file belongs to: it is good if it is sound and of the key that its name
-// says.
-static struct zepi_disk_tally *tally_for_record(int folder, const char *name,
-                                                struct zepi_disk_report *report)
+// A file is good if it is sound and of the key that its name says. Returns its bytes, which the
+// caller frees by zepi_sys_free; NULL: it is not good.
+static void *disk_file_read(int folder, struct zepi_disk_file *file)
 {
     char expected[ZEPI_DISK_NAME_BYTES];
     struct zepi_disk_record_view view;
-    void *bytes;
+    void *bytes = NULL;
     size_t size;
-    int error = zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES,
-                                      ZEPI_ATOMIC_FILE_NO_TOUCH, &bytes, &size);
-    if (error != 0)
-        return zepi_atomic_file_is_bad(error) ? &report->bad : &report->unreadable;
-    const bool is_good = is_sound(bytes, size, &view, expected) && strcmp(expected, name) == 0;
-    zepi_sys_free(bytes);
-    return is_good ? &report->good : &report->bad;
-}
-
-struct sound_visit {
-    bool (*visit)(void *user, const struct zepi_disk_sound_file *file);
-    void *user;
-};
-
-// Returns whether to go on.
-static bool visit_if_sound(const struct sound_visit *visit, int folder, const char *name)
-{
-    char expected[ZEPI_DISK_NAME_BYTES];
-    struct zepi_disk_record_view view;
-    void *bytes;
-    size_t size;
-    bool goes_on = true;
-    if (zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES, ZEPI_ATOMIC_FILE_NO_TOUCH,
-                              &bytes, &size) != 0)
-        return true;
-    if (is_sound(bytes, size, &view, expected) && strcmp(expected, name) == 0)
-        goes_on = visit->visit(visit->user, &(struct zepi_disk_sound_file){
-                                                name, bytes, size, view.key, view.key_size});
-    zepi_sys_free(bytes);
-    return goes_on;
-}
-
-static bool visit_sound_files(int folder, void *user)
-{
-    struct zepi_disk_list list;
-    bool goes_on = true;
-    if (!zepi_disk_list_init(&list, folder))
-        return false;
-    for (size_t i = 0; i < list.count && goes_on; i++) {
-        if (list.items[i].kind == ZEPI_DISK_FILE_RESULT)
-            goes_on = visit_if_sound(user, folder, list.items[i].name);
+    const int error = zepi_atomic_file_read(folder, file->name, ZEPI_DISK_MAX_FILE_BYTES,
+                                            ZEPI_ATOMIC_FILE_NO_TOUCH, &bytes, &size);
+    if (error == 0 && is_sound(bytes, size, &view, expected) && strcmp(expected, file->name) == 0) {
+        file->size_bytes = size;
+        file->bytes = bytes;
+        file->key = view.key;
+        file->key_size = view.key_size;
+        return bytes;
     }
-    zepi_disk_list_finish(&list);
-    return true;
+    file->kind = error == 0 || zepi_atomic_file_is_bad(error) ? ZEPI_DISK_FILE_BAD
+                                                              : ZEPI_DISK_FILE_UNREADABLE;
+    zepi_sys_free(bytes);
+    return NULL;
 }
 
 enum zepi_cache_folder_state
-zepi_disk_for_each_sound(struct zepi_disk *disk,
-                         bool (*visit)(void *user, const struct zepi_disk_sound_file *file),
-                         void *user)
+zepi_disk_for_each(struct zepi_disk *disk, enum zepi_disk_visit mode,
+                   bool (*visit)(void *user, const struct zepi_disk_file *file), void *user)
 {
-    struct sound_visit all = {visit, user};
-    return with_disk_folder(disk, visit_sound_files, &all);
+    struct zepi_disk_list list = {0};
+    bool goes_on = true;
+    int folder;
+    enum zepi_cache_folder_state state =
+        zepi_cache_folder_open(zepi_disk_path(disk), ZEPI_CACHE_FOLDER_EXISTING, &folder);
+    if (state != ZEPI_CACHE_FOLDER_USABLE)
+        return state;
+    if (!zepi_disk_list_init(&list, folder))
+        state = ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
+    for (size_t i = 0; i < list.count && goes_on; i++) {
+        struct zepi_disk_file *file = &list.files[i];
+        void *bytes = NULL;
+        if (mode != ZEPI_DISK_LIST && file->kind == ZEPI_DISK_FILE_RESULT)
+            bytes = disk_file_read(folder, file);
+        goes_on = visit(user, file);
+        zepi_sys_free(bytes);
+        if (mode == ZEPI_DISK_REMOVE_BAD && file->kind == ZEPI_DISK_FILE_BAD)
+            (void)zepi_sys_unlink(folder, file->name);
+    }
+    zepi_disk_list_finish(&list);
+    close(folder);
+    return state;
+}
+
+bool zepi_disk_report_add(void *report, const struct zepi_disk_file *file)
+{
+    struct zepi_disk_tally *tally = &((struct zepi_disk_report *)report)->of[file->kind];
+    tally->files++;
+    tally->bytes += file->size_bytes;
+    return true;
+}
+
+enum zepi_cache_folder_state zepi_disk_count(struct zepi_disk *disk, enum zepi_disk_visit mode,
+                                             struct zepi_disk_report *out_report)
+{
+    *out_report = (struct zepi_disk_report){0};
+    return zepi_disk_for_each(disk, mode, zepi_disk_report_add, out_report);
 }
 
 bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_bytes,
@@ -155,86 +102,18 @@ bool zepi_disk_import(struct zepi_disk *disk, const void *bytes, size_t size_byt
     return error == 0;
 }
 
-struct verification {
-    enum zepi_disk_verify_mode mode;
-    void (*note)(void *user, const char *name, enum zepi_disk_flaw flaw); // NULL: nothing is told
-    void *user;
-    struct zepi_disk_report report;
-};
-
-static void note_flaw(const struct verification *verification, const char *name,
-                      enum zepi_disk_flaw flaw)
-{
-    if (verification->note)
-        verification->note(verification->user, name, flaw);
-}
-
-static void verify_record(struct verification *verification, int folder,
-                          const struct zepi_disk_item *item)
-{
-    struct zepi_disk_report *report = &verification->report;
-    struct zepi_disk_tally *tally = tally_for_record(folder, item->name, report);
-    tally_add(tally, item->size_bytes);
-    if (tally == &report->unreadable)
-        note_flaw(verification, item->name, ZEPI_DISK_FLAW_UNREADABLE);
-    if (tally != &report->bad)
-        return;
-    note_flaw(verification, item->name, ZEPI_DISK_FLAW_BAD);
-    if (verification->mode == ZEPI_DISK_REMOVE_BAD)
-        (void)zepi_sys_unlink(folder, item->name);
-}
-
-static bool verify_files(int folder, void *user)
-{
-    struct verification *verification = user;
-    struct zepi_disk_report *report = &verification->report;
-    struct zepi_disk_list list;
-    if (!zepi_disk_list_init(&list, folder))
-        return false;
-    for (size_t i = 0; i < list.count; i++) {
-        const struct zepi_disk_item *item = &list.items[i];
-        if (item->kind == ZEPI_DISK_FILE_OTHER_VERSION) {
-            tally_add(&report->other_version, item->size_bytes);
-            note_flaw(verification, item->name, ZEPI_DISK_FLAW_OTHER_VERSION);
-        } else if (item->kind == ZEPI_DISK_FILE_TEMPORARY) {
-            tally_add(&report->temporary, item->size_bytes);
-        } else {
-            verify_record(verification, folder, item);
-        }
-    }
-    zepi_disk_list_finish(&list);
-    return true;
-}
-
-enum zepi_cache_folder_state
-zepi_disk_verify(struct zepi_disk *disk, enum zepi_disk_verify_mode mode,
-                 void (*note)(void *user, const char *name, enum zepi_disk_flaw flaw), void *user,
-                 struct zepi_disk_report *out_report)
-{
-    struct verification verification = {.mode = mode, .note = note, .user = user};
-    enum zepi_cache_folder_state state = with_disk_folder(disk, verify_files, &verification);
-    *out_report = verification.report;
-    return state;
-}
-
-struct trimming {
-    uint64_t bytes;
-    struct zepi_disk_tally left;
-    struct zepi_disk_tally removed;
-};
-
-static bool trim_files(int folder, void *user)
-{
-    struct trimming *trimming = user;
-    return zepi_disk_trim_folder(folder, trimming->bytes, trimming->bytes, &trimming->left,
-                                 &trimming->removed);
-}
-
 enum zepi_cache_folder_state zepi_disk_trim(struct zepi_disk *disk, uint64_t bytes,
                                             struct zepi_disk_tally *out_removed)
 {
-    struct trimming trimming = {.bytes = bytes};
-    enum zepi_cache_folder_state state = with_disk_folder(disk, trim_files, &trimming);
-    *out_removed = trimming.removed;
+    struct zepi_disk_tally left;
+    int folder;
+    *out_removed = (struct zepi_disk_tally){0};
+    enum zepi_cache_folder_state state =
+        zepi_cache_folder_open(zepi_disk_path(disk), ZEPI_CACHE_FOLDER_EXISTING, &folder);
+    if (state != ZEPI_CACHE_FOLDER_USABLE)
+        return state;
+    if (!zepi_disk_trim_folder(folder, bytes, bytes, &left, out_removed))
+        state = ZEPI_CACHE_FOLDER_NOT_ACCESSIBLE;
+    close(folder);
     return state;
 }

@@ -6,65 +6,32 @@
 #include "cache/disk/disk_list.h"
 
 // Looking after a disk store: lists, verifies, trims, takes files elsewhere. Any thread, while
-// other processes use the folder.
+// other processes use the folder. A missing folder is an empty one.
 
-struct zepi_disk_file {
-    const char *name; // borrowed for the call
-    enum zepi_disk_file_kind kind;
-    uint64_t size_bytes;
-    int64_t last_use_ns; // since the epoch
+enum zepi_disk_visit {
+    ZEPI_DISK_LIST,
+    ZEPI_DISK_READ,       // and verifies files of this format version
+    ZEPI_DISK_REMOVE_BAD, // and unlinks those that are bad, after their visit
 };
 
-// Calls `visit` for each file, in no order. `visit` returns whether to go on. Returns the folder's
-// state; nothing is visited unless it is usable. Here and below, a missing folder is an empty one.
+// Calls `visit` for each file, in no order; the file is borrowed for the call. `visit` returns
+// whether to go on. Returns the folder's state; nothing is visited unless it is usable.
 enum zepi_cache_folder_state
-zepi_disk_for_each(struct zepi_disk *disk,
+zepi_disk_for_each(struct zepi_disk *disk, enum zepi_disk_visit mode,
                    bool (*visit)(void *user, const struct zepi_disk_file *file), void *user);
 
+// Files by kind. Those that were not read are results.
 struct zepi_disk_report {
-    struct zepi_disk_tally good;
-    struct zepi_disk_tally bad;
-    struct zepi_disk_tally other_version; // not judged
-    struct zepi_disk_tally temporary;
-    struct zepi_disk_tally unreadable; // for now: no permission, no descriptors, ...
+    struct zepi_disk_tally of[ZEPI_DISK_FILE_KINDS];
 };
 
-// Why a file is not used.
-enum zepi_disk_flaw {
-    ZEPI_DISK_FLAW_BAD,
-    ZEPI_DISK_FLAW_OTHER_VERSION,
-    ZEPI_DISK_FLAW_UNREADABLE,
-};
+// A `visit` that adds the file to a report.
+bool zepi_disk_report_add(void *report, const struct zepi_disk_file *file);
 
-enum zepi_disk_verify_mode {
-    ZEPI_DISK_KEEP_BAD,
-    ZEPI_DISK_REMOVE_BAD,
-};
+enum zepi_cache_folder_state zepi_disk_count(struct zepi_disk *disk, enum zepi_disk_visit mode,
+                                             struct zepi_disk_report *out_report);
 
-// Reads and verifies every file of this format version. Calls `note`, unless it is NULL, for each
-// file with a flaw; the name is borrowed for the call.
-enum zepi_cache_folder_state
-zepi_disk_verify(struct zepi_disk *disk, enum zepi_disk_verify_mode mode,
-                 void (*note)(void *user, const char *name, enum zepi_disk_flaw flaw), void *user,
-                 struct zepi_disk_report *out_report);
-
-// A file that was found sound.
-struct zepi_disk_sound_file {
-    const char *name;
-    const void *bytes; // all of the file
-    size_t size_bytes;
-    const uint8_t *key;
-    size_t key_size;
-};
-
-// Reads the files of this format version and calls `visit` for each sound one, in no order. The
-// file that it gets is borrowed for the call. `visit` returns whether to go on.
-enum zepi_cache_folder_state
-zepi_disk_for_each_sound(struct zepi_disk *disk,
-                         bool (*visit)(void *user, const struct zepi_disk_sound_file *file),
-                         void *user);
-
-// Stores the bytes of such a file, from elsewhere, if they are sound: their contents are believed,
+// Stores the bytes of a sound file, from elsewhere, if they are sound: their contents are believed,
 // and their code will be run. Makes a missing folder. *out_is_sound: whether they are. Returns
 // false if they could not be stored; for sound ones errno has the reason, unless it is the folder's
 // state.

@@ -44,32 +44,32 @@ static bool disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind
     return true;
 }
 
-static bool disk_list_add(struct zepi_disk_list *list, const struct zepi_disk_item *item)
+static bool disk_list_add(struct zepi_disk_list *list, const struct zepi_disk_file *file)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct zepi_disk_item *items = zepi_sys_allocate(capacity * sizeof(*items));
-        if (!items)
+        struct zepi_disk_file *files = zepi_sys_allocate(capacity * sizeof(*files));
+        if (!files)
             return false;
         if (list->count > 0)
-            memcpy(items, list->items, list->count * sizeof(*items));
-        zepi_sys_free(list->items);
-        list->items = items;
+            memcpy(files, list->files, list->count * sizeof(*files));
+        zepi_sys_free(list->files);
+        list->files = files;
         list->capacity = capacity;
     }
-    list->items[list->count++] = *item;
-    list->bytes += item->size_bytes;
+    list->files[list->count++] = *file;
+    list->bytes += file->size_bytes;
     return true;
 }
 
 // Returns false if the file vanished or is a folder.
-static bool disk_item_read_times(int folder, struct zepi_disk_item *item)
+static bool disk_file_read_times(int folder, struct zepi_disk_file *file)
 {
     struct stat info;
-    if (zepi_sys_stat_at(folder, item->name, &info) != 0 || S_ISDIR(info.st_mode))
+    if (zepi_sys_stat_at(folder, file->name, &info) != 0 || S_ISDIR(info.st_mode))
         return false;
-    item->size_bytes = (uint64_t)info.st_size;
-    item->last_use_ns =
+    file->size_bytes = (uint64_t)info.st_size;
+    file->last_use_ns =
         (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + (int64_t)info.st_mtim.tv_nsec;
     return true;
 }
@@ -82,11 +82,11 @@ bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder)
     if (!listing)
         return false;
     while ((at = readdir(listing))) {
-        struct zepi_disk_item item;
-        if (!disk_name_parse(at->d_name, &item.kind))
+        struct zepi_disk_file file = {0};
+        if (!disk_name_parse(at->d_name, &file.kind))
             continue;
-        memcpy(item.name, at->d_name, strlen(at->d_name) + 1);
-        if (disk_item_read_times(folder, &item) && !disk_list_add(&list, &item))
+        memcpy(file.name, at->d_name, strlen(at->d_name) + 1);
+        if (disk_file_read_times(folder, &file) && !disk_list_add(&list, &file))
             goto no_memory;
     }
     closedir(listing);
@@ -101,21 +101,21 @@ no_memory:
 
 void zepi_disk_list_finish(struct zepi_disk_list *list)
 {
-    zepi_sys_free(list->items);
+    zepi_sys_free(list->files);
     *list = (struct zepi_disk_list){0};
 }
 
 static int compare_last_use(const void *a, const void *b)
 {
-    int64_t use_a = ((const struct zepi_disk_item *)a)->last_use_ns;
-    int64_t use_b = ((const struct zepi_disk_item *)b)->last_use_ns;
+    int64_t use_a = ((const struct zepi_disk_file *)a)->last_use_ns;
+    int64_t use_b = ((const struct zepi_disk_file *)b)->last_use_ns;
     return (use_a > use_b) - (use_a < use_b);
 }
 
-static bool item_was_used_since(int folder, const struct zepi_disk_item *item)
+static bool file_was_used_since(int folder, const struct zepi_disk_file *file)
 {
-    struct zepi_disk_item now = *item;
-    return disk_item_read_times(folder, &now) && now.last_use_ns != item->last_use_ns;
+    struct zepi_disk_file now = *file;
+    return disk_file_read_times(folder, &now) && now.last_use_ns != file->last_use_ns;
 }
 
 bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_bytes,
@@ -124,33 +124,30 @@ bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_byt
     struct zepi_disk_list list;
     if (!zepi_disk_list_init(&list, folder))
         return false;
-    struct zepi_disk_tally left = {.files = list.count, .bytes = list.bytes};
     struct zepi_disk_tally removed = {0};
     for (size_t i = 0; i < list.count; i++) {
-        struct zepi_disk_item *item = &list.items[i];
-        if (item->kind != ZEPI_DISK_FILE_TEMPORARY || !zepi_atomic_file_sweep(folder, item->name))
+        struct zepi_disk_file *file = &list.files[i];
+        if (file->kind != ZEPI_DISK_FILE_TEMPORARY || !zepi_atomic_file_sweep(folder, file->name))
             continue;
         removed.files++;
-        removed.bytes += item->size_bytes;
+        removed.bytes += file->size_bytes;
     }
     if (list.count > 1)
-        qsort(list.items, list.count, sizeof(*list.items), compare_last_use);
+        qsort(list.files, list.count, sizeof(*list.files), compare_last_use);
     // Everything goes at a limit of 0: empty files, too.
-    bool is_exceeded = limit_bytes == 0 || left.bytes - removed.bytes > limit_bytes;
+    bool is_exceeded = limit_bytes == 0 || list.bytes - removed.bytes > limit_bytes;
     for (size_t i = 0; is_exceeded && i < list.count; i++) {
-        const struct zepi_disk_item *item = &list.items[i];
-        if (target_bytes > 0 && left.bytes - removed.bytes <= target_bytes)
+        const struct zepi_disk_file *file = &list.files[i];
+        if (target_bytes > 0 && list.bytes - removed.bytes <= target_bytes)
             break;
-        if (item->kind == ZEPI_DISK_FILE_TEMPORARY || item_was_used_since(folder, item) ||
-            zepi_sys_unlink(folder, item->name) != 0)
+        if (file->kind == ZEPI_DISK_FILE_TEMPORARY || file_was_used_since(folder, file) ||
+            zepi_sys_unlink(folder, file->name) != 0)
             continue;
         removed.files++;
-        removed.bytes += item->size_bytes;
+        removed.bytes += file->size_bytes;
     }
+    *out_left = (struct zepi_disk_tally){list.count - removed.files, list.bytes - removed.bytes};
+    *out_removed = removed;
     zepi_disk_list_finish(&list);
-    out_left->files += left.files - removed.files;
-    out_left->bytes += left.bytes - removed.bytes;
-    out_removed->files += removed.files;
-    out_removed->bytes += removed.bytes;
     return true;
 }

@@ -14,6 +14,10 @@ enum zepi_disk_file_kind {
     ZEPI_DISK_FILE_RESULT,        // of this format version
     ZEPI_DISK_FILE_OTHER_VERSION, // of another
     ZEPI_DISK_FILE_TEMPORARY,     // being written, or left by a dead writer
+    // Results that were read:
+    ZEPI_DISK_FILE_BAD,
+    ZEPI_DISK_FILE_UNREADABLE, // for now: no permission, no descriptors, ...
+    ZEPI_DISK_FILE_KINDS,
 };
 
 struct zepi_disk_tally {
@@ -26,19 +30,23 @@ enum { ZEPI_DISK_NAME_BYTES = 96 };
 // The name of a key's file in this format version.
 void zepi_disk_name_of(struct zepi_digest digest, char out_name[ZEPI_DISK_NAME_BYTES]);
 
-struct zepi_disk_item {
+struct zepi_disk_file {
     char name[ZEPI_DISK_NAME_BYTES];
     enum zepi_disk_file_kind kind;
     uint64_t size_bytes;
-    int64_t last_use_ns;
+    int64_t last_use_ns; // since the epoch
+    // All of a result that was read and is sound, and the key in it; NULL: it was not.
+    const void *bytes;
+    const uint8_t *key;
+    size_t key_size;
 };
 
 // All zeroes is an empty list.
 struct zepi_disk_list {
-    struct zepi_disk_item *items; // owned
+    struct zepi_disk_file *files; // owned
     size_t count;
     size_t capacity;
-    uint64_t bytes; // sum of the items' sizes
+    uint64_t bytes; // sum of the files' sizes
 };
 
 // Lists the store's files. Files that vanish meanwhile are left out. Returns false, with nothing to
@@ -48,7 +56,7 @@ void zepi_disk_list_finish(struct zepi_disk_list *list);
 
 // Sweeps leftovers; then, if the rest is more than `limit_bytes`, unlinks files, oldest use first,
 // until at most `target_bytes` are left. A file used since it was listed is passed over. Returns
-// false if the folder cannot be listed. *out_left and *out_removed are added to.
+// false if the folder cannot be listed.
 bool zepi_disk_trim_folder(int folder, uint64_t limit_bytes, uint64_t target_bytes,
                            struct zepi_disk_tally *out_left, struct zepi_disk_tally *out_removed);
 

@@ -61,11 +61,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
         fuzz_require(size_bytes < MAGIC_BYTES);
         return 0;
     }
-    (void)zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
-    fuzz_require(report.bad.files == 0 && report.good.files <= imported.good.files &&
-                 (report.good.files > 0) == (imported.good.files > 0));
+    (void)zepi_disk_count(disk, ZEPI_DISK_READ, &report);
+    fuzz_require(report.of[ZEPI_DISK_FILE_BAD].files == 0 &&
+                 report.of[ZEPI_DISK_FILE_RESULT].files <= imported.good.files &&
+                 (report.of[ZEPI_DISK_FILE_RESULT].files > 0) == (imported.good.files > 0));
     fuzz_require(cache_export(disk, "/dev/null", &state, &exported) &&
-                 exported.files == report.good.files);
+                 exported.files == report.of[ZEPI_DISK_FILE_RESULT].files);
     (void)zepi_disk_trim(disk, 0, &removed);
     return 0;
 }

@@ -148,14 +148,17 @@ static bool sweep_leaves_only_good_files(void)
     struct zepi_disk_report before;
     struct zepi_disk_report after;
     struct zepi_disk_tally removed;
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &before);
+    zepi_disk_count(disk, ZEPI_DISK_READ, &before);
     zepi_disk_trim(disk, UINT64_MAX, &removed);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &after);
+    zepi_disk_count(disk, ZEPI_DISK_READ, &after);
     zepi_disk_destroy(disk);
     printf("good %llu, bad %llu, leftovers %llu, after a sweep %llu\n",
-           (unsigned long long)after.good.files, (unsigned long long)before.bad.files,
-           (unsigned long long)before.temporary.files, (unsigned long long)after.temporary.files);
-    return before.bad.files == 0 && after.good.files > 0 && after.temporary.files == 0;
+           (unsigned long long)after.of[ZEPI_DISK_FILE_RESULT].files,
+           (unsigned long long)before.of[ZEPI_DISK_FILE_BAD].files,
+           (unsigned long long)before.of[ZEPI_DISK_FILE_TEMPORARY].files,
+           (unsigned long long)after.of[ZEPI_DISK_FILE_TEMPORARY].files);
+    return before.of[ZEPI_DISK_FILE_BAD].files == 0 && after.of[ZEPI_DISK_FILE_RESULT].files > 0 &&
+           after.of[ZEPI_DISK_FILE_TEMPORARY].files == 0;
 }
 
 int main(void)

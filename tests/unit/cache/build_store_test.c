@@ -135,7 +135,7 @@ static bool note_file(void *user, const struct zepi_disk_file *file)
 static struct zepi_disk_file the_file(void)
 {
     struct zepi_disk_file file = {0};
-    zepi_disk_for_each(disk, note_file, &file);
+    zepi_disk_for_each(disk, ZEPI_DISK_LIST, note_file, &file);
     return file;
 }
 

@@ -71,7 +71,7 @@ static void use_everything(const char *folder)
     if (disk) {
         struct zepi_disk_report report;
         struct zepi_disk_tally removed;
-        zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
+        zepi_disk_count(disk, ZEPI_DISK_READ, &report);
         zepi_disk_trim(disk, 3000, &removed);
     }
     fixture_cache_destroy(&both);
@@ -85,12 +85,12 @@ static void expect_sound_folder(const char *folder)
     struct zepi_disk *disk = zepi_disk_create(folder, UINT64_MAX);
     struct zepi_disk_report report;
     struct zepi_disk_tally removed;
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
-    cr_assert_eq(report.bad.files, 0);
+    zepi_disk_count(disk, ZEPI_DISK_READ, &report);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_BAD].files, 0);
     // Leftovers, if the unlink failed, have no writer and can be swept.
     zepi_disk_trim(disk, UINT64_MAX, &removed);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
-    cr_assert_eq(report.temporary.files, 0);
+    zepi_disk_count(disk, ZEPI_DISK_READ, &report);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_TEMPORARY].files, 0);
     zepi_disk_destroy(disk);
 }
 

@@ -88,38 +88,31 @@ Test(disk_care, shows_every_file)
     struct seen seen = {0};
     struct seen two = {.stop_after = 2};
     int writer = fill();
-    cr_assert_eq(zepi_disk_for_each(disk, see, &seen), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(zepi_disk_for_each(disk, ZEPI_DISK_LIST, see, &seen), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_RESULT], 3);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_OTHER_VERSION], 1);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_TEMPORARY], 2);
-    cr_assert_eq(zepi_disk_for_each(disk, see, &two), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(zepi_disk_for_each(disk, ZEPI_DISK_LIST, see, &two), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(two.kinds[0] + two.kinds[1] + two.kinds[2], 2, "the visitor said stop");
     close(writer);
 }
 
-struct flaws {
-    unsigned of[3];
-    char bad[ZEPI_DISK_NAME_BYTES];
-};
-
-static void note_flaw(void *user, const char *name, enum zepi_disk_flaw flaw)
+static bool note_contents(void *user, const struct zepi_disk_file *file)
 {
-    struct flaws *flaws = user;
-    flaws->of[flaw]++;
-    if (flaw == ZEPI_DISK_FLAW_BAD)
-        snprintf(flaws->bad, sizeof(flaws->bad), "%s", name);
+    unsigned *count = user;
+    const bool is_sound = file->kind == ZEPI_DISK_FILE_RESULT;
+    cr_assert_eq(!!file->bytes, is_sound, "%s", file->name);
+    cr_assert_eq(!!file->key, is_sound);
+    *count += 1;
+    return true;
 }
 
-Test(disk_care, names_each_file_with_a_flaw)
+Test(disk_care, shows_the_contents_of_sound_files_alone)
 {
-    struct zepi_disk_report report;
-    struct flaws flaws = {0};
+    unsigned count = 0;
     int writer = fill();
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, note_flaw, &flaws, &report);
-    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_BAD], 1);
-    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_OTHER_VERSION], 1);
-    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_UNREADABLE], 0);
-    cr_assert_gt(strlen(flaws.bad), 0);
+    zepi_disk_for_each(disk, ZEPI_DISK_REMOVE_BAD, note_contents, &count);
+    cr_assert_eq(count, 6);
     close(writer);
 }
 
@@ -128,38 +121,35 @@ Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
     struct zepi_disk_report report;
     int writer = fill();
     for (int round = 0; round < 2; round++) {
-        cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report),
-                     ZEPI_CACHE_FOLDER_USABLE);
-        cr_assert_eq(report.good.files, 2);
-        cr_assert_gt(report.good.bytes, UINT64_C(2) * PAYLOAD_BYTES);
-        cr_assert_eq(report.bad.files, 1);
-        cr_assert_eq(report.bad.bytes, 5);
-        cr_assert_eq(report.other_version.files, 1);
-        cr_assert_eq(report.temporary.files, 2);
-        cr_assert_eq(report.unreadable.files, 0);
+        cr_assert_eq(zepi_disk_count(disk, ZEPI_DISK_READ, &report), ZEPI_CACHE_FOLDER_USABLE);
+        cr_assert_eq(report.of[ZEPI_DISK_FILE_RESULT].files, 2);
+        cr_assert_gt(report.of[ZEPI_DISK_FILE_RESULT].bytes, UINT64_C(2) * PAYLOAD_BYTES);
+        cr_assert_eq(report.of[ZEPI_DISK_FILE_BAD].files, 1);
+        cr_assert_eq(report.of[ZEPI_DISK_FILE_BAD].bytes, 5);
+        cr_assert_eq(report.of[ZEPI_DISK_FILE_OTHER_VERSION].files, 1);
+        cr_assert_eq(report.of[ZEPI_DISK_FILE_TEMPORARY].files, 2);
+        cr_assert_eq(report.of[ZEPI_DISK_FILE_UNREADABLE].files, 0);
     }
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, NULL, NULL, &report);
-    cr_assert_eq(report.bad.files, 1);
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, NULL, NULL, &report);
-    cr_assert_eq(report.bad.files, 0);
-    cr_assert_eq(report.good.files, 2);
+    zepi_disk_count(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_BAD].files, 1);
+    zepi_disk_count(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_BAD].files, 0);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_RESULT].files, 2);
     close(writer);
 }
 
 Test(disk_care, does_not_condemn_what_it_cannot_read_now)
 {
     struct zepi_disk_report report;
-    struct flaws flaws = {0};
     store(1);
     // The folder and the list succeed, the file does not open.
     fixture_fault(1u << ZEPI_SYS_OPEN, 2, EMFILE, FIXTURE_FAULT_FOREVER);
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, note_flaw, &flaws, &report);
+    zepi_disk_count(disk, ZEPI_DISK_REMOVE_BAD, &report);
     cr_assert(fixture_fault_end());
-    cr_assert_eq(report.unreadable.files, 1);
-    cr_assert_eq(flaws.of[ZEPI_DISK_FLAW_UNREADABLE], 1);
-    cr_assert_eq(report.bad.files, 0);
-    zepi_disk_verify(disk, ZEPI_DISK_REMOVE_BAD, NULL, NULL, &report);
-    cr_assert_eq(report.good.files, 1);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_UNREADABLE].files, 1);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_BAD].files, 0);
+    zepi_disk_count(disk, ZEPI_DISK_REMOVE_BAD, &report);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_RESULT].files, 1);
 }
 
 static bool note_last_use(void *user, const struct zepi_disk_file *file)
@@ -174,9 +164,9 @@ Test(disk_care, is_no_use_of_a_file)
     int64_t before_ns = 0;
     int64_t after_ns = 0;
     store(1);
-    zepi_disk_for_each(disk, note_last_use, &before_ns);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
-    zepi_disk_for_each(disk, note_last_use, &after_ns);
+    zepi_disk_for_each(disk, ZEPI_DISK_LIST, note_last_use, &before_ns);
+    zepi_disk_count(disk, ZEPI_DISK_READ, &report);
+    zepi_disk_for_each(disk, ZEPI_DISK_LIST, note_last_use, &after_ns);
     cr_assert_gt(before_ns, 0);
     cr_assert_eq(before_ns, after_ns);
 }
@@ -191,9 +181,9 @@ Test(disk_care, trims_oldest_first_and_sweeps_what_the_dead_left)
     cr_assert_eq(removed.bytes, 5);
     store(10);
     cr_assert_eq(zepi_disk_trim(disk, PAYLOAD_BYTES + 200, &removed), ZEPI_CACHE_FOLDER_USABLE);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
-    cr_assert_eq(report.good.files, 1);
-    cr_assert_eq(report.temporary.files, 1, "its writer is alive");
+    zepi_disk_count(disk, ZEPI_DISK_READ, &report);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_RESULT].files, 1);
+    cr_assert_eq(report.of[ZEPI_DISK_FILE_TEMPORARY].files, 1, "its writer is alive");
     close(writer);
 }
 
@@ -238,7 +228,7 @@ Test(disk_care, clears_every_version)
     close(make_file("fedcba9876543210fedcba9876543210.zepi1"));
     cr_assert_eq(zepi_disk_trim(disk, 0, &removed), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(removed.files, 6);
-    zepi_disk_for_each(disk, see, &seen);
+    zepi_disk_for_each(disk, ZEPI_DISK_LIST, see, &seen);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_RESULT], 0);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_OTHER_VERSION], 0);
     cr_assert_eq(seen.kinds[ZEPI_DISK_FILE_TEMPORARY], 1);
@@ -263,14 +253,13 @@ Test(disk_care, says_why_a_folder_is_not_used)
     struct seen seen = {0};
     const char *path = test_env_scratch_path("cache");
     cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_MISSING);
-    cr_assert_eq(zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report),
-                 ZEPI_CACHE_FOLDER_MISSING);
+    cr_assert_eq(zepi_disk_count(disk, ZEPI_DISK_READ, &report), ZEPI_CACHE_FOLDER_MISSING);
     store(1);
     cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(chmod(path, 0777), 0);
     cr_assert_eq(zepi_disk_state(disk), ZEPI_CACHE_FOLDER_WRITABLE);
     cr_assert_eq(zepi_disk_trim(disk, 0, &removed), ZEPI_CACHE_FOLDER_WRITABLE);
-    cr_assert_eq(zepi_disk_for_each(disk, see, &seen), ZEPI_CACHE_FOLDER_WRITABLE);
+    cr_assert_eq(zepi_disk_for_each(disk, ZEPI_DISK_LIST, see, &seen), ZEPI_CACHE_FOLDER_WRITABLE);
     cr_assert_eq(removed.files, 0);
     cr_assert_eq(seen.kinds[0], 0);
 }
@@ -283,10 +272,12 @@ struct taken {
     int limit;
 };
 
-static bool take(void *user, const struct zepi_disk_sound_file *file)
+static bool take(void *user, const struct zepi_disk_file *file)
 {
     struct taken *taken = user;
     bool is_sound;
+    if (!file->bytes)
+        return true;
     cr_assert(zepi_disk_import(taken->other, file->bytes, file->size_bytes, &is_sound));
     cr_assert(is_sound);
     return ++taken->count < taken->limit;
@@ -309,18 +300,18 @@ Test(disk_care, sound_files_are_taken_to_another_folder)
     for (uint64_t i = 0; i < 3; i++)
         store(i);
     close(make_file(SOME_DIGEST ".zepi1")); // damaged
-    cr_assert_eq(zepi_disk_for_each_sound(disk, take, &taken), ZEPI_CACHE_FOLDER_USABLE);
+    cr_assert_eq(zepi_disk_for_each(disk, ZEPI_DISK_READ, take, &taken), ZEPI_CACHE_FOLDER_USABLE);
     cr_assert_eq(taken.count, 3);
     for (uint64_t i = 0; i < 3; i++)
         cr_assert(has(taken.other, i));
     cr_assert_not(has(taken.other, 3));
     taken = (struct taken){taken.other, 0, 2};
-    zepi_disk_for_each_sound(disk, take, &taken);
+    zepi_disk_for_each(disk, ZEPI_DISK_READ, take, &taken);
     cr_assert_eq(taken.count, 2, "a visit that wants no more gets no more");
     zepi_disk_destroy(taken.other);
 }
 
-static bool keep_damaged(void *user, const struct zepi_disk_sound_file *file)
+static bool keep_damaged(void *user, const struct zepi_disk_file *file)
 {
     struct zepi_disk *other = user;
     bool is_sound;
@@ -341,12 +332,12 @@ Test(disk_care, damaged_files_are_not_imported)
 {
     struct zepi_disk *other = zepi_disk_create(test_env_scratch_path("other"), UINT64_MAX);
     store(1);
-    zepi_disk_for_each_sound(disk, keep_damaged, other);
+    zepi_disk_for_each(disk, ZEPI_DISK_READ, keep_damaged, other);
     cr_assert_eq(zepi_disk_state(other), ZEPI_CACHE_FOLDER_MISSING);
     zepi_disk_destroy(other);
 }
 
-static bool is_refused(void *user, const struct zepi_disk_sound_file *file)
+static bool is_refused(void *user, const struct zepi_disk_file *file)
 {
     bool is_sound;
     cr_assert_not(zepi_disk_import(user, file->bytes, file->size_bytes, &is_sound));
@@ -360,7 +351,7 @@ Test(disk_care, nothing_is_imported_into_a_folder_that_is_not_trusted)
     store(1);
     cr_assert_eq(mkdir(zepi_disk_path(other), 0700), 0);
     cr_assert_eq(chmod(zepi_disk_path(other), 0777), 0);
-    zepi_disk_for_each_sound(disk, is_refused, other);
+    zepi_disk_for_each(disk, ZEPI_DISK_READ, is_refused, other);
     cr_assert_eq(rmdir(zepi_disk_path(other)), 0, "it is still empty");
     zepi_disk_destroy(other);
 }

@@ -168,11 +168,11 @@ Test(disk, stays_within_its_limit_over_many_stores)
     zepi_disk_set_limit_bytes(disk, LIMIT);
     for (uint64_t i = 0; i < 100; i++) {
         store_bytes(i, bytes, SIZE);
-        zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
-        cr_assert_leq(report.good.bytes, LIMIT);
+        zepi_disk_count(disk, ZEPI_DISK_READ, &report);
+        cr_assert_leq(report.of[ZEPI_DISK_FILE_RESULT].bytes, LIMIT);
         cr_assert(has(i), "the newest is there");
     }
-    cr_assert_geq(report.good.files, 15);
+    cr_assert_geq(report.of[ZEPI_DISK_FILE_RESULT].files, 15);
 }
 
 Test(disk, notices_in_time_what_another_process_stored)
@@ -190,8 +190,8 @@ Test(disk, notices_in_time_what_another_process_stored)
     disk = mine;
     for (uint64_t i = 1; i <= 64; i++)
         store_bytes(i, bytes, SIZE);
-    zepi_disk_verify(disk, ZEPI_DISK_KEEP_BAD, NULL, NULL, &report);
-    cr_assert_leq(report.good.bytes, LIMIT);
+    zepi_disk_count(disk, ZEPI_DISK_READ, &report);
+    cr_assert_leq(report.of[ZEPI_DISK_FILE_RESULT].bytes, LIMIT);
 }
 
 Test(disk, stores_nothing_that_exceeds_its_limit)

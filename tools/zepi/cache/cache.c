@@ -82,9 +82,7 @@ static bool can_go_on(const struct care *care, enum zepi_cache_folder_state stat
 }
 
 struct summary {
-    struct zepi_disk_tally results;
-    struct zepi_disk_tally other_version;
-    struct zepi_disk_tally temporary;
+    struct zepi_disk_report report;
     int64_t oldest_ns;
     int64_t newest_ns;
 };
@@ -92,17 +90,11 @@ struct summary {
 static bool sum_up(void *user, const struct zepi_disk_file *file)
 {
     struct summary *summary = user;
-    struct zepi_disk_tally *tally = file->kind == ZEPI_DISK_FILE_RESULT ? &summary->results
-                                    : file->kind == ZEPI_DISK_FILE_OTHER_VERSION
-                                        ? &summary->other_version
-                                        : &summary->temporary;
-    tally->files++;
-    tally->bytes += file->size_bytes;
     if (file->last_use_ns < summary->oldest_ns)
         summary->oldest_ns = file->last_use_ns;
     if (file->last_use_ns > summary->newest_ns)
         summary->newest_ns = file->last_use_ns;
-    return true;
+    return zepi_disk_report_add(&summary->report, file);
 }
 
 static void add_time(cJSON *parent, const char *name, int64_t time_ns)
@@ -134,12 +126,14 @@ static int add_shared(const struct care *care)
 static int show(const struct care *care)
 {
     struct summary summary = {.oldest_ns = INT64_MAX, .newest_ns = INT64_MIN};
-    const enum zepi_cache_folder_state state = zepi_disk_for_each(care->disk, sum_up, &summary);
+    const enum zepi_cache_folder_state state =
+        zepi_disk_for_each(care->disk, ZEPI_DISK_LIST, sum_up, &summary);
     if (!can_go_on(care, state))
         return EXIT_FAILED;
-    add_tally(care->document, "results", &summary.results);
-    add_tally(care->document, "other_version", &summary.other_version);
-    add_tally(care->document, "temporary", &summary.temporary);
+    const struct zepi_disk_tally *of = summary.report.of;
+    add_tally(care->document, "results", &of[ZEPI_DISK_FILE_RESULT]);
+    add_tally(care->document, "other_version", &of[ZEPI_DISK_FILE_OTHER_VERSION]);
+    add_tally(care->document, "temporary", &of[ZEPI_DISK_FILE_TEMPORARY]);
     if (summary.newest_ns >= summary.oldest_ns) {
         add_time(care->document, "oldest_use", summary.oldest_ns);
         add_time(care->document, "newest_use", summary.newest_ns);
@@ -160,19 +154,28 @@ static void add_unused_file(cJSON *list, const char *name, const char *reason)
     cJSON_AddItemToArray(list, item);
 }
 
-static void note_flaw(void *user, const char *name, enum zepi_disk_flaw flaw)
+struct verification {
+    struct zepi_disk_report report;
+    cJSON *unused;
+};
+
+static bool note_flaw(void *user, const struct zepi_disk_file *file)
 {
-    static const char *const reasons[] = {[ZEPI_DISK_FLAW_BAD] = "damaged",
-                                          [ZEPI_DISK_FLAW_OTHER_VERSION] =
-                                              "of another version of the file format",
-                                          [ZEPI_DISK_FLAW_UNREADABLE] = "cannot be read now"};
-    add_unused_file(user, name, reasons[flaw]);
+    static const char *const reasons[ZEPI_DISK_FILE_KINDS] = {
+        [ZEPI_DISK_FILE_BAD] = "damaged",
+        [ZEPI_DISK_FILE_OTHER_VERSION] = "of another version of the file format",
+        [ZEPI_DISK_FILE_UNREADABLE] = "cannot be read now"};
+    struct verification *verification = user;
+    if (reasons[file->kind])
+        add_unused_file(verification->unused, file->name, reasons[file->kind]);
+    return zepi_disk_report_add(&verification->report, file);
 }
 
-static bool note_if_unused(void *user, const struct zepi_disk_sound_file *file)
+static bool note_if_unused(void *user, const struct zepi_disk_file *file)
 {
     const struct unused *unused = user;
-    const char *refusal = cache_use_refusal(unused->use, file->key, file->key_size);
+    const char *refusal =
+        file->bytes ? cache_use_refusal(unused->use, file->key, file->key_size) : NULL;
     if (refusal)
         add_unused_file(unused->list, file->name, refusal);
     return true;
@@ -183,25 +186,26 @@ static void add_unused(const struct care *care, const struct cache_use *use, cJS
 {
     struct unused unused = {use, list};
     cJSON_AddStringToObject(care->document, "compared_with", use->device.name);
-    zepi_disk_for_each_sound(care->disk, note_if_unused, &unused);
+    zepi_disk_for_each(care->disk, ZEPI_DISK_READ, note_if_unused, &unused);
 }
 
 static int verify(const struct care *care)
 {
-    struct zepi_disk_report report;
     cJSON *list = cJSON_CreateArray();
+    struct verification verification = {.unused = list};
+    const struct zepi_disk_tally *of = verification.report.of;
     const enum zepi_cache_folder_state state =
-        zepi_disk_verify(care->disk, care->keeps_bad ? ZEPI_DISK_KEEP_BAD : ZEPI_DISK_REMOVE_BAD,
-                         note_flaw, list, &report);
+        zepi_disk_for_each(care->disk, care->keeps_bad ? ZEPI_DISK_READ : ZEPI_DISK_REMOVE_BAD,
+                           note_flaw, &verification);
     if (!can_go_on(care, state)) {
         cJSON_Delete(list);
         return EXIT_FAILED;
     }
-    add_tally(care->document, "good", &report.good);
-    add_tally(care->document, care->keeps_bad ? "bad" : "bad_and_removed", &report.bad);
-    add_tally(care->document, "other_version", &report.other_version);
-    add_tally(care->document, "temporary", &report.temporary);
-    add_tally(care->document, "unreadable", &report.unreadable);
+    add_tally(care->document, "good", &of[ZEPI_DISK_FILE_RESULT]);
+    add_tally(care->document, care->keeps_bad ? "bad" : "bad_and_removed", &of[ZEPI_DISK_FILE_BAD]);
+    add_tally(care->document, "other_version", &of[ZEPI_DISK_FILE_OTHER_VERSION]);
+    add_tally(care->document, "temporary", &of[ZEPI_DISK_FILE_TEMPORARY]);
+    add_tally(care->document, "unreadable", &of[ZEPI_DISK_FILE_UNREADABLE]);
     struct cache_use use;
     int code = cache_use_init(&use, care->driver);
     if (code == EXIT_OK)
@@ -211,7 +215,7 @@ static int verify(const struct care *care)
     // Without a device there is nothing to compare with.
     if (code == EXIT_NO_DEVICE && care->driver == HOST_DRIVER_AUTO)
         code = EXIT_OK;
-    return report.bad.files > 0 ? EXIT_FAILED : code;
+    return of[ZEPI_DISK_FILE_BAD].files > 0 ? EXIT_FAILED : code;
 }
 
 static bool read_bytes(const char *text, uint64_t *out_bytes)
@@ -236,14 +240,15 @@ static int remove_down_to(const struct care *care, uint64_t bytes)
     if (!can_go_on(care, state))
         return EXIT_FAILED;
     add_tally(care->document, "removed", &removed);
-    struct summary left = {0};
-    zepi_disk_for_each(care->disk, sum_up, &left);
+    struct zepi_disk_report left;
+    zepi_disk_count(care->disk, ZEPI_DISK_LIST, &left);
+    const struct zepi_disk_tally *results = &left.of[ZEPI_DISK_FILE_RESULT];
+    const struct zepi_disk_tally *others = &left.of[ZEPI_DISK_FILE_OTHER_VERSION];
     // Files that others use meanwhile may stay, but not for want of a right.
-    if (left.results.bytes + left.other_version.bytes <= bytes ||
-        access(zepi_disk_path(care->disk), W_OK) == 0)
+    if (results->bytes + others->bytes <= bytes || access(zepi_disk_path(care->disk), W_OK) == 0)
         return EXIT_OK;
     fprintf(stderr, "zepi cache: %s: %s: %" PRIu64 " files stay\n", zepi_disk_path(care->disk),
-            strerror(errno), left.results.files + left.other_version.files);
+            strerror(errno), results->files + others->files);
     return EXIT_FAILED;
 }
 
@@ -275,14 +280,14 @@ static int warm(const struct care *care)
         fputs("zepi cache warm: expected a FILE\n", stderr);
         return EXIT_USAGE;
     }
-    struct summary before = {0};
-    struct summary after = {0};
-    zepi_disk_for_each(care->disk, sum_up, &before);
+    struct zepi_disk_report before, after;
+    zepi_disk_count(care->disk, ZEPI_DISK_LIST, &before);
     const int code = cache_warm(&care->warm, care->document);
-    if (!can_go_on(care, zepi_disk_for_each(care->disk, sum_up, &after)))
+    if (!can_go_on(care, zepi_disk_count(care->disk, ZEPI_DISK_LIST, &after)))
         return EXIT_FAILED;
-    const struct zepi_disk_tally stored = {after.results.files - before.results.files,
-                                           after.results.bytes - before.results.bytes};
+    const struct zepi_disk_tally *had = &before.of[ZEPI_DISK_FILE_RESULT];
+    const struct zepi_disk_tally *has = &after.of[ZEPI_DISK_FILE_RESULT];
+    const struct zepi_disk_tally stored = {has->files - had->files, has->bytes - had->bytes};
     const double compiled = number_of(care->document, "built") - number_of(care->document, "found");
     add_tally(care->document, "stored", &stored);
     if (compiled > (double)stored.files) {

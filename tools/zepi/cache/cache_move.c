@@ -26,9 +26,11 @@ struct export
     int error; // an errno
 };
 
-static bool write_one(void *user, const struct zepi_disk_sound_file *file)
+static bool write_one(void *user, const struct zepi_disk_file *file)
 {
     struct export *export = user;
+    if (!file->bytes)
+        return true;
     const uint64_t size = htole64(file->size_bytes);
     if (fwrite(&size, sizeof(size), 1, export->file) != 1 ||
         fwrite(file->bytes, 1, file->size_bytes, export->file) != file->size_bytes) {
@@ -54,7 +56,7 @@ bool cache_export(struct zepi_disk *disk, const char *path, enum zepi_cache_fold
     const bool is_own =
         !is_stream(path) && fstat(fileno(export.file), &status) == 0 && S_ISREG(status.st_mode);
     if (fwrite(magic, sizeof(magic), 1, export.file) == 1)
-        *out_state = zepi_disk_for_each_sound(disk, write_one, &export);
+        *out_state = zepi_disk_for_each(disk, ZEPI_DISK_READ, write_one, &export);
     // A full disk is noticed here at the latest.
     if ((is_stream(path) ? fflush(export.file) : fclose(export.file)) != 0 && export.error == 0)
         export.error = errno;
@@ -136,18 +138,18 @@ struct copy {
     bool is_whole;
 };
 
-static bool copy_one(void *user, const struct zepi_disk_sound_file *file)
+static bool copy_one(void *user, const struct zepi_disk_file *file)
 {
     struct copy *copy = user;
     bool is_sound;
-    copy->is_whole =
-        copy->is_whole && zepi_disk_import(copy->to, file->bytes, file->size_bytes, &is_sound);
+    if (file->bytes)
+        copy->is_whole = zepi_disk_import(copy->to, file->bytes, file->size_bytes, &is_sound);
     return copy->is_whole;
 }
 
 bool cache_copy(struct zepi_disk *from, struct zepi_disk *to)
 {
     struct copy copy = {to, true};
-    zepi_disk_for_each_sound(from, copy_one, &copy);
+    zepi_disk_for_each(from, ZEPI_DISK_READ, copy_one, &copy);
     return copy.is_whole;
 }

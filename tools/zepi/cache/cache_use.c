@@ -17,10 +17,10 @@ const char *cache_use_refusal(const struct cache_use *use, const uint8_t *key, s
     return key_refusal(use->key, use->key_size, key, key_size);
 }
 
-static bool take_key(void *user, const struct zepi_disk_sound_file *file)
+static bool take_key(void *user, const struct zepi_disk_file *file)
 {
     struct cache_use *use = user;
-    if (!key_is_of_code(file->key, file->key_size))
+    if (!file->bytes || !key_is_of_code(file->key, file->key_size))
         return true;
     use->key = malloc(file->key_size);
     if (!use->key)
@@ -67,7 +67,7 @@ int cache_use_init(struct cache_use *use, enum host_driver driver)
     unsetenv("ZEPI_CACHE_DISK");
     int code = use->disk ? build_small(use, driver) : EXIT_FAILED;
     if (code == EXIT_OK)
-        zepi_disk_for_each_sound(use->disk, take_key, use);
+        zepi_disk_for_each(use->disk, ZEPI_DISK_READ, take_key, use);
     if (code == EXIT_OK && !use->key) {
         fputs("zepi cache: this device's compiler is not known: nothing is kept for it\n", stderr);
         code = EXIT_FAILED;
