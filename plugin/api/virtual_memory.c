@@ -87,7 +87,5 @@ zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_devic
             zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                       "physical memory of %zu bytes: expected a multiple of the page size, %zu",
                       size_bytes, page_bytes);
-    return result
-               ?: zepi_physical_memory_create(context, device, size_bytes, ZEPI_PHYSICAL_OWN,
-                                              out_memory);
+    return result ?: zepi_physical_memory_create(context, device, size_bytes, out_memory);
 }

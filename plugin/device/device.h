@@ -44,10 +44,7 @@ struct zepi_device {
     struct zepi_clock_pair clock;     // zepi_device_ticks_at
     struct zepi_device **sub_devices; // owned
     uint32_t sub_device_count;
-    atomic_uint next_engine;      // for compute, of the next command list that may be on any
-    atomic_int host_registration; // whether USM can be made of the host's memory, once it was
-                                  // asked for (memory/interop/host_memory.c)
-    atomic_int virtual_memory; // whether it has it, once it was asked for (memory/virtual_memory.c)
+    atomic_uint next_engine; // for compute, of the next command list that may be on any
 };
 
 extern const struct zepi_type zepi_device_type;

@@ -62,15 +62,15 @@ static void physical_memory_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(physical_memory, physical_memory_destroy);
 
-// `chain` describes its export or its import; NULL: neither.
-static zepi_result_t physical_memory_make(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes, enum zepi_physical_sharing sharing,
-                                          const void *chain,
+zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
+                                          size_t size_bytes,
                                           struct zepi_physical_memory **out_memory)
 {
-    ze_physical_mem_desc_t desc = {
-        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = chain, .size = size_bytes};
+    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
+                                   .size = size_bytes};
     ze_physical_mem_handle_t ze = NULL;
+    unsigned attempt = 0;
+    ze_result_t created;
     // Quirk sizes-end-process: sizes that no device has.
     if (device->global_memory_bytes > 0 && size_bytes > device->global_memory_bytes)
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -82,103 +82,23 @@ static zepi_result_t physical_memory_make(struct zepi_context *context, struct z
     memory->context = zepi_retain(context);
     memory->device = device;
     memory->size_bytes = size_bytes;
-    memory->sharing = sharing;
     struct zepi_physical_place *place = zepi_allocate(1, sizeof(*place));
-    zepi_result_t result = place ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS) {
-        ze_result_t created;
-        unsigned attempt = 0;
-        do
-            created = zepi_ze.zePhysicalMemCreate(context->ze, device->ze, &desc, &ze);
-        while (zepi_context_reclaim(context, created, &attempt));
-        result = zepi_check_ze(created, "zePhysicalMemCreate");
+    if (!place) {
+        zepi_release(memory);
+        return zepi_fail_no_memory();
     }
-    if (result != ZEPI_SUCCESS) {
+    do
+        created = zepi_ze.zePhysicalMemCreate(context->ze, device->ze, &desc, &ze);
+    while (zepi_context_reclaim(context, created, &attempt));
+    if (created != ZE_RESULT_SUCCESS) {
         zepi_free(place);
         zepi_release(memory);
-        return result;
+        return zepi_check_ze(created, "zePhysicalMemCreate");
     }
     *place = (struct zepi_physical_place){.ze = ze, .references = 1};
     memory->place = place;
     *out_memory = memory;
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes, enum zepi_physical_sharing sharing,
-                                          struct zepi_physical_memory **out_memory)
-{
-    const ze_external_memory_export_desc_t shared = {
-        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
-        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
-    const bool is_shared = sharing == ZEPI_PHYSICAL_SHARED;
-    const zepi_result_t result =
-        is_shared ? zepi_physical_memory_check_shares(device) : ZEPI_SUCCESS;
-    return result == ZEPI_SUCCESS ? physical_memory_make(context, device, size_bytes, sharing,
-                                                         is_shared ? &shared : NULL, out_memory)
-                                  : result;
-}
-
-zepi_result_t zepi_physical_memory_import(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes, int descriptor,
-                                          struct zepi_physical_memory **out_memory)
-{
-    const ze_external_memory_import_fd_t imported = {
-        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
-        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
-        .fd = descriptor};
-    return physical_memory_make(context, device, size_bytes, ZEPI_PHYSICAL_IMPORTED, &imported,
-                                out_memory);
-}
-
-zepi_result_t zepi_physical_memory_export(struct zepi_physical_memory *memory, int *out_descriptor)
-{
-    const struct zepi_ze_optional *optional = &memory->context->platform->optional;
-    const bool is_drivers = optional->is_physical_mem_properties_drivers;
-    ze_external_memory_export_fd_t exported = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
-                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
-                                               .fd = -1};
-    struct zepi_ze_physical_properties properties = {
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_PHYSICAL_PROPERTIES,
-        .next = &exported};
-    if (memory->sharing != ZEPI_PHYSICAL_SHARED)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "the physical memory was not created to be shared with other processes");
-    const zepi_result_t result = zepi_check_ze(
-        optional->physical_mem_get_properties(
-            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, memory->context->ze)
-                       : memory->context->ze,
-            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_PHYSICAL_MEM, memory->place->ze)
-                       : memory->place->ze,
-            &properties),
-        "zePhysicalMemGetProperties");
-    if (result == ZEPI_SUCCESS)
-        *out_descriptor = exported.fd;
-    return result;
-}
-
-zepi_result_t zepi_physical_memory_shares(const struct zepi_device *device, bool *out_shares)
-{
-    ze_device_external_memory_properties_t properties = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
-    *out_shares = false;
-    if (!device->platform->optional.physical_mem_get_properties)
-        return ZEPI_SUCCESS;
-    const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
-    *out_shares = ze == ZE_RESULT_SUCCESS &&
-                  (properties.memoryAllocationExportTypes & properties.memoryAllocationImportTypes &
-                   ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD);
-    return zepi_check_ze_severe(ze, "zeDeviceGetExternalMemoryProperties");
-}
-
-zepi_result_t zepi_physical_memory_check_shares(const struct zepi_device *device)
-{
-    bool shares;
-    const zepi_result_t result = zepi_physical_memory_shares(device, &shares);
-    if (result != ZEPI_SUCCESS || shares)
-        return result;
-    return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                     "the driver shares no physical memory with other processes");
 }
 
 // ---- Mappings ----
@@ -351,30 +271,20 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *out_has)
+zepi_result_t zepi_device_has_virtual_memory(const struct zepi_device *device, bool *out_has)
 {
-    enum { UNKNOWN, NO, YES };
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    ze_device_handle_t ze_device = device->ze;
     ze_context_handle_t context = NULL;
     size_t page_bytes = 0;
-    // Relaxed: nothing else comes with the value, and threads that ask at once find the same.
-    int known = atomic_load_explicit(&device->virtual_memory, memory_order_relaxed);
-    if (known == UNKNOWN) {
-        zepi_result_t result =
-            ZEPI_ZE(zeContextCreateEx, device->platform->ze, &desc, 1, &device->ze, &context);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        const ze_result_t ze =
-            zepi_ze.zeVirtualMemQueryPageSize(context, device->ze, 1, &page_bytes);
-        zepi_ze.zeContextDestroy(context);
-        result = zepi_check_ze_severe(ze, "zeVirtualMemQueryPageSize");
-        if (result != ZEPI_SUCCESS)
-            return result;
-        known = ze == ZE_RESULT_SUCCESS && page_bytes > 0 ? YES : NO;
-        atomic_store_explicit(&device->virtual_memory, known, memory_order_relaxed);
-    }
-    *out_has = known == YES;
-    return ZEPI_SUCCESS;
+    const zepi_result_t result =
+        ZEPI_ZE(zeContextCreateEx, device->platform->ze, &desc, 1, &ze_device, &context);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const ze_result_t ze = zepi_ze.zeVirtualMemQueryPageSize(context, device->ze, 1, &page_bytes);
+    zepi_ze.zeContextDestroy(context);
+    *out_has = ze == ZE_RESULT_SUCCESS && page_bytes > 0;
+    return zepi_check_ze_severe(ze, "zeVirtualMemQueryPageSize");
 }
 
 // ---- Ranges ----

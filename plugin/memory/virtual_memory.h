@@ -14,12 +14,6 @@ struct zepi_physical_place;
 // sizes are multiples of the page size. Contexts have been checked. Any thread: a lock of the
 // context guards its mappings.
 
-enum zepi_physical_sharing {
-    ZEPI_PHYSICAL_OWN,
-    ZEPI_PHYSICAL_SHARED,   // other processes may import it
-    ZEPI_PHYSICAL_IMPORTED, // is another process'
-};
-
 // Memory of a device that has no address until it is mapped. What is mapped stays until it is
 // unmapped, even if the object is released before.
 struct zepi_physical_memory {
@@ -27,7 +21,6 @@ struct zepi_physical_memory {
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
     size_t size_bytes;
-    enum zepi_physical_sharing sharing;
     struct zepi_physical_place *place; // one reference
 };
 
@@ -38,8 +31,8 @@ extern const struct zepi_type zepi_physical_memory_type;
 size_t zepi_mappings_room(const struct zepi_context *context, const void *address,
                           size_t size_bytes);
 
-// Whether the device's driver has virtual memory. Asked once a device.
-zepi_result_t zepi_device_has_virtual_memory(struct zepi_device *device, bool *out_has);
+// Whether the device's driver has virtual memory.
+zepi_result_t zepi_device_has_virtual_memory(const struct zepi_device *device, bool *out_has);
 
 // The page size for ranges of `size_bytes`; `device` NULL: one that is right for all devices of the
 // context.
@@ -66,22 +59,9 @@ zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const
                                              size_t size_bytes,
                                              enum zepi_memory_access *out_access);
 
-// `size_bytes` is a multiple of the page size, not 0. `device` is one of the context's. Not
-// ZEPI_PHYSICAL_IMPORTED.
+// `size_bytes` is a multiple of the page size, not 0. `device` is one of the context's.
 zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes, enum zepi_physical_sharing sharing,
+                                          size_t size_bytes,
                                           struct zepi_physical_memory **out_memory);
-// Memory behind a file descriptor, which is the driver's after success.
-zepi_result_t zepi_physical_memory_import(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes, int descriptor,
-                                          struct zepi_physical_memory **out_memory);
-// A file descriptor of memory that is ZEPI_PHYSICAL_SHARED, else ZEPI_ERROR_INVALID_VALUE; to be
-// closed.
-zepi_result_t zepi_physical_memory_export(struct zepi_physical_memory *memory, int *out_descriptor);
-
-// Whether the device's driver shares physical memory with other processes; as an error,
-// ZEPI_ERROR_UNSUPPORTED, if not.
-zepi_result_t zepi_physical_memory_shares(const struct zepi_device *device, bool *out_shares);
-zepi_result_t zepi_physical_memory_check_shares(const struct zepi_device *device);
 
 #endif

@@ -118,6 +118,22 @@ REFUSED(urIPCOpenEventHandleExp, unshared_events,
         (ur_context_handle_t hContext, const void *pIPCEventHandleData,
          size_t ipcEventHandleDataSize, ur_event_handle_t *phEvent))
 
+static const char no_physical_sharing[] = "physical memory is not shared with other processes, USM "
+                                          "is: no application that zepi was tried "
+                                          "with shares it (plugin/memory/interop/README.md)";
+
+REFUSED(urIPCGetPhysMemHandleExp, no_physical_sharing,
+        (ur_context_handle_t hContext, ur_physical_mem_handle_t hPhysMem,
+         void **ppIPCPhysMemHandleData, size_t *pIPCPhysMemHandleDataSizeRet))
+REFUSED(urIPCPutPhysMemHandleExp, no_physical_sharing,
+        (ur_context_handle_t hContext, const void *pIPCPhysMemHandleData))
+REFUSED(urIPCOpenPhysMemHandleExp, no_physical_sharing,
+        (ur_context_handle_t hContext, ur_device_handle_t hDevice,
+         const void *pIPCPhysMemHandleData, size_t ipcPhysMemHandleDataSize,
+         ur_physical_mem_handle_t *phPhysMem))
+REFUSED(urIPCClosePhysMemHandleExp, no_physical_sharing,
+        (ur_context_handle_t hContext, ur_physical_mem_handle_t hPhysMem))
+
 static const char no_command_events[] =
     "a single command of a command buffer neither waits for events nor has one; executions do";
 

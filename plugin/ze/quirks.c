@@ -57,6 +57,9 @@ static const struct zepi_quirk table[] = {
      "device with memory of its own, which the driver does not compress: up to 4 MiB to the device "
      "(10 from Xe2 on), 1 KiB from it (64). Compressed is memory of Xe2 and later, in contexts of "
      "one root device, that no other interface may have; variables of modules never are."},
+    {"kept-host-pages", ZEPI_QUIRK_KEPT_HOST_PAGES, INTEL, 0, "up to 26.31",
+     "memory of the host is not registered",
+     "Registered pages of the host stay USM after zeMemFree, for the next allocation."},
 
     // ---- Lists and events, avoided everywhere ----
     {"reset-writes-to-list", 0, INTEL, 0, "any", "a reference to the list for each such event",
@@ -170,8 +173,6 @@ static const struct zepi_quirk table[] = {
      "zeMemFree waits for later commands as well, if their kernels may reach any memory. With the "
      "policy DEFER_FREE it does not, but the list of what is left then is walked without a lock by "
      "every allocation and free."},
-    {"kept-host-pages", 0, INTEL, 0, "up to 26.31", "a trial at the first query, with one page",
-     "Registered pages of the host stay USM after zeMemFree, for the next allocation."},
     {"no-put-of-handles", 0, INTEL, 0, "22.43", "none",
      "What an IPC handle needs is kept until its memory is freed."},
     {"one-base-of-openings", 0, INTEL, 0, "26.27", "none",

@@ -18,6 +18,7 @@ enum zepi_quirk_bit {
     ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT = 1u << 3,
     ZEPI_QUIRK_UNTOLD_ASSERTS = 1u << 4,
     ZEPI_QUIRK_PROCESSOR_COPIES = 1u << 5,
+    ZEPI_QUIRK_KEPT_HOST_PAGES = 1u << 6,
 };
 
 // A driver's workarounds, chosen when it comes up, and constant after that.

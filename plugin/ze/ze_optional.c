@@ -209,11 +209,6 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
                                         &optional->is_host_function_drivers);
     memcpy(&optional->append_host_function, &function, sizeof(function));
     if (result == ZEPI_SUCCESS)
-        result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 15),
-                                        "zePhysicalMemGetProperties", &function,
-                                        &optional->is_physical_mem_properties_drivers);
-    memcpy(&optional->physical_mem_get_properties, &function, sizeof(function));
-    if (result == ZEPI_SUCCESS)
         result = optional_find_append_lists(optional, driver, api_version);
     return result == ZEPI_SUCCESS ? optional_find_mutable_lists(optional, driver, api_version)
                                   : result;

@@ -63,14 +63,6 @@ struct zepi_ze_usable_memory { // ZE_extension_device_usablemem_size_properties
 };
 #define ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY 0x00020041u
 
-struct zepi_ze_physical_properties { // 1.15
-    ze_structure_type_t stype;
-    void *next;
-    uint64_t id;
-    uint64_t size_bytes;
-};
-#define ZEPI_ZE_STRUCTURE_TYPE_PHYSICAL_PROPERTIES 0x00020040u
-
 struct zepi_ze_sysmem_desc { // ZE_extension_external_memmap_sysmem
     ze_structure_type_t stype;
     const void *next;
@@ -181,7 +173,6 @@ struct zepi_ze_optional {
     bool is_mutable_lists_drivers;
     bool is_put_ipc_handle_drivers;
     bool is_host_function_drivers;
-    bool is_physical_mem_properties_drivers;
     // zeIntelGetDriverVersionString, with the driver's own handle (quirk private-version). NULL
     // text: asks for the size, which is without the terminating zero.
     ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
@@ -197,10 +188,6 @@ struct zepi_ze_optional {
                                                       struct zepi_ze_vector_widths *);
     // 1.6
     ze_result_t(ZE_APICALL *put_ipc_handle)(ze_context_handle_t, ze_ipc_mem_handle_t);
-    // 1.15; exports its file descriptor
-    ze_result_t(ZE_APICALL *physical_mem_get_properties)(ze_context_handle_t,
-                                                         ze_physical_mem_handle_t,
-                                                         struct zepi_ze_physical_properties *);
     // 1.9
     ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
     // 1.17: the list calls a function of the host

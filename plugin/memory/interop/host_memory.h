@@ -7,13 +7,12 @@
 // The host's own memory, of which the driver is told. Contexts and devices have been checked. Any
 // thread: a lock of the context guards its registrations.
 
-// Whether the device's driver makes USM of the host's memory, and undoes it. Found out once a
-// device, by a trial.
-zepi_result_t zepi_host_memory_can_register(struct zepi_device *device, bool *out_can);
+// Whether the driver makes USM of the host's memory, and undoes it (quirk kept-host-pages).
+bool zepi_host_memory_can_register(const struct zepi_platform *platform);
 
 // Whole pages become USM of the kind host, at their address, until they are unregistered.
 // ZEPI_ERROR_INVALID_VALUE: address and size are not those of pages, or some of the memory is USM.
-// ZEPI_ERROR_UNSUPPORTED: a driver of the context cannot.
+// ZEPI_ERROR_UNSUPPORTED: the driver cannot.
 zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memory,
                                         size_t size_bytes);
 // The memory that was registered at this address. Waits for the commands of the context, since the

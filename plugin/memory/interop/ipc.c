@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/interop/ipc.h"
 
+#include "cache/digest.h"
 #include "core/address_tree.h"
 #include "core/alloc.h"
 #include "core/mutex.h"
@@ -8,14 +9,18 @@
 #include "device/platform.h"
 #include "memory/usm.h"
 #include "memory/usm_driver.h"
-#include "memory/virtual_memory.h"
 #include "sync/deferred.h"
 #include "ze/ze.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define MAGIC 0x43504933u // changes with the layout
 
 struct ipc_export {
     struct zepi_ipc_handle handle; // first: hosts name it by its address
@@ -45,21 +50,11 @@ static struct zepi_ipc *ipc_of(const struct zepi_context *context)
     return context->parts[ZEPI_PART_IPC];
 }
 
-// The file descriptor that the handle begins with.
-static int descriptor_of(const struct zepi_ipc_handle *handle)
-{
-    int descriptor;
-    memcpy(&descriptor, handle->ze.data, sizeof(descriptor));
-    return descriptor;
-}
-
 static void export_destroy(const struct zepi_context *context, struct ipc_export *shared)
 {
     const struct zepi_ze_optional *optional = &context->platform->optional;
-    if (shared->handle.kind == ZEPI_IPC_PHYSICAL)
-        close(descriptor_of(&shared->handle));
     // Drivers before 1.6 have no such function (quirk no-put-of-handles).
-    else if (optional->put_ipc_handle)
+    if (optional->put_ipc_handle)
         optional->put_ipc_handle(optional->is_put_ipc_handle_drivers
                                      ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, context->ze)
                                      : context->ze,
@@ -121,57 +116,66 @@ static zepi_result_t check_is_offered(const struct zepi_context *context)
 
 // ---- Handles ----
 
-static zepi_result_t fill_usm_handle(struct zepi_context *context, const void *memory,
-                                     struct zepi_ipc_handle *handle)
+static void set_checksum(struct zepi_ipc_handle *handle)
+{
+    const struct zepi_digest digest =
+        zepi_digest_of(handle, offsetof(struct zepi_ipc_handle, checksum));
+    static_assert(sizeof(digest) == sizeof(handle->checksum), "a digest fits");
+    memcpy(handle->checksum, &digest, sizeof(handle->checksum));
+}
+
+// Zeros of what is no open file.
+static void find_file(int descriptor, uint64_t out_file[2])
+{
+    struct stat status;
+    const bool is_open = fstat(descriptor, &status) == 0;
+    out_file[0] = is_open ? status.st_dev : 0;
+    out_file[1] = is_open ? status.st_ino : 0;
+}
+
+// The file descriptor that the handle begins with.
+static int descriptor_of(const struct zepi_ipc_handle *handle)
+{
+    int descriptor;
+    memcpy(&descriptor, handle->ze.data, sizeof(descriptor));
+    return descriptor;
+}
+
+static zepi_result_t fill_handle(struct zepi_context *context, const void *memory,
+                                 struct zepi_ipc_handle *handle)
 {
     zepi_usm_info_t info = {.size = sizeof(info)};
     void *base = NULL;
     size_t size_bytes;
     zepi_result_t result = check_is_offered(context);
     if (result == ZEPI_SUCCESS)
-        result = zepi_usm_get_info((zepi_context_t)context, memory, &info);
+        result = zepi_usm_get_info(context, memory, &info);
     if (result != ZEPI_SUCCESS)
         return result;
     if (info.kind != ZEPI_USM_DEVICE || !info.device)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no device memory of the context", memory);
-    result = zepi_ipc_handle_begin(handle, ZEPI_IPC_USM, info.device);
-    if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zeMemGetAddressRange, context->ze, memory, &base, &size_bytes);
+    result = ZEPI_ZE(zeMemGetAddressRange, context->ze, memory, &base, &size_bytes);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeMemGetIpcHandle, context->ze, base, &handle->ze);
     if (result != ZEPI_SUCCESS)
         return result;
+    handle->magic = MAGIC;
+    handle->process = (uint32_t)getpid();
     handle->offset_bytes = (uint64_t)((const char *)memory - (const char *)base);
-    zepi_ipc_handle_seal(handle);
+    find_file(descriptor_of(handle), handle->file);
+    memcpy(handle->device, info.device->properties.uuid.id, sizeof(handle->device));
+    set_checksum(handle);
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t fill_physical_handle(struct zepi_physical_memory *memory,
-                                          struct zepi_ipc_handle *handle)
-{
-    int descriptor;
-    zepi_result_t result = zepi_ipc_handle_begin(handle, ZEPI_IPC_PHYSICAL, memory->device);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_physical_memory_export(memory, &descriptor);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    memcpy(handle->ze.data, &descriptor, sizeof(descriptor));
-    handle->size_bytes = memory->size_bytes;
-    zepi_ipc_handle_seal(handle);
-    return ZEPI_SUCCESS;
-}
-
-// A handle that is the context's from now on, of `physical` or, if that is NULL, of USM.
-static zepi_result_t ipc_export(struct zepi_context *context, const void *memory,
-                                struct zepi_physical_memory *physical,
-                                const struct zepi_ipc_handle **out_handle)
+zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
+                           const struct zepi_ipc_handle **out_handle)
 {
     struct zepi_ipc *ipc = ipc_of(context);
     struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
     if (!shared)
         return zepi_fail_no_memory();
-    const zepi_result_t result = physical ? fill_physical_handle(physical, &shared->handle)
-                                          : fill_usm_handle(context, memory, &shared->handle);
+    const zepi_result_t result = fill_handle(context, memory, &shared->handle);
     if (result != ZEPI_SUCCESS) {
         zepi_free(shared);
         return result;
@@ -184,38 +188,80 @@ static zepi_result_t ipc_export(struct zepi_context *context, const void *memory
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
-                           const struct zepi_ipc_handle **out_handle)
-{
-    return ipc_export(context, memory, NULL, out_handle);
-}
-
-zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
-                                    const struct zepi_ipc_handle **out_handle)
-{
-    return ipc_export(memory->context, NULL, memory, out_handle);
-}
-
-zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind,
-                           const void *handle)
+zepi_result_t zepi_ipc_put(struct zepi_context *context, const void *handle)
 {
     struct zepi_ipc *ipc = ipc_of(context);
     zepi_mutex_lock(&ipc->mutex);
-    const struct zepi_address_node *node = zepi_address_tree_find(&ipc->exports, handle);
-    struct ipc_export *found = node ? (struct ipc_export *)node->address : NULL;
-    if (found && found->handle.kind != (uint32_t)kind)
-        found = NULL;
+    struct zepi_address_node *found = zepi_address_tree_find(&ipc->exports, handle);
     if (found)
-        zepi_address_tree_remove(&ipc->exports, &found->node);
+        zepi_address_tree_remove(&ipc->exports, found);
     zepi_mutex_unlock(&ipc->mutex);
     if (!found)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no handle of %s of the context", handle,
-                         kind == ZEPI_IPC_USM ? "USM" : "physical memory");
-    export_destroy(context, found);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no handle of the context", handle);
+    export_destroy(context, (struct ipc_export *)found->address);
     return ZEPI_SUCCESS;
 }
 
 // ---- Opening ----
+
+static zepi_result_t read_handle(const void *bytes, size_t size_bytes,
+                                 const struct zepi_device *device,
+                                 struct zepi_ipc_handle *out_handle)
+{
+    if (size_bytes != sizeof(*out_handle))
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a handle of %zu bytes, expected %zu", size_bytes,
+                         sizeof(*out_handle));
+    memcpy(out_handle, bytes, sizeof(*out_handle));
+    set_checksum(out_handle);
+    if (out_handle->magic != MAGIC || memcmp(out_handle, bytes, sizeof(*out_handle)) != 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the bytes are no handle of memory, or one of another version of zepi");
+    if (memcmp(out_handle->device, device->properties.uuid.id, sizeof(out_handle->device)) != 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the handle is of memory of another device");
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t fail_take(const struct zepi_ipc_handle *handle, int error)
+{
+    if (error == ESRCH)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "process %" PRIu32 ", which has the memory of the handle, is gone",
+                         handle->process);
+    if (error == EBADF)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the handle was put back");
+    if (error == EMFILE || error == ENFILE || error == ENOMEM)
+        return zepi_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY,
+                         "memory or file descriptors do not suffice to share memory (error %d)",
+                         error);
+    return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                     "the system does not let this process take a file descriptor of process "
+                     "%" PRIu32 " (error %d): that needs Linux 5.6, no filter of system calls "
+                     "against pidfd_getfd, the same user, another process that is dumpable, and "
+                     "kernel.yama.ptrace_scope 0 or its prctl(PR_SET_PTRACER)",
+                     handle->process, error);
+}
+
+// Puts a descriptor of this process in the place of the other one's.
+static zepi_result_t take_descriptor(struct zepi_ipc_handle *handle)
+{
+    uint64_t file[2];
+    const int process = (int)syscall(SYS_pidfd_open, (pid_t)handle->process, 0);
+    if (process < 0)
+        return fail_take(handle, errno);
+    const int own = (int)syscall(SYS_pidfd_getfd, process, descriptor_of(handle), 0);
+    const int error = errno;
+    close(process);
+    if (own < 0)
+        return fail_take(handle, error);
+    find_file(own, file);
+    // The number of a process or a descriptor that is gone is another's by now.
+    if (memcmp(file, handle->file, sizeof(file)) != 0) {
+        close(own);
+        return fail_take(handle, EBADF);
+    }
+    memcpy(handle->ze.data, &own, sizeof(own));
+    return ZEPI_SUCCESS;
+}
 
 static zepi_result_t open_locked(struct zepi_context *context, const struct zepi_device *device,
                                  const struct zepi_ipc_handle *handle, struct ipc_import *import,
@@ -254,28 +300,23 @@ zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *de
 {
     struct zepi_ipc *ipc = ipc_of(context);
     struct zepi_ipc_handle handle;
-    int descriptor = -1;
     zepi_result_t result = check_is_offered(context);
     if (result == ZEPI_SUCCESS)
-        result = zepi_ipc_handle_read(bytes, size_bytes, ZEPI_IPC_USM, device, &handle);
+        result = read_handle(bytes, size_bytes, device, &handle);
     if (result != ZEPI_SUCCESS)
         return result;
     struct ipc_import *import = zepi_allocate(1, sizeof(*import));
     if (!import)
         return zepi_fail_no_memory();
-    result = zepi_ipc_handle_take_descriptor(&handle, &descriptor);
+    result = take_descriptor(&handle);
+    if (result == ZEPI_SUCCESS) {
+        zepi_mutex_lock(&ipc->mutex);
+        result = open_locked(context, device, &handle, import, out_memory);
+        zepi_mutex_unlock(&ipc->mutex);
+        close(descriptor_of(&handle)); // the driver has its own
+    }
     if (result != ZEPI_SUCCESS)
-        goto fail;
-    memcpy(handle.ze.data, &descriptor, sizeof(descriptor));
-    zepi_mutex_lock(&ipc->mutex);
-    result = open_locked(context, device, &handle, import, out_memory);
-    zepi_mutex_unlock(&ipc->mutex);
-    close(descriptor); // the driver has its own
-    if (result == ZEPI_SUCCESS)
-        return ZEPI_SUCCESS;
-
-fail:
-    zepi_free(import);
+        zepi_free(import);
     return result;
 }
 
@@ -292,24 +333,4 @@ zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory)
                          memory);
     zepi_defer(context, &IMPORT_OF(found, by_memory)->deferred);
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_ipc_open_physical(struct zepi_context *context, struct zepi_device *device,
-                                     const void *bytes, size_t size_bytes,
-                                     struct zepi_physical_memory **out_memory)
-{
-    struct zepi_ipc_handle handle;
-    int descriptor;
-    zepi_result_t result = zepi_physical_memory_check_shares(device);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_ipc_handle_read(bytes, size_bytes, ZEPI_IPC_PHYSICAL, device, &handle);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_ipc_handle_take_descriptor(&handle, &descriptor);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_physical_memory_import(context, device, (size_t)handle.size_bytes, descriptor,
-                                         out_memory);
-    if (result != ZEPI_SUCCESS)
-        close(descriptor);
-    return result;
 }

@@ -3,17 +3,24 @@
 #define ZEPI_MEMORY_INTEROP_IPC_H
 
 #include "device/context.h"
-#include "memory/interop/ipc_handle.h"
 
-// Device memory, as USM or physical, that two processes share. One process gets a handle of its
-// memory, a plain block of bytes that it hands to the other one in any way; that one opens it and
-// has a pointer. Where the driver does not share memory, everything here is ZEPI_ERROR_UNSUPPORTED.
-// Contexts and devices have been checked. Any thread: a lock of the context guards its handles and
-// opened memory.
+// Device memory that two processes share. One process gets a handle of its memory, plain bytes that
+// it hands to the other one in any way; that one opens it and has a pointer. Where the driver does
+// not share memory, everything here is ZEPI_ERROR_UNSUPPORTED. Contexts and devices have been
+// checked. Any thread: a lock of the context guards its handles and opened memory.
 
-struct zepi_physical_memory;
+// All of it is opaque to hosts.
+struct zepi_ipc_handle {
+    uint32_t magic;
+    uint32_t process;      // that has the memory
+    uint64_t offset_bytes; // in the driver's allocation: blocks share one
+    uint64_t file[2];      // of the descriptor: its device and number
+    uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
+    ze_ipc_mem_handle_t ze; // begins with a file descriptor of that process
+    uint64_t checksum[2];   // of the above
+};
 
-// Whether the context's driver shares memory between processes.
+// Whether the driver shares memory between processes.
 zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered);
 
 // The handle of an allocation of device memory from `memory`, an address in it, on. It is the
@@ -21,13 +28,8 @@ zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *ou
 // descriptors do not suffice.
 zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
                            const struct zepi_ipc_handle **out_handle);
-// The same for physical memory, which was created to be shared, else ZEPI_ERROR_INVALID_VALUE.
-zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
-                                    const struct zepi_ipc_handle **out_handle);
-// Not a handle of the context and of that kind: ZEPI_ERROR_INVALID_VALUE. Memory that was
-// opened by it stays.
-zepi_result_t zepi_ipc_put(struct zepi_context *context, enum zepi_ipc_kind kind,
-                           const void *handle);
+// Memory that was opened by the handle stays. ZEPI_ERROR_INVALID_VALUE: it is none of the context.
+zepi_result_t zepi_ipc_put(struct zepi_context *context, const void *handle);
 
 // Opens a handle of any process, this one too. `device` is the one that has the memory.
 // ZEPI_ERROR_INVALID_SIZE: `size_bytes` is not that of a handle. ZEPI_ERROR_INVALID_VALUE: the
@@ -38,11 +40,5 @@ zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *de
                             const void *handle, size_t size_bytes, void **out_memory);
 // Each opening is closed once. The memory stays until no command of the context can use it.
 zepi_result_t zepi_ipc_close(struct zepi_context *context, void *memory);
-
-// Opens a handle of physical memory, with the errors of zepi_ipc_open. The object is like one that
-// this process made, but has no handles of its own.
-zepi_result_t zepi_ipc_open_physical(struct zepi_context *context, struct zepi_device *device,
-                                     const void *handle, size_t size_bytes,
-                                     struct zepi_physical_memory **out_memory);
 
 #endif

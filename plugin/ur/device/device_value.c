@@ -402,7 +402,6 @@ zepi_result_t zepi_ur_device_detail(const struct zepi_device *device, uint64_t p
 zepi_result_t zepi_ur_device_feature(const struct zepi_device *device, uint64_t parameter,
                                      uint64_t *out_number)
 {
-    struct zepi_device *own = (struct zepi_device *)device;
     struct zepi_external_kinds kinds = {0};
     bool has_it = false;
     zepi_result_t result = ZEPI_SUCCESS;
@@ -425,16 +424,13 @@ zepi_result_t zepi_ur_device_feature(const struct zepi_device *device, uint64_t 
         has_it = zepi_device_has_host_functions(device);
         break;
     case UR_DEVICE_INFO_VIRTUAL_MEMORY_SUPPORT:
-        result = zepi_device_has_virtual_memory(own, &has_it);
+        result = zepi_device_has_virtual_memory(device, &has_it);
         break;
     case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
         result = zepi_ipc_is_offered(device->platform, &has_it);
         break;
-    case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
-        result = zepi_physical_memory_shares(device, &has_it);
-        break;
     case UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP:
-        result = zepi_host_memory_can_register(own, &has_it);
+        has_it = zepi_host_memory_can_register(device->platform);
         break;
     default:
         result = zepi_external_kinds_get(device, &kinds);

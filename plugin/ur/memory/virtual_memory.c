@@ -3,20 +3,15 @@
 
 #include "ur/handles.h"
 #include "ur/info.h"
-#include "ur/memory/physical_memory.h"
 
-ur_result_t zepi_ur_check_physical_memory(ur_physical_mem_handle_t handle)
+static struct zepi_physical_memory *physical_memory_of(ur_physical_mem_handle_t handle)
 {
-    return zepi_ur_check(handle, &zepi_physical_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
+    return (struct zepi_physical_memory *)handle;
 }
 
-ur_result_t zepi_ur_check_physical_memory_in(ur_context_handle_t handle,
-                                             ur_physical_mem_handle_t physical)
+static ur_result_t check_physical_memory(ur_physical_mem_handle_t handle)
 {
-    return zepi_ur_check_physical_memory(physical)
-               ?: zepi_ur_check_same_context(
-                      zepi_ur_context(handle), zepi_ur_physical_memory(physical)->context,
-                      UR_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory");
+    return zepi_ur_check(handle, &zepi_physical_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
 }
 
 // ---- Ranges ----
@@ -78,13 +73,17 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
 {
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result = zepi_ur_check_context(hContext);
-    result = result ?: zepi_ur_check_physical_memory_in(hContext, hPhysicalMem);
+    result = result ?: check_physical_memory(hPhysicalMem);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_same_context(
+            zepi_ur_context(hContext), physical_memory_of(hPhysicalMem)->context,
+            UR_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory");
     result = result ?: zepi_ur_check_pointer(pStart, "pStart");
     result = result ?: read_access_flags(flags, &access);
     return result
                ?: zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
-                                                         zepi_ur_physical_memory(hPhysicalMem),
-                                                         offset, access));
+                                                         physical_memory_of(hPhysicalMem), offset,
+                                                         access));
 }
 
 ur_result_t zepi_urVirtualMemUnmap(ur_context_handle_t hContext, const void *pStart, size_t size)
@@ -151,25 +150,25 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
     result = result ?: zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK);
     result = result ?: zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem");
+    if (result == UR_RESULT_SUCCESS && (flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                "physical memory is not shared with other processes");
     result = result ?: check_page_multiple(hContext, hDevice, size);
-    return result == UR_RESULT_SUCCESS
-               ? zepi_ur_result(zepi_physical_memory_create(
-                     zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
-                     flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC ? ZEPI_PHYSICAL_SHARED
-                                                             : ZEPI_PHYSICAL_OWN,
-                     (struct zepi_physical_memory **)phPhysicalMem))
-               : result;
+    return result
+               ?: zepi_ur_result(zepi_physical_memory_create(
+                      zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
+                      (struct zepi_physical_memory **)phPhysicalMem));
 }
 
-ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, zepi_ur_check_physical_memory)
+ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, check_physical_memory)
 
 ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
                                       ur_physical_mem_info_t propName, size_t propSize,
                                       void *pPropValue, size_t *pPropSizeRet)
 {
     const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_physical_memory *memory = zepi_ur_physical_memory(hPhysicalMem);
-    ur_result_t result = zepi_ur_check_physical_memory(hPhysicalMem);
+    const struct zepi_physical_memory *memory = physical_memory_of(hPhysicalMem);
+    ur_result_t result = check_physical_memory(hPhysicalMem);
     result = result ?: zepi_ur_info_check(&info);
     if (result != UR_RESULT_SUCCESS)
         return result;
@@ -182,8 +181,7 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
         return zepi_ur_info_return_size(&info, memory->size_bytes);
     case UR_PHYSICAL_MEM_INFO_PROPERTIES: {
         const ur_physical_mem_properties_t properties = {
-            .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
-            .flags = memory->sharing == ZEPI_PHYSICAL_SHARED ? UR_PHYSICAL_MEM_FLAG_ENABLE_IPC : 0};
+            .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
         return zepi_ur_info_return(&info, &properties, sizeof(properties));
     }
     case UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT:

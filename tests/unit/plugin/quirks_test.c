@@ -8,10 +8,10 @@
 // Builds of Intel's releases: the last part of the driver's version.
 enum { BUILD_22_43 = 24595, BUILD_26_27 = 39122 };
 
-static const uint32_t costly = ZEPI_QUIRK_EARLY_COPIES | ZEPI_QUIRK_SLOW_TIMED_STATUS |
-                               ZEPI_QUIRK_TIMES_STAY_ON_DEVICE;
+static const uint32_t costly =
+    ZEPI_QUIRK_EARLY_COPIES | ZEPI_QUIRK_SLOW_TIMED_STATUS | ZEPI_QUIRK_TIMES_STAY_ON_DEVICE;
 static const uint32_t intel = ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT | ZEPI_QUIRK_UNTOLD_ASSERTS |
-                              ZEPI_QUIRK_PROCESSOR_COPIES;
+                              ZEPI_QUIRK_PROCESSOR_COPIES | ZEPI_QUIRK_KEPT_HOST_PAGES;
 
 static uint32_t forced(const char *text, uint32_t bits)
 {
@@ -23,8 +23,9 @@ Test(quirks, are_chosen_by_driver_and_version)
 {
     cr_assert_eq(zepi_quirks_find("Intel", BUILD_26_27), costly | intel);
     cr_assert_eq(zepi_quirks_find("Intel", BUILD_26_27 + 1000), costly | intel);
-    cr_assert_eq(zepi_quirks_find("Intel", BUILD_22_43),
-                 ZEPI_QUIRK_TIMES_STAY_ON_DEVICE | ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT);
+    cr_assert_eq(zepi_quirks_find("Intel", BUILD_22_43), ZEPI_QUIRK_TIMES_STAY_ON_DEVICE |
+                                                             ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT |
+                                                             ZEPI_QUIRK_KEPT_HOST_PAGES);
     cr_assert_eq(zepi_quirks_find("Intel", BUILD_22_43 + 1), costly | intel);
     cr_assert_eq(zepi_quirks_find("ze_cpu", 256), costly);
     // What costs is done for a driver that is not known, and nothing is said of it.

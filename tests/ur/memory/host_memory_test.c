@@ -242,16 +242,26 @@ Test(host_memory, that_stays_registered_goes_with_the_context)
     tear_down();
 }
 
-Test(host_memory, is_not_registered_where_the_driver_lacks_the_extension)
+static void is_not_registered_with(const char *name, const char *value)
 {
     test_ze_cpu_require();
-    setenv("ZE_CPU_WITHOUT", "ZE_extension_external_memmap_sysmem", 1);
+    setenv(name, value, 1);
     set_up();
     cr_assert(!can_register());
     UR_FAILS(urUSMHostAllocRegisterExp(gear.context, memory, page, NULL),
              UR_RESULT_ERROR_UNSUPPORTED_FEATURE);
     UR_FAILS(urUSMHostAllocUnregisterExp(gear.context, memory), UR_RESULT_ERROR_INVALID_VALUE);
     tear_down();
+}
+
+Test(host_memory, is_not_registered_where_the_driver_lacks_the_extension)
+{
+    is_not_registered_with("ZE_CPU_WITHOUT", "ZE_extension_external_memmap_sysmem");
+}
+
+Test(host_memory, is_not_registered_where_the_driver_keeps_the_pages)
+{
+    is_not_registered_with("ZEPI_QUIRKS", "kept-host-pages");
 }
 
 // ---- Hints ----
