@@ -86,7 +86,7 @@ read_buffer(struct zepi_launch *launch, uint32_t index, const struct zepi_contex
                            "argument %u of kernel '%s' is a buffer of another context", index,
                            zepi_launch_device_kernel(launch)->name);
     if (result == ZEPI_SUCCESS)
-        result = zepi_buffer_get_place(buffer, device, &address);
+        result = zepi_buffer_get_location(buffer, device, &address);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_arg_set_buffer(&launch->args[index], address);

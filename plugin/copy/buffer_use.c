@@ -62,123 +62,67 @@ static bool is_in(zepi_wait_list_t list, zepi_event_t event)
     return false;
 }
 
-// Takes the copies with these events out of the place's list.
-static struct zepi_buffer_copy *take_copies_locked(struct zepi_buffer_place *place,
-                                                   zepi_wait_list_t events)
+// Takes the copies out of the location that are over, and those with events in `list`.
+static struct zepi_buffer_copy *take_copies_locked(struct zepi_buffer_location *location,
+                                                   zepi_wait_list_t list)
 {
     struct zepi_buffer_copy *taken = NULL;
-    struct zepi_buffer_copy **at = &place->copies;
-    while (*at) {
-        struct zepi_buffer_copy *copy = *at;
-        if (!is_in(events, copy->event)) {
-            at = &copy->next;
+    struct zepi_buffer_copy **link = &location->copies;
+    while (*link) {
+        struct zepi_buffer_copy *copy = *link;
+        if (!zepi_event_is_known_complete(copy->event) && !is_in(list, copy->event)) {
+            link = &copy->next;
             continue;
         }
-        *at = copy->next;
+        *link = copy->next;
         copy->next = taken;
         taken = copy;
     }
     return taken;
 }
 
-// The copy with this event is over.
-static void forget_buffer_copy(struct zepi_buffer *buffer, uint32_t place, zepi_event_t event)
+// The command waits for the copies to the location, but for those that are over.
+static zepi_result_t await_location(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                    uint32_t index)
 {
-    zepi_mutex_lock(&buffer->mutex);
-    struct zepi_buffer_copy *copies =
-        take_copies_locked(&buffer->places[place], (zepi_wait_list_t){&event, 1});
-    zepi_mutex_unlock(&buffer->mutex);
-    zepi_buffer_copies_release(copies);
-}
-
-static zepi_result_t uses_add_copies(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
-                                     uint32_t place)
-{
+    struct zepi_buffer_location *location = &buffer->locations[index];
+    const uint32_t first = uses->wait.count;
+    zepi_event_status_t status;
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_mutex_lock(&buffer->mutex);
-    for (const struct zepi_buffer_copy *copy = buffer->places[place].copies;
-         copy && result == ZEPI_SUCCESS; copy = copy->next) {
+    struct zepi_buffer_copy *over = take_copies_locked(location, (zepi_wait_list_t){NULL, 0});
+    for (struct zepi_buffer_copy *copy = location->copies; copy && result == ZEPI_SUCCESS;
+         copy = copy->next) {
         if (!is_in(uses->wait, copy->event))
             result = uses_add_event(uses, zepi_retain(copy->event));
     }
     zepi_mutex_unlock(&buffer->mutex);
-    return result;
-}
-
-// The command waits for the copies to the place, but for those that are over.
-static zepi_result_t await_buffer_place(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
-                                        uint32_t place)
-{
-    const uint32_t first = uses->wait.count;
-    zepi_result_t result = uses_add_copies(uses, buffer, place);
+    zepi_buffer_copies_release(over);
     for (uint32_t i = uses->wait.count; i-- > first && result == ZEPI_SUCCESS;) {
-        zepi_event_status_t status;
         zepi_event_t event = uses->events[i];
         result = zepi_event_get_status(event, &status);
         if (result != ZEPI_SUCCESS || status != ZEPI_EVENT_COMPLETE)
             continue;
         uses->events[i] = uses->events[--uses->wait.count];
-        forget_buffer_copy(buffer, place, event);
         zepi_release(event);
     }
     return result;
 }
 
-// Before a copy is enqueued: the command waits for those that it must not overlap.
-static zepi_result_t begin_buffer_copy(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
-                                       uint32_t to, uint32_t from,
-                                       struct zepi_buffer_copy **out_copy)
-{
-    zepi_result_t result = await_buffer_place(uses, buffer, from);
-    if (result == ZEPI_SUCCESS)
-        result = await_buffer_place(uses, buffer, to);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    *out_copy = zepi_allocate(1, sizeof(**out_copy));
-    return *out_copy ? ZEPI_SUCCESS : zepi_fail_no_memory();
-}
-
-// `result`: of enqueuing it. `copy`, with its event, is consumed. It stands for the copies that it
-// waits for; others stay in the list, since several threads may enqueue copies at once.
-static zepi_result_t end_buffer_copy(const struct zepi_buffer_uses *uses,
-                                     struct zepi_buffer *buffer, uint32_t to,
-                                     const struct zepi_buffer_gap *gap,
-                                     struct zepi_buffer_copy *copy, zepi_result_t result)
-{
-    struct zepi_buffer_place *place = &buffer->places[to];
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(copy);
-        return result;
-    }
-    zepi_mutex_lock(&buffer->mutex);
-    struct zepi_buffer_copy *before = take_copies_locked(place, uses->wait);
-    copy->next = place->copies;
-    place->copies = copy;
-    const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
-    if (has_room)
-        zepi_buffer_contents_add(&buffer->contents, to, gap->begin_bytes, gap->end_bytes);
-    zepi_mutex_unlock(&buffer->mutex);
-    zepi_buffer_copies_release(before);
-    return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
-}
-
-// Appends a copy after `wait` to any queue, with an event that does not hold the queue.
-static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_buffer *buffer,
-                                        uint32_t to, uint32_t from,
-                                        const struct zepi_buffer_gap *gap, zepi_wait_list_t wait,
-                                        zepi_event_t *out_event)
+// Appends a copy after `uses->wait`. The event holds a queue that nothing else does, and no other:
+// a queue that is released waits for its commands then.
+static zepi_result_t append_copy(const struct zepi_buffer_uses *uses, void *destination,
+                                 const void *source, size_t size_bytes, zepi_event_t *out_event)
 {
     struct zepi_copy copy;
     zepi_event_t event;
-    const size_t size_bytes = gap->end_bytes - gap->begin_bytes;
-    zepi_result_t result = zepi_event_create(buffer->context, &event);
+    zepi_result_t result = uses->has_own_queue
+                               ? zepi_event_create_for(uses->queue, ZEPI_EVENT_HOST, &event)
+                               : zepi_event_create(uses->queue->context, &event);
     if (result != ZEPI_SUCCESS)
         return result;
-    char *destination = (char *)buffer->places[to].memory + gap->begin_bytes;
-    const char *source = (const char *)buffer->places[from].memory + gap->begin_bytes;
-    result = zepi_copy_begin(&copy, queue, wait, NULL, ZEPI_ENGINE_COPY, destination, source,
-                             size_bytes);
-    result = zepi_capture_check_uncaptured(result);
+    result = zepi_capture_check_uncaptured(zepi_copy_begin(
+        &copy, uses->queue, uses->wait, NULL, ZEPI_ENGINE_COPY, destination, source, size_bytes));
     if (result != ZEPI_SUCCESS) {
         zepi_event_abandon(event);
         return result;
@@ -194,114 +138,132 @@ static zepi_result_t append_buffer_copy(struct zepi_queue *queue, struct zepi_bu
     return result;
 }
 
-// By a queue of the device `from`, since the devices do not reach each other.
-static zepi_result_t copy_buffer_to_shared(struct zepi_buffer_uses *uses,
-                                           struct zepi_buffer *buffer, uint32_t from,
-                                           const struct zepi_buffer_gap *gap)
+// Copies a range, after all copies to both locations. It stands for those that it waits for; others
+// stay in the list, since several threads may enqueue copies at once.
+static zepi_result_t copy_range(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                uint32_t to, uint32_t from,
+                                const struct zepi_buffer_stale_range *range)
 {
-    struct zepi_buffer_uses after;
-    struct zepi_buffer_copy *copy;
-    zepi_queue_t queue;
-    zepi_event_t before;
-    struct zepi_context *context = buffer->context;
-    zepi_result_t result = zepi_queue_marker(uses->queue, uses->wait, &before);
+    struct zepi_buffer_location *location = &buffer->locations[to];
+    zepi_result_t result = await_location(uses, buffer, from);
+    if (result == ZEPI_SUCCESS)
+        result = await_location(uses, buffer, to);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_queue_create(context, context->devices[from - ZEPI_PLACE_DEVICES],
-                               ZEPI_QUEUE_IN_ORDER, &queue);
+    struct zepi_buffer_copy *copy = zepi_allocate(1, sizeof(*copy));
+    if (!copy)
+        return zepi_fail_no_memory();
+    result = append_copy(uses, (char *)location->memory + range->begin_bytes,
+                         (const char *)buffer->locations[from].memory + range->begin_bytes,
+                         range->end_bytes - range->begin_bytes, &copy->event);
     if (result != ZEPI_SUCCESS) {
-        zepi_release(before);
+        zepi_free(copy);
         return result;
     }
-    zepi_buffer_uses_init(&after, queue, (zepi_wait_list_t){&before, 1});
-    result = begin_buffer_copy(&after, buffer, ZEPI_PLACE_SHARED, from, &copy);
-    // The event holds the queue, which goes when the copy is over and forgotten.
-    if (result == ZEPI_SUCCESS) {
-        result = zepi_queue_copy(
-            queue, (char *)buffer->places[ZEPI_PLACE_SHARED].memory + gap->begin_bytes,
-            (char *)buffer->places[from].memory + gap->begin_bytes,
-            gap->end_bytes - gap->begin_bytes, after.wait, &copy->event);
-        result = end_buffer_copy(&after, buffer, ZEPI_PLACE_SHARED, gap, copy, result);
-    }
+    zepi_mutex_lock(&buffer->mutex);
+    struct zepi_buffer_copy *before = take_copies_locked(location, uses->wait);
+    copy->next = location->copies;
+    location->copies = copy;
+    const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
+    if (has_room)
+        zepi_buffer_contents_add(&buffer->contents, to, range->begin_bytes, range->end_bytes);
+    zepi_mutex_unlock(&buffer->mutex);
+    zepi_buffer_copies_release(before);
+    return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
+// By a queue of the device `from`, since the devices do not reach each other.
+static zepi_result_t copy_range_to_shared(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                          uint32_t from,
+                                          const struct zepi_buffer_stale_range *range)
+{
+    zepi_queue_t queue = NULL;
+    zepi_event_t before;
+    struct zepi_context *context = buffer->context;
+    zepi_result_t result = zepi_buffer_need_location(buffer, ZEPI_LOCATION_SHARED);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_queue_marker(uses->queue, uses->wait, &before);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_queue_create(context, context->devices[from - ZEPI_LOCATION_DEVICES],
+                               ZEPI_QUEUE_IN_ORDER, &queue);
+    struct zepi_buffer_uses after = {
+        .queue = queue, .has_own_queue = true, .host = {&before, 1}, .wait = {&before, 1}};
+    if (result == ZEPI_SUCCESS)
+        result = copy_range(&after, buffer, ZEPI_LOCATION_SHARED, from, range);
     zepi_buffer_uses_finish(&after);
     zepi_release(queue);
     zepi_release(before);
     return result;
 }
 
-// Whether commands of the queue's device reach the place.
+// Whether commands of the queue's device reach the location.
 static zepi_result_t query_peer_access(const struct zepi_queue *queue,
-                                       const struct zepi_buffer *buffer, uint32_t place,
+                                       const struct zepi_buffer *buffer, uint32_t location,
                                        bool *out_has)
 {
     ze_bool_t has = true;
     zepi_result_t result = ZEPI_SUCCESS;
-    if (place >= ZEPI_PLACE_DEVICES && place != zepi_buffer_place_of(buffer, queue->device))
+    if (location >= ZEPI_LOCATION_DEVICES &&
+        location != zepi_buffer_location_of(buffer, queue->device))
         result = ZEPI_ZE(zeDeviceCanAccessPeer, queue->device->ze,
-                         buffer->context->devices[place - ZEPI_PLACE_DEVICES]->ze, &has);
+                         buffer->context->devices[location - ZEPI_LOCATION_DEVICES]->ze, &has);
     *out_has = has;
     return result;
 }
 
-// One of `places` that the queue's device reaches, host memory before the memory of others, or
+// One of `locations` that the queue's device reaches, host memory before the memory of others, or
 // none.
-static zepi_result_t find_reachable_place(const struct zepi_queue *queue,
-                                          const struct zepi_buffer *buffer, uint64_t places,
-                                          uint32_t *out_place, bool *out_is_found)
+static zepi_result_t find_reachable_location(const struct zepi_queue *queue,
+                                             const struct zepi_buffer *buffer, uint64_t locations,
+                                             uint32_t *out_location, bool *out_is_found)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     *out_is_found = false;
-    for (uint32_t i = 0; i < buffer->place_count && result == ZEPI_SUCCESS && !*out_is_found; i++) {
-        if (!(places & ZEPI_BUFFER_PLACE(i)))
+    for (uint32_t i = 0; i < buffer->location_count && result == ZEPI_SUCCESS && !*out_is_found;
+         i++) {
+        if (!(locations & ZEPI_BUFFER_LOCATION(i)))
             continue;
-        *out_place = i;
+        *out_location = i;
         result = query_peer_access(queue, buffer, i, out_is_found);
     }
     return result;
 }
 
-static zepi_result_t fill_buffer_gap(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
-                                     uint32_t place, const struct zepi_buffer_gap *gap)
+// Makes more of the range current there.
+static zepi_result_t refresh_range(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
+                                   uint32_t location, const struct zepi_buffer_stale_range *range)
 {
     uint32_t from = 0;
     bool is_reachable;
-    struct zepi_buffer_copy *copy;
-    zepi_result_t result =
-        find_reachable_place(uses->queue, buffer, gap->places, &from, &is_reachable);
-    if (result == ZEPI_SUCCESS && !is_reachable) {
-        result = zepi_buffer_need_place(buffer, ZEPI_PLACE_SHARED);
-        if (result == ZEPI_SUCCESS)
-            result = copy_buffer_to_shared(uses, buffer, from, gap);
-        from = ZEPI_PLACE_SHARED;
-        if (place == from)
-            return result;
-    }
-    if (result == ZEPI_SUCCESS)
-        result = begin_buffer_copy(uses, buffer, place, from, &copy);
+    const zepi_result_t result =
+        find_reachable_location(uses->queue, buffer, range->locations, &from, &is_reachable);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = append_buffer_copy(uses->queue, buffer, place, from, gap, uses->wait, &copy->event);
-    return end_buffer_copy(uses, buffer, place, gap, copy, result);
+    return is_reachable ? copy_range(uses, buffer, location, from, range)
+                        : copy_range_to_shared(uses, buffer, from, range);
 }
 
-static bool find_buffer_gap(struct zepi_buffer *buffer, uint32_t place,
-                            const struct zepi_buffer_part *part, struct zepi_buffer_gap *out_gap)
+// The first bytes of the part that the location lacks.
+static bool find_stale_range(const struct zepi_buffer_part *part, uint32_t location,
+                             struct zepi_buffer_stale_range *out_range)
 {
+    struct zepi_buffer *buffer = part->buffer;
     zepi_mutex_lock(&buffer->mutex);
     const bool is_found =
-        zepi_buffer_contents_find_gap(&buffer->contents, place, part->offset_bytes,
-                                      part->offset_bytes + part->size_bytes, out_gap);
+        zepi_buffer_contents_find_stale(&buffer->contents, location, part->offset_bytes,
+                                        part->offset_bytes + part->size_bytes, out_range);
     zepi_mutex_unlock(&buffer->mutex);
     return is_found;
 }
 
-static zepi_result_t note_buffer_write(const struct zepi_buffer_part *part, uint32_t place)
+static zepi_result_t note_buffer_write(const struct zepi_buffer_part *part, uint32_t location)
 {
     struct zepi_buffer *buffer = part->buffer;
     zepi_mutex_lock(&buffer->mutex);
     const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
     if (has_room)
-        zepi_buffer_contents_set(&buffer->contents, place, part->offset_bytes,
+        zepi_buffer_contents_set(&buffer->contents, location, part->offset_bytes,
                                  part->offset_bytes + part->size_bytes);
     zepi_mutex_unlock(&buffer->mutex);
     return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
@@ -309,58 +271,58 @@ static zepi_result_t note_buffer_write(const struct zepi_buffer_part *part, uint
 
 static zepi_result_t use_buffer_at(struct zepi_buffer_uses *uses,
                                    const struct zepi_buffer_part *part,
-                                   enum zepi_buffer_access access, uint32_t place)
+                                   enum zepi_buffer_access access, uint32_t location)
 {
     struct zepi_buffer *buffer = part->buffer;
-    struct zepi_buffer_gap gap;
-    zepi_result_t result = zepi_buffer_need_place(buffer, place);
-    while (result == ZEPI_SUCCESS && find_buffer_gap(buffer, place, part, &gap))
-        result = fill_buffer_gap(uses, buffer, place, &gap);
+    struct zepi_buffer_stale_range range;
+    zepi_result_t result = zepi_buffer_need_location(buffer, location);
+    while (result == ZEPI_SUCCESS && find_stale_range(part, location, &range))
+        result = refresh_range(uses, buffer, location, &range);
     if (result == ZEPI_SUCCESS)
-        result = await_buffer_place(uses, buffer, place);
-    return result == ZEPI_SUCCESS && access == ZEPI_BUFFER_WRITE ? note_buffer_write(part, place)
+        result = await_location(uses, buffer, location);
+    return result == ZEPI_SUCCESS && access == ZEPI_BUFFER_WRITE ? note_buffer_write(part, location)
                                                                  : result;
 }
 
-// The device's own place if it has all of the part, or another one that the device reaches; else
+// The device's own location if it has all of the part, or another one that the device reaches; else
 // the part moves to the device. A written part is never in the host's memory alone: its release
 // would have to wait for the command.
-static zepi_result_t choose_buffer_place(struct zepi_buffer_uses *uses,
-                                         const struct zepi_buffer_part *part,
-                                         enum zepi_buffer_access access, uint32_t *out_place)
+static zepi_result_t choose_location(struct zepi_buffer_uses *uses,
+                                     const struct zepi_buffer_part *part,
+                                     enum zepi_buffer_access access, uint32_t *out_location)
 {
     struct zepi_buffer *buffer = part->buffer;
-    const uint32_t own = zepi_buffer_place_of(buffer, uses->queue->device);
+    const uint32_t own = zepi_buffer_location_of(buffer, uses->queue->device);
     uint32_t other;
     bool is_found;
     zepi_mutex_lock(&buffer->mutex);
-    uint64_t places = zepi_buffer_contents_places(&buffer->contents, part->offset_bytes,
-                                                  part->offset_bytes + part->size_bytes);
+    uint64_t locations = zepi_buffer_contents_locations(&buffer->contents, part->offset_bytes,
+                                                        part->offset_bytes + part->size_bytes);
     zepi_mutex_unlock(&buffer->mutex);
     if (access == ZEPI_BUFFER_WRITE)
-        places &= ~ZEPI_BUFFER_PLACE(ZEPI_PLACE_HOST);
-    *out_place = own;
-    if (places == 0 || (places & ZEPI_BUFFER_PLACE(own)))
+        locations &= ~ZEPI_BUFFER_LOCATION(ZEPI_LOCATION_HOST);
+    *out_location = own;
+    if (locations == 0 || (locations & ZEPI_BUFFER_LOCATION(own)))
         return ZEPI_SUCCESS;
     const zepi_result_t result =
-        find_reachable_place(uses->queue, buffer, places, &other, &is_found);
+        find_reachable_location(uses->queue, buffer, locations, &other, &is_found);
     if (result == ZEPI_SUCCESS && is_found)
-        *out_place = other;
+        *out_location = other;
     return result;
 }
 
-// For a command in a graph: the device's place, whose contents come with each execution.
+// For a command in a graph: the device's location, whose contents come with each execution.
 static __attribute__((cold, noinline)) zepi_result_t
 use_in_capture(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
                enum zepi_buffer_where where, void **out_address)
 {
     struct zepi_buffer *buffer = part->buffer;
     void *address;
-    if (where == ZEPI_BUFFER_AT_HOME && !buffer->fixed)
+    if (where == ZEPI_BUFFER_ON_HOST && !buffer->fixed)
         return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
                          "copies between a buffer and the host's memory that is its storage cannot "
                          "be captured");
-    zepi_result_t result = zepi_buffer_get_place(buffer, uses->queue->device, &address);
+    zepi_result_t result = zepi_buffer_get_location(buffer, uses->queue->device, &address);
     if (result == ZEPI_SUCCESS)
         result = uses->capture->functions->keep(uses->capture, buffer, part);
     if (result == ZEPI_SUCCESS)
@@ -373,7 +335,7 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
                               void **out_address)
 {
     struct zepi_buffer *buffer = part->buffer;
-    uint32_t place = ZEPI_PLACE_HOST;
+    uint32_t location = ZEPI_LOCATION_HOST;
     zepi_result_t result = ZEPI_SUCCESS;
     if (__builtin_expect(uses->capture != NULL, 0))
         return use_in_capture(uses, part, where, out_address);
@@ -381,13 +343,13 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
     if (buffer->fixed)
         return ZEPI_SUCCESS;
     if (where == ZEPI_BUFFER_ON_DEVICE)
-        place = zepi_buffer_place_of(buffer, uses->queue->device);
+        location = zepi_buffer_location_of(buffer, uses->queue->device);
     else if (where == ZEPI_BUFFER_ANYWHERE)
-        result = choose_buffer_place(uses, part, access, &place);
+        result = choose_location(uses, part, access, &location);
     if (result == ZEPI_SUCCESS)
-        result = use_buffer_at(uses, part, access, place);
+        result = use_buffer_at(uses, part, access, location);
     if (result == ZEPI_SUCCESS)
-        *out_address = (char *)buffer->places[place].memory + part->offset_bytes;
+        *out_address = (char *)buffer->locations[location].memory + part->offset_bytes;
     return result;
 }
 
@@ -398,7 +360,6 @@ static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
                                         struct zepi_device *device, enum zepi_buffer_access access,
                                         enum zepi_buffer_where where, void **out_address)
 {
-    struct zepi_buffer_uses uses;
     zepi_queue_t queue;
     struct zepi_context *context = part->buffer->context;
     struct zepi_use use = zepi_use_now(zepi_sync_of(context), 0);
@@ -406,7 +367,7 @@ static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
     zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_buffer_uses_init(&uses, queue, (zepi_wait_list_t){NULL, 0});
+    struct zepi_buffer_uses uses = {.queue = queue, .has_own_queue = true};
     result = zepi_buffer_use(&uses, part, access, where, out_address);
     zepi_buffer_uses_finish(&uses);
     const zepi_result_t waited = zepi_queue_wait(queue);
@@ -414,49 +375,36 @@ static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
     return result == ZEPI_SUCCESS ? waited : result;
 }
 
-// A reference to the event of a copy to the place that may be under way, or NULL.
-static zepi_event_t find_buffer_copy(struct zepi_buffer *buffer, uint32_t place)
+// Waits for the copies to the location; true if that has all of the part then.
+static bool location_has_all(const struct zepi_buffer_part *part, uint32_t location,
+                             zepi_result_t *out_result)
 {
-    zepi_mutex_lock(&buffer->mutex);
-    const struct zepi_buffer_copy *copy = buffer->places[place].copies;
-    zepi_event_t event = copy ? zepi_retain(copy->event) : NULL;
-    zepi_mutex_unlock(&buffer->mutex);
-    return event;
-}
-
-// Waits for the copies to the place; true if that has all of the part then.
-static bool place_has_all(const struct zepi_buffer_part *part, uint32_t place,
-                          zepi_result_t *out_result)
-{
-    struct zepi_buffer_gap gap;
-    zepi_event_t event;
-    struct zepi_buffer *buffer = part->buffer;
+    struct zepi_buffer_uses uses = {0};
+    struct zepi_buffer_stale_range range;
     *out_result = ZEPI_SUCCESS;
-    if (find_buffer_gap(buffer, place, part, &gap))
+    if (find_stale_range(part, location, &range))
         return false;
-    while (*out_result == ZEPI_SUCCESS && (event = find_buffer_copy(buffer, place))) {
-        *out_result = zepi_event_wait(1, &event, UINT64_MAX);
-        if (*out_result == ZEPI_SUCCESS)
-            forget_buffer_copy(buffer, place, event);
-        zepi_release(event);
-    }
+    *out_result = await_location(&uses, part->buffer, location);
+    if (*out_result == ZEPI_SUCCESS)
+        *out_result = zepi_event_wait(uses.wait.count, uses.wait.events, UINT64_MAX);
+    zepi_buffer_uses_finish(&uses);
     return true;
 }
 
 zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part)
 {
-    return note_buffer_write(part, ZEPI_PLACE_HOST);
+    return note_buffer_write(part, ZEPI_LOCATION_HOST);
 }
 
-zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer)
+zepi_result_t zepi_buffer_write_back(struct zepi_buffer *buffer)
 {
     void *address;
     zepi_result_t result;
     const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
-    return place_has_all(&all, ZEPI_PLACE_HOST, &result)
+    return location_has_all(&all, ZEPI_LOCATION_HOST, &result)
                ? result
                : use_buffer_at_once(&all, buffer->context->devices[0], ZEPI_BUFFER_READ,
-                                    ZEPI_BUFFER_AT_HOME, &address);
+                                    ZEPI_BUFFER_ON_HOST, &address);
 }
 
 zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
@@ -468,15 +416,15 @@ zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
         *out_address = (char *)buffer->fixed + part->offset_bytes;
         return ZEPI_SUCCESS;
     }
-    const uint32_t place = zepi_buffer_place_of(buffer, device);
-    if (!place_has_all(part, place, &result))
+    const uint32_t location = zepi_buffer_location_of(buffer, device);
+    if (!location_has_all(part, location, &result))
         return use_buffer_at_once(part, device, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE,
                                   out_address);
     if (result == ZEPI_SUCCESS)
-        result = zepi_buffer_need_place(buffer, place);
+        result = zepi_buffer_need_location(buffer, location);
     if (result == ZEPI_SUCCESS)
-        result = note_buffer_write(part, place);
+        result = note_buffer_write(part, location);
     if (result == ZEPI_SUCCESS)
-        *out_address = (char *)buffer->places[place].memory + part->offset_bytes;
+        *out_address = (char *)buffer->locations[location].memory + part->offset_bytes;
     return result;
 }

@@ -27,13 +27,14 @@ enum zepi_buffer_access {
 };
 
 enum zepi_buffer_where {
-    ZEPI_BUFFER_ON_DEVICE, // at the address of zepi_buffer_get_place: kernels
+    ZEPI_BUFFER_ON_DEVICE, // at the address of zepi_buffer_get_location: kernels
     ZEPI_BUFFER_ANYWHERE,  // wherever a copy of the queue's device reaches it
-    ZEPI_BUFFER_AT_HOME,   // in the host's memory that is the buffer's storage
+    ZEPI_BUFFER_ON_HOST,   // in the host's memory that is the buffer's storage
 };
 
 struct zepi_buffer_uses {
     struct zepi_queue *queue; // borrowed
+    bool has_own_queue;       // which is released before its copies are over
     // A reference, while the command is captured: its graph keeps the buffers, and copies are made
     // before it is executed. Or NULL.
     struct zepi_capture *capture;
@@ -53,13 +54,13 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
                               enum zepi_buffer_access access, enum zepi_buffer_where where,
                               void **out_address);
 
-// The host has written the part into its memory that is the buffer's storage: no other place has
+// The host has written the part into its memory that is the buffer's storage: no other location has
 // it.
 zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part);
 
 // Copies to the host's memory the bytes that it lacks, after all commands of the context. For a
 // buffer that goes. It is all there on return.
-zepi_result_t zepi_buffer_bring_home(struct zepi_buffer *buffer);
+zepi_result_t zepi_buffer_write_back(struct zepi_buffer *buffer);
 
 // The part's address for commands of the device that zepi does not see. If it is elsewhere, all
 // commands of the context are waited for, and the part moves.

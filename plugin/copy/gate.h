@@ -19,10 +19,11 @@
 // - mappings of rectangles and images go while the copy waits, in lists that keep their order,
 //   unless a barrier comes before (quirk forgotten-rectangles).
 //
-// Two kinds of copies of bytes need no gate. A variable of a module, and some other memory of devices
-// (quirk processor-copies), is copied by the processor, while the copy is appended, and would wait
-// for the gate: all that comes before is waited for first. A source of the host's, with nothing before the copy, is read at once: up to 4 MiB go to
-// USM first, which needs no mapping either.
+// Two kinds of copies of bytes need no gate. A variable of a module, and some other memory of
+// devices (quirk processor-copies), is copied by the processor, while the copy is appended, and
+// would wait for the gate: all that comes before is waited for first. A source of the host's, with
+// nothing before the copy, is read at once: up to 4 MiB go to USM first, which needs no mapping
+// either.
 
 struct zepi_copy {
     struct zepi_submit submit;

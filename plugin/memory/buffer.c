@@ -25,12 +25,12 @@ static void buffer_destroy(void *object)
     struct zepi_buffer *buffer = object;
     if (buffer->is_owned)
         zepi_usm_give(buffer->context, buffer->fixed);
-    for (uint32_t i = 0; i < buffer->place_count; i++) {
-        zepi_buffer_copies_release(buffer->places[i].copies);
-        if (buffer->places[i].memory && i != ZEPI_PLACE_HOST)
-            zepi_usm_give(buffer->context, buffer->places[i].memory);
+    for (uint32_t i = 0; i < buffer->location_count; i++) {
+        zepi_buffer_copies_release(buffer->locations[i].copies);
+        if (buffer->locations[i].memory && i != ZEPI_LOCATION_HOST)
+            zepi_usm_give(buffer->context, buffer->locations[i].memory);
     }
-    zepi_free(buffer->places);
+    zepi_free(buffer->locations);
     zepi_buffer_contents_finish(&buffer->contents);
     zepi_release(buffer->context);
 }
@@ -43,13 +43,13 @@ static bool has_memory_apart(const struct zepi_device *device)
 }
 
 // Whether devices of the context have memory of their own that a buffer would move between.
-static bool context_has_places(const struct zepi_context *context)
+static bool context_has_locations(const struct zepi_context *context)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < context->device_count; i++)
         count += has_memory_apart(context->devices[i]);
     return count > 0 && context->device_count > 1 &&
-           context->device_count <= ZEPI_PLACE_MAXIMUM - ZEPI_PLACE_DEVICES;
+           context->device_count <= ZEPI_LOCATION_MAXIMUM - ZEPI_LOCATION_DEVICES;
 }
 
 static struct zepi_buffer *buffer_create_empty(struct zepi_context *context, size_t size_bytes)
@@ -88,23 +88,23 @@ static zepi_result_t buffer_init_moving(struct zepi_buffer *buffer, void *host_m
 {
     const uint32_t device_count = buffer->context->device_count;
     const uint32_t count =
-        ZEPI_PLACE_DEVICES +
-        (device_count <= ZEPI_PLACE_MAXIMUM - ZEPI_PLACE_DEVICES ? device_count : 0);
-    buffer->places = zepi_allocate(count, sizeof(buffer->places[0]));
-    if (!buffer->places)
+        ZEPI_LOCATION_DEVICES +
+        (device_count <= ZEPI_LOCATION_MAXIMUM - ZEPI_LOCATION_DEVICES ? device_count : 0);
+    buffer->locations = zepi_allocate(count, sizeof(buffer->locations[0]));
+    if (!buffer->locations)
         return zepi_fail_no_memory();
-    buffer->place_count = count;
-    buffer->places[ZEPI_PLACE_HOST].memory = host_memory;
-    const uint64_t places = host_memory ? ZEPI_BUFFER_PLACE(ZEPI_PLACE_HOST)
-                            : data      ? ZEPI_BUFFER_PLACE(ZEPI_PLACE_SHARED)
-                                        : 0;
-    if (!zepi_buffer_contents_init(&buffer->contents, buffer->size_bytes, places))
+    buffer->location_count = count;
+    buffer->locations[ZEPI_LOCATION_HOST].memory = host_memory;
+    const uint64_t locations = host_memory ? ZEPI_BUFFER_LOCATION(ZEPI_LOCATION_HOST)
+                               : data      ? ZEPI_BUFFER_LOCATION(ZEPI_LOCATION_SHARED)
+                                           : 0;
+    if (!zepi_buffer_contents_init(&buffer->contents, buffer->size_bytes, locations))
         return zepi_fail_no_memory();
     if (!data)
         return ZEPI_SUCCESS;
-    const zepi_result_t result = zepi_buffer_need_place(buffer, ZEPI_PLACE_SHARED);
+    const zepi_result_t result = zepi_buffer_need_location(buffer, ZEPI_LOCATION_SHARED);
     if (result == ZEPI_SUCCESS)
-        memcpy(buffer->places[ZEPI_PLACE_SHARED].memory, data, buffer->size_bytes);
+        memcpy(buffer->locations[ZEPI_LOCATION_SHARED].memory, data, buffer->size_bytes);
     return result;
 }
 
@@ -128,7 +128,7 @@ zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, cons
     struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
     if (!buffer)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    const zepi_result_t result = context_has_places(context)
+    const zepi_result_t result = context_has_locations(context)
                                      ? buffer_init_moving(buffer, NULL, host_data)
                                      : buffer_init_fixed(buffer, host_data);
     return buffer_hand_out(buffer, result, out_buffer);
@@ -163,47 +163,49 @@ zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void 
     return ZEPI_SUCCESS;
 }
 
-uint32_t zepi_buffer_place_of(const struct zepi_buffer *buffer, const struct zepi_device *device)
+uint32_t zepi_buffer_location_of(const struct zepi_buffer *buffer, const struct zepi_device *device)
 {
-    const uint32_t place = ZEPI_PLACE_DEVICES + zepi_context_device_index(buffer->context, device);
-    return has_memory_apart(device) && place < buffer->place_count ? place : ZEPI_PLACE_SHARED;
+    const uint32_t location =
+        ZEPI_LOCATION_DEVICES + zepi_context_device_index(buffer->context, device);
+    return has_memory_apart(device) && location < buffer->location_count ? location
+                                                                         : ZEPI_LOCATION_SHARED;
 }
 
-zepi_result_t zepi_buffer_need_place(struct zepi_buffer *buffer, uint32_t place)
+zepi_result_t zepi_buffer_need_location(struct zepi_buffer *buffer, uint32_t location)
 {
     void *memory;
     struct zepi_context *context = buffer->context;
     zepi_mutex_lock(&buffer->mutex);
-    const bool is_there = buffer->places[place].memory != NULL;
+    const bool is_there = buffer->locations[location].memory != NULL;
     zepi_mutex_unlock(&buffer->mutex);
     if (is_there)
         return ZEPI_SUCCESS;
-    const bool is_device = place >= ZEPI_PLACE_DEVICES;
+    const bool is_device = location >= ZEPI_LOCATION_DEVICES;
     const zepi_result_t result = zepi_usm_allocate(
-        context, is_device ? context->devices[place - ZEPI_PLACE_DEVICES] : NULL,
+        context, is_device ? context->devices[location - ZEPI_LOCATION_DEVICES] : NULL,
         is_device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, buffer->size_bytes, 0, &memory);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_mutex_lock(&buffer->mutex);
     // Another thread may have been faster.
-    const bool is_spare = buffer->places[place].memory != NULL;
+    const bool is_spare = buffer->locations[location].memory != NULL;
     if (!is_spare)
-        buffer->places[place].memory = memory;
+        buffer->locations[location].memory = memory;
     zepi_mutex_unlock(&buffer->mutex);
     if (is_spare)
         zepi_usm_give(context, memory);
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_buffer_get_place(struct zepi_buffer *buffer, const struct zepi_device *device,
-                                    void **out_address)
+zepi_result_t zepi_buffer_get_location(struct zepi_buffer *buffer, const struct zepi_device *device,
+                                       void **out_address)
 {
     *out_address = buffer->fixed;
     if (buffer->fixed)
         return ZEPI_SUCCESS;
-    const uint32_t place = zepi_buffer_place_of(buffer, device);
-    const zepi_result_t result = zepi_buffer_need_place(buffer, place);
+    const uint32_t location = zepi_buffer_location_of(buffer, device);
+    const zepi_result_t result = zepi_buffer_need_location(buffer, location);
     if (result == ZEPI_SUCCESS)
-        *out_address = buffer->places[place].memory;
+        *out_address = buffer->locations[location].memory;
     return result;
 }

@@ -9,18 +9,18 @@
 #define FIRST_CAPACITY 4
 // A change cuts at most two ranges in two.
 #define CUTS 2
-// Past so many ranges a written place takes over its whole ranges, in which it has the bytes
+// Past so many ranges a written location takes over its whole ranges, in which it has the bytes
 // anyway: small writes do not make the list grow.
 #define FINE_RANGES 64
 
 bool zepi_buffer_contents_init(struct zepi_buffer_contents *contents, size_t size_bytes,
-                               uint64_t places)
+                               uint64_t locations)
 {
     contents->ranges = zepi_allocate(FIRST_CAPACITY, sizeof(contents->ranges[0]));
     if (!contents->ranges)
         return false;
     contents->capacity = FIRST_CAPACITY;
-    contents->ranges[0] = (struct zepi_buffer_range){size_bytes, places};
+    contents->ranges[0] = (struct zepi_buffer_range){size_bytes, locations};
     contents->count = 1;
     return true;
 }
@@ -66,29 +66,29 @@ static uint32_t contents_find_range(const struct zepi_buffer_contents *contents,
     return low;
 }
 
-uint64_t zepi_buffer_contents_places(const struct zepi_buffer_contents *contents,
-                                     size_t begin_bytes, size_t end_bytes)
+uint64_t zepi_buffer_contents_locations(const struct zepi_buffer_contents *contents,
+                                        size_t begin_bytes, size_t end_bytes)
 {
-    uint64_t places = UINT64_MAX;
+    uint64_t locations = UINT64_MAX;
     for (uint32_t i = contents_find_range(contents, begin_bytes);
          i < contents->count && range_begin(contents, i) < end_bytes; i++)
-        places &= contents->ranges[i].places;
-    return places;
+        locations &= contents->ranges[i].locations;
+    return locations;
 }
 
-bool zepi_buffer_contents_find_gap(const struct zepi_buffer_contents *contents, uint32_t place,
-                                   size_t begin_bytes, size_t end_bytes,
-                                   struct zepi_buffer_gap *out_gap)
+bool zepi_buffer_contents_find_stale(const struct zepi_buffer_contents *contents, uint32_t location,
+                                     size_t begin_bytes, size_t end_bytes,
+                                     struct zepi_buffer_stale_range *out_range)
 {
     for (uint32_t i = contents_find_range(contents, begin_bytes);
          i < contents->count && range_begin(contents, i) < end_bytes; i++) {
         const struct zepi_buffer_range *range = &contents->ranges[i];
-        if (range->places == 0 || (range->places & ZEPI_BUFFER_PLACE(place)))
+        if (range->locations == 0 || (range->locations & ZEPI_BUFFER_LOCATION(location)))
             continue;
         const size_t begin = range_begin(contents, i);
-        out_gap->begin_bytes = begin > begin_bytes ? begin : begin_bytes;
-        out_gap->end_bytes = range->end_bytes < end_bytes ? range->end_bytes : end_bytes;
-        out_gap->places = range->places;
+        out_range->begin_bytes = begin > begin_bytes ? begin : begin_bytes;
+        out_range->end_bytes = range->end_bytes < end_bytes ? range->end_bytes : end_bytes;
+        out_range->locations = range->locations;
         return true;
     }
     return false;
@@ -112,7 +112,7 @@ static void contents_join_equal(struct zepi_buffer_contents *contents)
 {
     uint32_t kept = 0;
     for (uint32_t i = 1; i < contents->count; i++) {
-        if (contents->ranges[i].places != contents->ranges[kept].places)
+        if (contents->ranges[i].locations != contents->ranges[kept].locations)
             kept++;
         contents->ranges[kept] = contents->ranges[i];
     }
@@ -128,26 +128,26 @@ static void contents_change(struct zepi_buffer_contents *contents, size_t begin_
     contents_cut_at(contents, end_bytes);
     for (uint32_t i = contents_find_range(contents, begin_bytes);
          i < contents->count && range_begin(contents, i) < end_bytes; i++)
-        contents->ranges[i].places = (contents->ranges[i].places & kept_places) | new_places;
+        contents->ranges[i].locations = (contents->ranges[i].locations & kept_places) | new_places;
     contents_join_equal(contents);
 }
 
-void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t place,
+void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes)
 {
-    contents_change(contents, begin_bytes, end_bytes, UINT64_MAX, ZEPI_BUFFER_PLACE(place));
+    contents_change(contents, begin_bytes, end_bytes, UINT64_MAX, ZEPI_BUFFER_LOCATION(location));
 }
 
-void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t place,
+void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes)
 {
     if (contents->count > FINE_RANGES && begin_bytes < end_bytes) {
         const uint32_t first = contents_find_range(contents, begin_bytes);
         const uint32_t last = contents_find_range(contents, end_bytes - 1);
-        if (contents->ranges[first].places & ZEPI_BUFFER_PLACE(place))
+        if (contents->ranges[first].locations & ZEPI_BUFFER_LOCATION(location))
             begin_bytes = range_begin(contents, first);
-        if (contents->ranges[last].places & ZEPI_BUFFER_PLACE(place))
+        if (contents->ranges[last].locations & ZEPI_BUFFER_LOCATION(location))
             end_bytes = contents->ranges[last].end_bytes;
     }
-    contents_change(contents, begin_bytes, end_bytes, 0, ZEPI_BUFFER_PLACE(place));
+    contents_change(contents, begin_bytes, end_bytes, 0, ZEPI_BUFFER_LOCATION(location));
 }

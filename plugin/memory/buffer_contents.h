@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Which places have a buffer's present contents, byte range by byte range: parts of a buffer may be
-// written on several devices at once. A place is a bit, numbered by the buffer. Without locks, and
-// without calls but for memory.
+// Which locations have a buffer's present contents, byte range by byte range: parts of a buffer may
+// be written on several devices at once. A location is a bit, numbered by the buffer. Without
+// locks, and without calls but for memory.
 
 struct zepi_buffer_range {
-    size_t end_bytes; // begins where the one before ends
-    uint64_t places;  // none: the contents are undefined
+    size_t end_bytes;   // begins where the one before ends
+    uint64_t locations; // none: the contents are undefined
 };
 
 struct zepi_buffer_contents {
@@ -21,34 +21,35 @@ struct zepi_buffer_contents {
     uint32_t capacity;
 };
 
-#define ZEPI_BUFFER_PLACE(number) (UINT64_C(1) << (number))
+#define ZEPI_BUFFER_LOCATION(number) (UINT64_C(1) << (number))
 
-// All of `size_bytes` is in `places`. False without memory.
+// All of `size_bytes` is in `locations`. False without memory.
 bool zepi_buffer_contents_init(struct zepi_buffer_contents *contents, size_t size_bytes,
-                               uint64_t places);
+                               uint64_t locations);
 void zepi_buffer_contents_finish(struct zepi_buffer_contents *contents);
 
 // Makes room, so that the next change succeeds. False without memory.
 bool zepi_buffer_contents_reserve(struct zepi_buffer_contents *contents);
 
-// The places that have all of the bytes.
-uint64_t zepi_buffer_contents_places(const struct zepi_buffer_contents *contents,
-                                     size_t begin_bytes, size_t end_bytes);
+// The locations that have all of the bytes.
+uint64_t zepi_buffer_contents_locations(const struct zepi_buffer_contents *contents,
+                                        size_t begin_bytes, size_t end_bytes);
 
-// The first bytes that the place lacks and others have. False: there are none.
-struct zepi_buffer_gap {
+// The first bytes that the location lacks and others have. False: there are none.
+struct zepi_buffer_stale_range {
     size_t begin_bytes;
     size_t end_bytes;
-    uint64_t places; // that have them
+    uint64_t locations; // that have them
 };
-bool zepi_buffer_contents_find_gap(const struct zepi_buffer_contents *contents, uint32_t place,
-                                   size_t begin_bytes, size_t end_bytes,
-                                   struct zepi_buffer_gap *out_gap);
+bool zepi_buffer_contents_find_stale(const struct zepi_buffer_contents *contents, uint32_t location,
+                                     size_t begin_bytes, size_t end_bytes,
+                                     struct zepi_buffer_stale_range *out_range);
 
-// The place has the bytes, too; or has them alone, since they were written there. To be reserved.
-void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t place,
+// The location has the bytes, too; or has them alone, since they were written there. To be
+// reserved.
+void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes);
-void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t place,
+void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes);
 
 #endif

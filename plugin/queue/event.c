@@ -14,29 +14,38 @@ void zepi_event_abandon(struct zepi_event *event)
     zepi_release(event);
 }
 
-zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event)
+void zepi_event_note_submit(struct zepi_event *event)
+{
+    event->submit_ns = zepi_clock_ns();
+    atomic_store_explicit(&event->submit_ticks, 0, memory_order_relaxed);
+}
+
+// `result`: of giving the event a driver's event.
+static zepi_result_t event_hand_out(struct zepi_event *event, zepi_result_t result,
+                                    zepi_event_t *out_event)
+{
+    if (result != ZEPI_SUCCESS) {
+        zepi_event_abandon(event);
+        return result;
+    }
+    event->ze = event->slot->ze;
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_event_create_for(struct zepi_queue *queue, enum zepi_event_kind kind,
+                                    zepi_event_t *out_event)
 {
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = queue->context;
     event->queue = zepi_retain(queue);
-    const zepi_result_t result =
-        zepi_event_slot_take(zepi_event_pools_of(queue->context), ZEPI_EVENT_TIMED, &event->slot);
-    if (result != ZEPI_SUCCESS) {
-        zepi_event_abandon(event);
-        return result;
-    }
-    event->ze = event->slot->ze;
-    zepi_event_note_submit(event);
-    *out_event = event;
-    return ZEPI_SUCCESS;
-}
-
-void zepi_event_note_submit(struct zepi_event *event)
-{
-    event->submit_ns = zepi_clock_ns();
-    atomic_store_explicit(&event->submit_ticks, 0, memory_order_relaxed);
+    if (kind & ZEPI_EVENT_TIMED)
+        zepi_event_note_submit(event);
+    return event_hand_out(
+        event, zepi_event_slot_take(zepi_event_pools_of(queue->context), kind, &event->slot),
+        out_event);
 }
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
@@ -45,15 +54,9 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
-    const zepi_result_t result =
-        zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->slot);
-    if (result != ZEPI_SUCCESS) {
-        zepi_event_abandon(event);
-        return result;
-    }
-    event->ze = event->slot->ze;
-    *out_event = event;
-    return ZEPI_SUCCESS;
+    return event_hand_out(
+        event, zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->slot),
+        out_event);
 }
 
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
@@ -63,15 +66,10 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
-    const zepi_result_t result =
-        zepi_event_slot_adopt(zepi_event_pools_of(context), native_handle, ownership, &event->slot);
-    if (result != ZEPI_SUCCESS) {
-        zepi_event_abandon(event);
-        return result;
-    }
-    event->ze = native_handle;
-    *out_event = event;
-    return ZEPI_SUCCESS;
+    return event_hand_out(
+        event,
+        zepi_event_slot_adopt(zepi_event_pools_of(context), native_handle, ownership, &event->slot),
+        out_event);
 }
 
 static void event_note_complete(struct zepi_event *event)

@@ -47,9 +47,9 @@ struct zepi_event {
 
 extern const struct zepi_type zepi_event_type;
 
-// An event with times for a command of the queue, in or out of order, not yet appended. One
-// reference.
-zepi_result_t zepi_event_create_timed_for(struct zepi_queue *queue, struct zepi_event **out_event);
+// An event for one command of the queue, which it holds. A timed one notes the time.
+zepi_result_t zepi_event_create_for(struct zepi_queue *queue, enum zepi_event_kind kind,
+                                    zepi_event_t *out_event);
 
 // Notes the time: the event's command, which has times, is being submitted. No other thread has the
 // event yet.

@@ -109,7 +109,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     if (!is_local && queue->list_count > 1)
         sync.count = zepi_queue_list_lists(queue, sync.lists);
     if (takes_time)
-        result = zepi_event_create_timed_for(queue, &timed);
+        result = zepi_event_create_for(queue, ZEPI_EVENT_TIMED, &timed);
     if (result == ZEPI_SUCCESS)
         result =
             zepi_submit_begin(&submit, queue, wait, timed ? NULL : out_event, ZEPI_ENGINE_COMPUTE);

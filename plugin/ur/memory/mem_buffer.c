@@ -187,12 +187,12 @@ ur_result_t zepi_urMemRetain(ur_mem_handle_t hMem)
 // Host memory that is a buffer's storage has the contents after the release if it is USM: that is
 // known to be there. Of other memory nothing is known, and SYCL's runtime relies on its being left
 // alone: a buffer that shall not write back is released like any other.
-static ur_result_t mem_bring_home(const struct zepi_ur_mem *mem)
+static ur_result_t mem_write_back(const struct zepi_ur_mem *mem)
 {
     const bool is_home = mem->host && mem->buffer && !mem->parent &&
                          !(mem->flags & UR_MEM_FLAG_READ_ONLY) &&
                          zepi_usm_is_known_inside(mem->context, mem->host, mem->size_bytes);
-    return is_home ? zepi_ur_result(zepi_buffer_bring_home(mem->buffer)) : UR_RESULT_SUCCESS;
+    return is_home ? zepi_ur_result(zepi_buffer_write_back(mem->buffer)) : UR_RESULT_SUCCESS;
 }
 
 ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)
@@ -200,7 +200,7 @@ ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)
     const ur_result_t result = zepi_ur_check_mem(hMem);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const ur_result_t brought = mem_bring_home(zepi_ur_mem(hMem));
+    const ur_result_t brought = mem_write_back(zepi_ur_mem(hMem));
     const ur_result_t released = zepi_ur_release(UR_RESULT_SUCCESS, hMem);
     return brought != UR_RESULT_SUCCESS ? brought : released;
 }
@@ -274,7 +274,8 @@ ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct z
                                    char **out_address)
 {
     void *address;
-    const ur_result_t result = zepi_ur_result(zepi_buffer_get_place(mem->buffer, device, &address));
+    const ur_result_t result =
+        zepi_ur_result(zepi_buffer_get_location(mem->buffer, device, &address));
     if (result == UR_RESULT_SUCCESS)
         *out_address = (char *)address + mem->offset_bytes;
     return result;

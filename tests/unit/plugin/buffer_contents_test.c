@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SIZE 1000
-#define PLACE(number) ZEPI_BUFFER_PLACE(number)
+#define PLACE(number) ZEPI_BUFFER_LOCATION(number)
 
 static struct zepi_buffer_contents make(uint64_t places)
 {
@@ -31,30 +31,30 @@ Test(buffer_contents, what_is_written_is_in_one_place)
 {
     struct zepi_buffer_contents contents = make(PLACE(1) | PLACE(2));
     set(&contents, 3, 100, 200);
-    cr_assert_eq(zepi_buffer_contents_places(&contents, 100, 200), PLACE(3));
-    cr_assert_eq(zepi_buffer_contents_places(&contents, 0, 100), PLACE(1) | PLACE(2));
-    cr_assert_eq(zepi_buffer_contents_places(&contents, 200, SIZE), PLACE(1) | PLACE(2));
-    cr_assert_eq(zepi_buffer_contents_places(&contents, 99, 101), 0);
+    cr_assert_eq(zepi_buffer_contents_locations(&contents, 100, 200), PLACE(3));
+    cr_assert_eq(zepi_buffer_contents_locations(&contents, 0, 100), PLACE(1) | PLACE(2));
+    cr_assert_eq(zepi_buffer_contents_locations(&contents, 200, SIZE), PLACE(1) | PLACE(2));
+    cr_assert_eq(zepi_buffer_contents_locations(&contents, 99, 101), 0);
     set(&contents, 1, 0, SIZE);
     cr_assert_eq(contents.count, 1);
-    cr_assert_eq(zepi_buffer_contents_places(&contents, 0, SIZE), PLACE(1));
+    cr_assert_eq(zepi_buffer_contents_locations(&contents, 0, SIZE), PLACE(1));
     zepi_buffer_contents_finish(&contents);
 }
 
 Test(buffer_contents, finds_what_a_place_lacks_and_another_has)
 {
     struct zepi_buffer_contents contents = make(0);
-    struct zepi_buffer_gap gap;
-    cr_assert(!zepi_buffer_contents_find_gap(&contents, 2, 0, SIZE, &gap), "no place has it");
+    struct zepi_buffer_stale_range gap;
+    cr_assert(!zepi_buffer_contents_find_stale(&contents, 2, 0, SIZE, &gap), "no place has it");
     set(&contents, 1, 100, 300);
     set(&contents, 2, 200, 250);
-    cr_assert(zepi_buffer_contents_find_gap(&contents, 2, 150, SIZE, &gap));
-    cr_assert(gap.begin_bytes == 150 && gap.end_bytes == 200 && gap.places == PLACE(1));
+    cr_assert(zepi_buffer_contents_find_stale(&contents, 2, 150, SIZE, &gap));
+    cr_assert(gap.begin_bytes == 150 && gap.end_bytes == 200 && gap.locations == PLACE(1));
     add(&contents, 2, gap.begin_bytes, gap.end_bytes);
-    cr_assert(zepi_buffer_contents_find_gap(&contents, 2, 150, 260, &gap));
+    cr_assert(zepi_buffer_contents_find_stale(&contents, 2, 150, 260, &gap));
     cr_assert(gap.begin_bytes == 250 && gap.end_bytes == 260);
     add(&contents, 2, 250, 260);
-    cr_assert(!zepi_buffer_contents_find_gap(&contents, 2, 150, 260, &gap));
+    cr_assert(!zepi_buffer_contents_find_stale(&contents, 2, 150, 260, &gap));
     zepi_buffer_contents_finish(&contents);
 }
 
@@ -64,9 +64,9 @@ Test(buffer_contents, small_writes_do_not_make_the_list_grow)
     for (size_t i = 0; i < SIZE - 1; i += 2)
         set(&contents, 1, i, i + 1);
     cr_assert_leq(contents.count, 130, "%u ranges", contents.count);
-    cr_assert(zepi_buffer_contents_places(&contents, 0, SIZE) & PLACE(1));
+    cr_assert(zepi_buffer_contents_locations(&contents, 0, SIZE) & PLACE(1));
     for (size_t i = 0; i < SIZE - 1; i += 2)
-        cr_assert_eq(zepi_buffer_contents_places(&contents, i, i + 1), PLACE(1));
+        cr_assert_eq(zepi_buffer_contents_locations(&contents, i, i + 1), PLACE(1));
     zepi_buffer_contents_finish(&contents);
 }
 
@@ -90,7 +90,7 @@ Test(buffer_contents, are_those_of_a_simple_list_after_any_changes)
         else
             add(&contents, place, begin, end);
         for (size_t i = 0; i < SIZE; i++)
-            cr_assert_eq(zepi_buffer_contents_places(&contents, i, i + 1), bytes[i],
+            cr_assert_eq(zepi_buffer_contents_locations(&contents, i, i + 1), bytes[i],
                          "byte %zu in round %d", i, round);
     }
     zepi_buffer_contents_finish(&contents);
