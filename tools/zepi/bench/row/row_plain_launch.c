@@ -12,11 +12,12 @@ struct arguments {
     size_t sizes[BENCH_MAX_ARGUMENTS];
 };
 
-static __attribute__((noinline)) void set_arguments(struct plain_row *row,
-                                                    const struct bench_launch *launch,
-                                                    struct arguments *arguments,
-                                                    struct bench_values *values, unsigned turn)
+// In one call, the value of local memory is its size.
+static __attribute__((noinline)) void
+set_arguments(struct plain_row *row, const struct bench_launch *launch, bool is_one_call,
+              struct arguments *arguments, struct bench_values *values, unsigned turn)
 {
+    static size_t local_bytes = BENCH_LOCAL_BYTES;
     arguments->count = bench_kernels[launch->kernel].argument_count;
     for (uint32_t i = 0; i < arguments->count; i++) {
         const struct bench_argument *from = &bench_arguments[i % BENCH_ARGUMENT_CYCLE];
@@ -27,7 +28,7 @@ static __attribute__((noinline)) void set_arguments(struct plain_row *row,
     }
     if (launch->kernel == BENCH_WITH_LOCAL) {
         arguments->sizes[BENCH_LOCAL_INDEX] = BENCH_LOCAL_BYTES;
-        arguments->values[BENCH_LOCAL_INDEX] = NULL;
+        arguments->values[BENCH_LOCAL_INDEX] = is_one_call ? &local_bytes : NULL;
     }
 }
 
@@ -63,7 +64,7 @@ INLINE bool launch_on(struct plain_row *row, ze_command_list_handle_t list,
         ze_event_handle_t wait = launch->is_after && i > 0 ? row->events[~i & 1] : NULL;
         const ze_event_handle_t done = launch->is_after ? wait : signal;
         ze_event_handle_t *waits = wait ? &wait : NULL;
-        set_arguments(row, launch, &arguments, &values, turn);
+        set_arguments(row, launch, is_one_call, &arguments, &values, turn);
         bench_keep(&arguments);
         if (!is_one_call)
             is_good = set_one_by_one(kernel, &arguments, is_launched);
