@@ -87,6 +87,14 @@ zepi_result_t zepi_api_check_list(const void *object, const struct zepi_type *ty
     return zepi_check_object(object, type) ?: zepi_check_list(capacity, out_elements, out_count);
 }
 
+zepi_result_t zepi_api_check_work_dim(uint32_t work_dim)
+{
+    return work_dim >= 1 && work_dim <= 3
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
+                           work_dim);
+}
+
 zepi_result_t zepi_api_check_state(zepi_module_state_t state)
 {
     return state >= ZEPI_MODULE_INPUT && state <= ZEPI_MODULE_EXECUTABLE

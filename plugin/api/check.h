@@ -31,6 +31,8 @@ static inline zepi_result_t zepi_api_check_context_pointer(zepi_context_t contex
 zepi_result_t zepi_api_check_list(const void *object, const struct zepi_type *type,
                                   uint32_t capacity, const void *out_elements,
                                   const void *out_count);
+// The number of dimensions of work.
+zepi_result_t zepi_api_check_work_dim(uint32_t work_dim);
 // One of the three states that a module may be in.
 zepi_result_t zepi_api_check_state(zepi_module_state_t state);
 // A context and a device of it.

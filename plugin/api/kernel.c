@@ -60,6 +60,7 @@ zepi_result_t zepi_api_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_devi
 {
     uint32_t index;
     zepi_result_t result = check_kernel_device(kernel, device, &index);
+    result = result ?: zepi_api_check_work_dim(work_dim);
     result = result ?: zepi_api_check_output(global_size, "global size");
     result = result ?: zepi_api_check_output(out_group_size, "output for the group size");
     return result

@@ -28,8 +28,7 @@ zepi_result_t zepi_api_check_launch_desc(const zepi_launch_desc_t *desc)
             return result;
     }
     if (desc->work_dim < 1 || desc->work_dim > 3)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
-                         desc->work_dim);
+        return zepi_api_check_work_dim(desc->work_dim);
     if (desc->argument_count > 0 && !desc->arguments)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of arguments is NULL");
     if (desc->flags & ~ZEPI_LAUNCH_COOPERATIVE)

@@ -158,7 +158,8 @@ static void graph_destroy(void *object)
         zepi_event_wait(1, &graph->last->last, UINT64_MAX);
     for (uint32_t i = 0; i < graph->recording_count; i++)
         zepi_recording_destroy(graph->recordings[i]);
-    for (size_t i = 0; i < graph->commands.count; i++)
+    // The last one first: the C library joins the memory of each with that behind it.
+    for (size_t i = graph->commands.count; i-- > 0;)
         zepi_release(graph->commands.list[i]);
     zepi_free(graph->commands.list);
     for (size_t i = 0; i < graph->commands.kept_count; i++)

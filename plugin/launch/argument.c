@@ -83,6 +83,18 @@ static zepi_result_t check_native(const struct zepi_device_kernel *device_kernel
                : ZEPI_SUCCESS;
 }
 
+struct zepi_kernel_argument zepi_arg_declare(enum zepi_spirv_argument_kind kind,
+                                             uint32_t size_bytes)
+{
+    struct zepi_arg usual = {UINT64_MAX, 0};
+    if (kind == ZEPI_SPIRV_ARGUMENT_GLOBAL || kind == ZEPI_SPIRV_ARGUMENT_CONSTANT)
+        zepi_arg_set_address(&usual, NULL);
+    else if (kind == ZEPI_SPIRV_ARGUMENT_VALUE && size_bytes > 0 &&
+             size_bytes <= ZEPI_ARG_INLINE_BYTES)
+        zepi_arg_set(&usual, ZEPI_ARG_BYTES, size_bytes, 0);
+    return (struct zepi_kernel_argument){usual.head, (uint8_t)kind, size_bytes};
+}
+
 zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              const struct zepi_arg *arg)
 {

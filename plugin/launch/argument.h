@@ -115,6 +115,9 @@ static inline const void *zepi_arg_value(const struct zepi_arg *arg)
     return zepi_arg_is_large(arg) ? (const void *)(uintptr_t)arg->payload : &arg->payload;
 }
 
+// An argument as a kernel declares it. `size_bytes`: of a value; 0: unknown.
+struct zepi_kernel_argument zepi_arg_declare(enum zepi_spirv_argument_kind kind,
+                                             uint32_t size_bytes);
 // Checks kind and size against the kernel's declaration, as far as that is known.
 zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              const struct zepi_arg *arg);

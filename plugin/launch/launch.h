@@ -79,7 +79,7 @@ static inline zepi_result_t zepi_launch_set_kernel(struct zepi_launch *launch,
 }
 
 // For a caller that launches later: arguments, sizes and offset. `checked`: a launch that was found
-// right, what is as there is not checked again; NULL: all is checked.
+// right, and whose sizes are not checked again; or NULL.
 zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,
                                 const struct zepi_launch *checked);
 

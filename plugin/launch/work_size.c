@@ -12,8 +12,10 @@ static zepi_result_t check_group_size(const struct zepi_device_kernel *device_ke
 {
     const ze_device_compute_properties_t *compute = &device->compute;
     const ze_kernel_properties_t *properties = &device_kernel->properties;
-    const uint32_t most[3] = {compute->maxGroupSizeX, compute->maxGroupSizeY,
-                              compute->maxGroupSizeZ};
+    const uint32_t *most = &compute->maxGroupSizeX;
+    static_assert(offsetof(ze_device_compute_properties_t, maxGroupSizeZ) ==
+                      offsetof(ze_device_compute_properties_t, maxGroupSizeX) + 2 * sizeof(*most),
+                  "one after another");
     const uint64_t total = (uint64_t)group[0] * group[1] * group[2];
     if (properties->requiredGroupSizeX > 0 &&
         (group[0] != properties->requiredGroupSizeX || group[1] != properties->requiredGroupSizeY ||
@@ -52,13 +54,14 @@ static uint32_t suggestion_size(size_t global, const struct zepi_device *device)
     return divisor;
 }
 
-static zepi_result_t suggest_group_size(struct zepi_work_size *size,
+static zepi_result_t suggest_group_size(uint32_t group[3],
                                         const struct zepi_device_kernel *device_kernel,
                                         const struct zepi_device *device, ze_kernel_handle_t ze,
-                                        const size_t global[3])
+                                        uint32_t work_dim, const size_t *global_size)
 {
     const ze_kernel_properties_t *properties = &device_kernel->properties;
-    uint32_t *group = size->group;
+    size_t global[3] = {1, 1, 1};
+    memcpy(global, global_size, work_dim * sizeof(global[0]));
     if (properties->requiredGroupSizeX > 0) {
         group[0] = properties->requiredGroupSizeX;
         group[1] = properties->requiredGroupSizeY;
@@ -78,24 +81,23 @@ static zepi_result_t suggest_group_size(struct zepi_work_size *size,
 }
 
 static zepi_result_t count_groups(struct zepi_work_size *size, uint32_t work_dim,
-                                  const size_t global[3])
+                                  const size_t *global_size)
 {
     uint32_t *counts = &size->count.groupCountX;
     static_assert(sizeof(size->count) == 3 * sizeof(*counts), "one count a dimension");
-    size->count = (ze_group_count_t){1, 1, 1};
     for (uint32_t i = 0; i < work_dim; i++) {
-        const size_t count = global[i] / size->group[i];
-        if (global[i] % size->group[i] != 0)
+        const size_t count = global_size[i] / size->group[i];
+        if (global_size[i] % size->group[i] != 0)
             return zepi_fail_about(
                 ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
                 "the global size %zu in dimension %u is no multiple of the group size "
                 "%u",
-                global[i], i, size->group[i]);
+                global_size[i], i, size->group[i]);
         if (count > UINT32_MAX)
             return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                              "the global size %zu in dimension %u makes %zu groups of %u, beyond "
                              "32 bits",
-                             global[i], i, count, size->group[i]);
+                             global_size[i], i, count, size->group[i]);
         counts[i] = (uint32_t)count;
     }
     return ZEPI_SUCCESS;
@@ -107,22 +109,18 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                                   uint32_t work_dim, const size_t *global_size,
                                   const size_t *group_size)
 {
-    size_t global[3] = {1, 1, 1};
     uint32_t zeros = 0;
-    if (work_dim < 1 || work_dim > 3)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
-                         work_dim);
-    *size = (struct zepi_work_size){.group = {1, 1, 1}};
+    zepi_result_t result = ZEPI_SUCCESS;
+    assert(work_dim >= 1 && work_dim <= 3);
+    *size = (struct zepi_work_size){.group = {1, 1, 1}, .count = {1, 1, 1}};
     for (uint32_t i = 0; i < work_dim; i++) {
-        const size_t group = group_size ? group_size[i] : 0;
-        if (group > UINT32_MAX)
+        if (group_size[i] > UINT32_MAX)
             return zepi_fail_about(ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
                                    "the group size in dimension %u is %zu, beyond 32 bits", i,
-                                   group);
-        global[i] = global_size[i];
-        size->group[i] = (uint32_t)group;
-        size->is_empty = size->is_empty || global[i] == 0;
-        zeros += group == 0;
+                                   group_size[i]);
+        size->group[i] = (uint32_t)group_size[i];
+        size->is_empty = size->is_empty || global_size[i] == 0;
+        zeros += group_size[i] == 0;
     }
     if (zeros > 0 && zeros < work_dim)
         return zepi_fail_about(ZEPI_SUBJECT_GROUP_SIZE, ZEPI_ERROR_INVALID_SIZE,
@@ -131,12 +129,11 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                                zeros, work_dim);
     if (size->is_empty || (zeros > 0 && !ze && device_kernel->properties.requiredGroupSizeX == 0))
         return ZEPI_SUCCESS;
-    zepi_result_t result = ZEPI_SUCCESS;
     if (zeros > 0)
-        result = suggest_group_size(size, device_kernel, device, ze, global);
+        result = suggest_group_size(size->group, device_kernel, device, ze, work_dim, global_size);
     if (result == ZEPI_SUCCESS)
         result = check_group_size(device_kernel, device, work_dim, size->group);
-    return result == ZEPI_SUCCESS ? count_groups(size, work_dim, global) : result;
+    return result == ZEPI_SUCCESS ? count_groups(size, work_dim, global_size) : result;
 }
 
 zepi_result_t zepi_work_offset_init(uint32_t offset[3], const struct zepi_device *device,

@@ -14,7 +14,7 @@ struct zepi_work_size {
     bool is_empty; // a global size is 0: nothing to launch
 };
 
-// From sizes in work-items, of which the first `work_dim` are read; a group size of zeros, or NULL,
+// From sizes in work-items, of which the first `work_dim`, 1 to 3, are read; a group size of zeros
 // is chosen: the one that the kernel requires, else the driver's suggestion for `ze`. Without `ze`
 // (NULL) the sizes are checked alone, and none is suggested. Errors name the size that does not
 // fit.

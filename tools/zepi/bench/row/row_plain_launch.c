@@ -13,9 +13,10 @@ struct arguments {
 };
 
 // In one call, the value of local memory is its size.
-static __attribute__((noinline)) void
-set_arguments(struct plain_row *row, const struct bench_launch *launch, bool is_one_call,
-              struct arguments *arguments, struct bench_values *values, unsigned turn)
+static __attribute__((noinline)) void set_arguments(struct plain_row *row,
+                                                    const struct bench_launch *launch,
+                                                    bool is_one_call, struct arguments *arguments,
+                                                    struct bench_values *values, unsigned turn)
 {
     static size_t local_bytes = BENCH_LOCAL_BYTES;
     arguments->count = bench_kernels[launch->kernel].argument_count;
