@@ -79,23 +79,18 @@ ur_result_t zepi_urAdapterGetLastError(ur_adapter_handle_t hAdapter, const char 
     return UR_RESULT_SUCCESS;
 }
 
+static const struct zepi_ur_query adapter_queries[] = {
+    {ZEPI_UR_IS(ADAPTER_INFO_BACKEND, U32, UR_BACKEND_LEVEL_ZERO)},
+    {ZEPI_UR_REFERENCES(ADAPTER_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_IS(ADAPTER_INFO_VERSION, U32, 1)},
+};
+
 ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_t propName,
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const ur_result_t result = zepi_ur_check_adapter(hAdapter) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_ADAPTER_INFO_BACKEND:
-        return zepi_ur_info_return_u32(&info, UR_BACKEND_LEVEL_ZERO);
-    case UR_ADAPTER_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, &zepi_ur_adapter);
-    case UR_ADAPTER_INFO_VERSION:
-        return zepi_ur_info_return_u32(&info, 1);
-    default:
-        return zepi_ur_refuse_query(propName, UR_ADAPTER_INFO_VERSION);
-    }
+    return zepi_ur_get_info(zepi_ur_check_adapter(hAdapter), hAdapter,
+                            ZEPI_UR_ROWS(adapter_queries), propName, UR_ADAPTER_INFO_VERSION,
+                            propSize, pPropValue, pPropSizeRet);
 }
 
 // The host's logger. The function and its data are written before the level that lets lines

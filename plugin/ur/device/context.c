@@ -54,31 +54,35 @@ ur_result_t zepi_urContextCreate(uint32_t DeviceCount, const ur_device_handle_t 
 
 ZEPI_UR_DEFINE_REFERENCES(Context, , ur_context_handle_t, zepi_ur_check_context)
 
+static ur_result_t get_context_devices(void *object, const struct zepi_ur_info *info)
+{
+    const struct zepi_context *context = object;
+    return zepi_ur_info_return(info, context->devices,
+                               context->device_count * sizeof(context->devices[0]));
+}
+
+// DPC++'s runtime gives urEnqueueUSMFill2D pitch and width in elements where they should be in
+// bytes: told that there is none, it fills with a kernel of its own.
+static uint64_t has_fill_2d(void *context)
+{
+    (void)context;
+    return !zepi_ur_is_sycl();
+}
+
+static const struct zepi_ur_query context_queries[] = {
+    {ZEPI_UR_MEMBER(CONTEXT_INFO_NUM_DEVICES, U32, zepi_context, device_count)},
+    {ZEPI_UR_VALUE(CONTEXT_INFO_DEVICES, get_context_devices)},
+    {ZEPI_UR_REFERENCES(CONTEXT_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_IS(CONTEXT_INFO_USM_MEMCPY2D_SUPPORT, BOOL, true)},
+    {ZEPI_UR_NUMBER(CONTEXT_INFO_USM_FILL2D_SUPPORT, BOOL, has_fill_2d)},
+};
+
 ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_t propName,
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_context *context = zepi_ur_context(hContext);
-    const ur_result_t result = zepi_ur_check_context(hContext) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_CONTEXT_INFO_NUM_DEVICES:
-        return zepi_ur_info_return_u32(&info, context->device_count);
-    case UR_CONTEXT_INFO_DEVICES:
-        return zepi_ur_info_return(&info, context->devices,
-                                   context->device_count * sizeof(context->devices[0]));
-    case UR_CONTEXT_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, context);
-    case UR_CONTEXT_INFO_USM_MEMCPY2D_SUPPORT:
-        return zepi_ur_info_return_bool(&info, true);
-    // DPC++'s runtime gives urEnqueueUSMFill2D pitch and width in elements where they should be in
-    // bytes: told that there is none, it fills with a kernel of its own.
-    case UR_CONTEXT_INFO_USM_FILL2D_SUPPORT:
-        return zepi_ur_info_return_bool(&info, !zepi_ur_is_sycl());
-    default:
-        return zepi_ur_refuse_query(propName, UR_CONTEXT_INFO_USM_FILL2D_SUPPORT);
-    }
+    return zepi_ur_get_info(zepi_ur_check_context(hContext), hContext,
+                            ZEPI_UR_ROWS(context_queries), propName,
+                            UR_CONTEXT_INFO_USM_FILL2D_SUPPORT, propSize, pPropValue, pPropSizeRet);
 }
 
 ur_result_t zepi_urContextGetNativeHandle(ur_context_handle_t hContext,

@@ -5,62 +5,25 @@
 #include "ur/handles.h"
 #include "ze/ze_optional.h"
 
-enum type {
-    BOOL,
-    U32,
-    U64,
-    SIZE,
-    U32_OR_NONE, // 0 is no answer
-    U64_OR_NONE,
-    STRING, // characters of the device, up to a zero
-    BYTES,  // bytes of the device
-};
-
-struct query {
-    ur_device_info_t query;
-    enum type type;
-    // The source: a function, else a member of the device, else a constant.
-    zepi_ur_device_value *value;
-    zepi_ur_device_number *number;
-    const char *text;          // a constant
-    size_t offset, size_bytes; // of the member; a size of 0: none
-    uint64_t bits; // the constant, the member's bits that count, or the parameter of `number`
-};
-
-#define VALUE(name, function)                                                                      \
-    {                                                                                              \
-        .query = UR_DEVICE_INFO_##name, .value = (function)                                        \
-    }
-#define NUMBER(name, value_type, function, parameter)                                              \
-    {                                                                                              \
-        .query = UR_DEVICE_INFO_##name, .type = (value_type), .number = (function),                \
-        .bits = (parameter)                                                                        \
-    }
-#define TEXT(name, characters)                                                                     \
-    {                                                                                              \
-        .query = UR_DEVICE_INFO_##name, .type = STRING, .text = (characters)                       \
-    }
-#define COMPUTED(name, value_type)                                                                 \
-    NUMBER(name, value_type, zepi_ur_device_computed, UR_DEVICE_INFO_##name)
-#define DETAIL(name, value_type)                                                                   \
-    NUMBER(name, value_type, zepi_ur_device_detail, UR_DEVICE_INFO_##name)
+// Rows about the struct zepi_device.
+#define VALUE(name, function) ZEPI_UR_VALUE(DEVICE_INFO_##name, function)
+#define NUMBER(name, kind, function, parameter)                                                    \
+    ZEPI_UR_ASKED(DEVICE_INFO_##name, kind, function, parameter)
+#define TEXT(name, characters) ZEPI_UR_STRING(DEVICE_INFO_##name, characters)
+#define COMPUTED(name, type) NUMBER(name, type, zepi_ur_device_computed, UR_DEVICE_INFO_##name)
+#define DETAIL(name, type) NUMBER(name, type, zepi_ur_device_detail, UR_DEVICE_INFO_##name)
 #define FEATURE(name) NUMBER(name, BOOL, zepi_ur_device_feature, UR_DEVICE_INFO_##name)
-#define FLAG(name, value_type, member, flags)                                                      \
-    {                                                                                              \
-        .query = UR_DEVICE_INFO_##name, .type = (value_type), .bits = (flags),                     \
-        .offset = offsetof(struct zepi_device, member),                                            \
-        .size_bytes = sizeof(((struct zepi_device *)NULL)->member)                                 \
-    }
-#define MEMBER(name, value_type, member) FLAG(name, value_type, member, UINT64_MAX)
-#define IS(name, value_type, constant)                                                             \
-    {                                                                                              \
-        .query = UR_DEVICE_INFO_##name, .type = (value_type), .bits = (constant)                   \
-    }
+#define FLAG(name, type, member, flags)                                                            \
+    ZEPI_UR_FLAG(DEVICE_INFO_##name, type, zepi_device, member, flags)
+#define MEMBER(name, type, member) FLAG(name, type, member, UINT64_MAX)
+#define IS(name, type, constant) ZEPI_UR_IS(DEVICE_INFO_##name, type, constant)
 #define WIDTHS(TYPE, member)                                                                       \
-    NUMBER(PREFERRED_VECTOR_WIDTH_##TYPE, U32, zepi_ur_device_width,                               \
-           offsetof(struct zepi_ze_vector_widths, preferred.member)),                              \
+    {NUMBER(PREFERRED_VECTOR_WIDTH_##TYPE, U32, zepi_ur_device_width,                              \
+            offsetof(struct zepi_ze_vector_widths, preferred.member))},                            \
+    {                                                                                              \
         NUMBER(NATIVE_VECTOR_WIDTH_##TYPE, U32, zepi_ur_device_width,                              \
-               offsetof(struct zepi_ze_vector_widths, native.member))
+               offsetof(struct zepi_ze_vector_widths, native.member))                              \
+    }
 #define ACCESS(name, member)                                                                       \
     NUMBER(name, U32, zepi_ur_device_access, offsetof(ze_device_memory_access_properties_t, member))
 
@@ -83,61 +46,61 @@ struct query {
      UR_MEMORY_SCOPE_CAPABILITY_FLAG_SYSTEM)
 
 // clang-format off
-static const struct query queries[] = {
+static const struct zepi_ur_query queries[] = {
     // Identity
-    COMPUTED(TYPE, U32),
-    MEMBER(VENDOR_ID, U32, properties.vendorId),
-    MEMBER(DEVICE_ID, U32, properties.deviceId),
-    MEMBER(UUID, BYTES, properties.uuid.id),
-    MEMBER(NAME, STRING, properties.name),
-    VALUE(VENDOR, zepi_ur_device_vendor),
-    VALUE(DRIVER_VERSION, zepi_ur_device_driver_version),
-    VALUE(BACKEND_RUNTIME_VERSION, zepi_ur_device_driver_version),
-    VALUE(VERSION, zepi_ur_device_version),
-    VALUE(IL_VERSION, zepi_ur_device_il_version),
-    VALUE(EXTENSIONS, zepi_ur_device_extensions),
-    TEXT(PROFILE, "FULL_PROFILE"),
-    TEXT(BUILT_IN_KERNELS, ""),
-    VALUE(PCI_ADDRESS, zepi_ur_device_pci_address),
-    MEMBER(PLATFORM, BYTES, platform),
-    MEMBER(IP_VERSION, U32_OR_NONE, ip_version),
-    IS(COMPONENT_DEVICES, BYTES, 0), // no device here is a composite one
-    IS(COMPOSITE_DEVICE, SIZE, 0),   // nor a component of one
+    {COMPUTED(TYPE, U32)},
+    {MEMBER(VENDOR_ID, U32, properties.vendorId)},
+    {MEMBER(DEVICE_ID, U32, properties.deviceId)},
+    {MEMBER(UUID, BYTES, properties.uuid.id)},
+    {MEMBER(NAME, CHARACTERS, properties.name)},
+    {VALUE(VENDOR, zepi_ur_device_vendor)},
+    {VALUE(DRIVER_VERSION, zepi_ur_device_driver_version)},
+    {VALUE(BACKEND_RUNTIME_VERSION, zepi_ur_device_driver_version)},
+    {VALUE(VERSION, zepi_ur_device_version)},
+    {VALUE(IL_VERSION, zepi_ur_device_il_version)},
+    {VALUE(EXTENSIONS, zepi_ur_device_extensions)},
+    {TEXT(PROFILE, "FULL_PROFILE")},
+    {TEXT(BUILT_IN_KERNELS, "")},
+    {VALUE(PCI_ADDRESS, zepi_ur_device_pci_address)},
+    {MEMBER(PLATFORM, BYTES, platform)},
+    {MEMBER(IP_VERSION, U32_OR_NONE, ip_version)},
+    {IS(COMPONENT_DEVICES, BYTES, 0)}, // no device here is a composite one
+    {IS(COMPOSITE_DEVICE, SIZE, 0)},   // nor a component of one
 
     // Sub-devices
-    COMPUTED(REFERENCE_COUNT, U32),
-    MEMBER(PARENT_DEVICE, BYTES, parent),
-    MEMBER(PARTITION_MAX_SUB_DEVICES, U32, sub_device_count),
-    COMPUTED(PARTITION_AFFINITY_DOMAIN, U32),
-    VALUE(SUPPORTED_PARTITIONS, zepi_ur_device_partitions),
-    VALUE(PARTITION_TYPE, zepi_ur_device_partition_type),
+    {COMPUTED(REFERENCE_COUNT, U32)},
+    {MEMBER(PARENT_DEVICE, BYTES, parent)},
+    {MEMBER(PARTITION_MAX_SUB_DEVICES, U32, sub_device_count)},
+    {COMPUTED(PARTITION_AFFINITY_DOMAIN, U32)},
+    {VALUE(SUPPORTED_PARTITIONS, zepi_ur_device_partitions)},
+    {VALUE(PARTITION_TYPE, zepi_ur_device_partition_type)},
 
     // Limits of kernels
-    COMPUTED(MAX_COMPUTE_UNITS, U32),
-    COMPUTED(NUM_COMPUTE_UNITS, U32),
-    IS(MAX_WORK_ITEM_DIMENSIONS, U32, 3),
-    VALUE(MAX_WORK_ITEM_SIZES, zepi_ur_device_work_item_sizes),
-    MEMBER(MAX_WORK_GROUP_SIZE, SIZE, compute.maxTotalGroupSize),
-    VALUE(MAX_WORK_GROUPS_3D, zepi_ur_device_group_counts),
-    IS(MAX_WORK_GROUPS, SIZE, SIZE_MAX),
-    COMPUTED(MAX_NUM_SUB_GROUPS, U32),
-    VALUE(SUB_GROUP_SIZES_INTEL, zepi_ur_device_sub_group_sizes),
-    IS(SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, BOOL, false),
-    MEMBER(MAX_CLOCK_FREQUENCY, U32, properties.coreClockRate),
-    IS(ADDRESS_BITS, U32, 64),
-    MEMBER(MAX_PARAMETER_SIZE, SIZE, module.maxArgumentsSize),
-    MEMBER(PRINTF_BUFFER_SIZE, SIZE, module.printfBufferSize),
-    IS(MAX_CONSTANT_ARGS, U32, 64),
+    {COMPUTED(MAX_COMPUTE_UNITS, U32)},
+    {COMPUTED(NUM_COMPUTE_UNITS, U32)},
+    {IS(MAX_WORK_ITEM_DIMENSIONS, U32, 3)},
+    {VALUE(MAX_WORK_ITEM_SIZES, zepi_ur_device_work_item_sizes)},
+    {MEMBER(MAX_WORK_GROUP_SIZE, SIZE, compute.maxTotalGroupSize)},
+    {VALUE(MAX_WORK_GROUPS_3D, zepi_ur_device_group_counts)},
+    {IS(MAX_WORK_GROUPS, SIZE, SIZE_MAX)},
+    {COMPUTED(MAX_NUM_SUB_GROUPS, U32)},
+    {VALUE(SUB_GROUP_SIZES_INTEL, zepi_ur_device_sub_group_sizes)},
+    {IS(SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, BOOL, false)},
+    {MEMBER(MAX_CLOCK_FREQUENCY, U32, properties.coreClockRate)},
+    {IS(ADDRESS_BITS, U32, 64)},
+    {MEMBER(MAX_PARAMETER_SIZE, SIZE, module.maxArgumentsSize)},
+    {MEMBER(PRINTF_BUFFER_SIZE, SIZE, module.printfBufferSize)},
+    {IS(MAX_CONSTANT_ARGS, U32, 64)},
 
     // Arithmetic
-    NUMBER(SINGLE_FP_CONFIG, U32, zepi_ur_device_fp_config, 0),
-    NUMBER(HALF_FP_CONFIG, U32, zepi_ur_device_fp_config, ZE_DEVICE_MODULE_FLAG_FP16),
-    NUMBER(DOUBLE_FP_CONFIG, U32, zepi_ur_device_fp_config, ZE_DEVICE_MODULE_FLAG_FP64),
-    FLAG(ATOMIC_64, BOOL, module.flags, ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS),
-    IS(ATOMIC_MEMORY_ORDER_CAPABILITIES, U32, MEMORY_ORDERS),
-    IS(ATOMIC_FENCE_ORDER_CAPABILITIES, U32, MEMORY_ORDERS),
-    IS(ATOMIC_MEMORY_SCOPE_CAPABILITIES, U32, MEMORY_SCOPES),
-    IS(ATOMIC_FENCE_SCOPE_CAPABILITIES, U32, MEMORY_SCOPES),
+    {NUMBER(SINGLE_FP_CONFIG, U32, zepi_ur_device_fp_config, 0)},
+    {NUMBER(HALF_FP_CONFIG, U32, zepi_ur_device_fp_config, ZE_DEVICE_MODULE_FLAG_FP16)},
+    {NUMBER(DOUBLE_FP_CONFIG, U32, zepi_ur_device_fp_config, ZE_DEVICE_MODULE_FLAG_FP64)},
+    {FLAG(ATOMIC_64, BOOL, module.flags, ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS)},
+    {IS(ATOMIC_MEMORY_ORDER_CAPABILITIES, U32, MEMORY_ORDERS)},
+    {IS(ATOMIC_FENCE_ORDER_CAPABILITIES, U32, MEMORY_ORDERS)},
+    {IS(ATOMIC_MEMORY_SCOPE_CAPABILITIES, U32, MEMORY_SCOPES)},
+    {IS(ATOMIC_FENCE_SCOPE_CAPABILITIES, U32, MEMORY_SCOPES)},
     WIDTHS(CHAR, of_char),
     WIDTHS(SHORT, of_short),
     WIDTHS(INT, of_int),
@@ -148,211 +111,148 @@ static const struct query queries[] = {
     WIDTHS(HALF, of_half),
 
     // Memory
-    MEMBER(MAX_MEM_ALLOC_SIZE, U64, max_allocation_bytes),
-    MEMBER(GLOBAL_MEM_SIZE, U64, global_memory_bytes),
-    COMPUTED(LOCAL_MEM_TYPE, U32),
-    MEMBER(LOCAL_MEM_SIZE, U64, compute.maxSharedLocalMemory),
-    DETAIL(GLOBAL_MEM_FREE, U64_OR_NONE),
-    MEMBER(MAX_MEMORY_BANDWIDTH, U64_OR_NONE, memory_bandwidth),
-    COMPUTED(MAX_CONSTANT_BUFFER_SIZE, U64),
-    IS(MEM_BASE_ADDR_ALIGN, U32, 8), // bits: a sub-buffer may begin at any byte
-    DETAIL(GLOBAL_MEM_CACHELINE_SIZE, U32),
-    DETAIL(GLOBAL_MEM_CACHE_TYPE, U32),
-    DETAIL(GLOBAL_MEM_CACHE_SIZE, U64),
-    NUMBER(MEMORY_CLOCK_RATE, U32, zepi_ur_device_memory,
-           offsetof(ze_device_memory_properties_t, maxClockRate)),
-    NUMBER(MEMORY_BUS_WIDTH, U32, zepi_ur_device_memory,
-           offsetof(ze_device_memory_properties_t, maxBusWidth)),
-    FLAG(ERROR_CORRECTION_SUPPORT, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_ECC),
-    FLAG(HOST_UNIFIED_MEMORY, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED),
-    FLAG(IS_INTEGRATED_GPU, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED),
-    ACCESS(USM_HOST_SUPPORT, hostAllocCapabilities),
-    ACCESS(USM_DEVICE_SUPPORT, deviceAllocCapabilities),
-    ACCESS(USM_SINGLE_SHARED_SUPPORT, sharedSingleDeviceAllocCapabilities),
-    ACCESS(USM_CROSS_SHARED_SUPPORT, sharedCrossDeviceAllocCapabilities),
-    ACCESS(USM_SYSTEM_SHARED_SUPPORT, sharedSystemAllocCapabilities),
+    {MEMBER(MAX_MEM_ALLOC_SIZE, U64, max_allocation_bytes)},
+    {MEMBER(GLOBAL_MEM_SIZE, U64, global_memory_bytes)},
+    {COMPUTED(LOCAL_MEM_TYPE, U32)},
+    {MEMBER(LOCAL_MEM_SIZE, U64, compute.maxSharedLocalMemory)},
+    {DETAIL(GLOBAL_MEM_FREE, U64_OR_NONE)},
+    {MEMBER(MAX_MEMORY_BANDWIDTH, U64_OR_NONE, memory_bandwidth)},
+    {COMPUTED(MAX_CONSTANT_BUFFER_SIZE, U64)},
+    {IS(MEM_BASE_ADDR_ALIGN, U32, 8)}, // bits: a sub-buffer may begin at any byte
+    {DETAIL(GLOBAL_MEM_CACHELINE_SIZE, U32)},
+    {DETAIL(GLOBAL_MEM_CACHE_TYPE, U32)},
+    {DETAIL(GLOBAL_MEM_CACHE_SIZE, U64)},
+    {NUMBER(MEMORY_CLOCK_RATE, U32, zepi_ur_device_memory,
+            offsetof(ze_device_memory_properties_t, maxClockRate))},
+    {NUMBER(MEMORY_BUS_WIDTH, U32, zepi_ur_device_memory,
+            offsetof(ze_device_memory_properties_t, maxBusWidth))},
+    {FLAG(ERROR_CORRECTION_SUPPORT, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_ECC)},
+    {FLAG(HOST_UNIFIED_MEMORY, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED)},
+    {FLAG(IS_INTEGRATED_GPU, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED)},
+    {ACCESS(USM_HOST_SUPPORT, hostAllocCapabilities)},
+    {ACCESS(USM_DEVICE_SUPPORT, deviceAllocCapabilities)},
+    {ACCESS(USM_SINGLE_SHARED_SUPPORT, sharedSingleDeviceAllocCapabilities)},
+    {ACCESS(USM_CROSS_SHARED_SUPPORT, sharedCrossDeviceAllocCapabilities)},
+    {ACCESS(USM_SYSTEM_SHARED_SUPPORT, sharedSystemAllocCapabilities)},
 
     // Images
-    MEMBER(IMAGE_SUPPORT, BOOL, has_images),
-    MEMBER(MAX_READ_IMAGE_ARGS, U32, images.maxReadImageArgs),
-    MEMBER(MAX_WRITE_IMAGE_ARGS, U32, images.maxWriteImageArgs),
-    MEMBER(MAX_READ_WRITE_IMAGE_ARGS, U32, images.maxWriteImageArgs),
-    MEMBER(IMAGE2D_MAX_WIDTH, SIZE, images.maxImageDims2D),
-    MEMBER(IMAGE2D_MAX_HEIGHT, SIZE, images.maxImageDims2D),
-    MEMBER(IMAGE3D_MAX_WIDTH, SIZE, images.maxImageDims3D),
-    MEMBER(IMAGE3D_MAX_HEIGHT, SIZE, images.maxImageDims3D),
-    MEMBER(IMAGE3D_MAX_DEPTH, SIZE, images.maxImageDims3D),
-    MEMBER(IMAGE_MAX_BUFFER_SIZE, SIZE, images.maxImageBufferSize),
-    MEMBER(IMAGE_MAX_ARRAY_SIZE, SIZE, images.maxImageArraySlices),
-    MEMBER(MAX_SAMPLERS, U32, images.maxSamplers),
-    IS(IMAGE_SRGB, BOOL, false),
+    {MEMBER(IMAGE_SUPPORT, BOOL, has_images)},
+    {MEMBER(MAX_READ_IMAGE_ARGS, U32, images.maxReadImageArgs)},
+    {MEMBER(MAX_WRITE_IMAGE_ARGS, U32, images.maxWriteImageArgs)},
+    {MEMBER(MAX_READ_WRITE_IMAGE_ARGS, U32, images.maxWriteImageArgs)},
+    {MEMBER(IMAGE2D_MAX_WIDTH, SIZE, images.maxImageDims2D)},
+    {MEMBER(IMAGE2D_MAX_HEIGHT, SIZE, images.maxImageDims2D)},
+    {MEMBER(IMAGE3D_MAX_WIDTH, SIZE, images.maxImageDims3D)},
+    {MEMBER(IMAGE3D_MAX_HEIGHT, SIZE, images.maxImageDims3D)},
+    {MEMBER(IMAGE3D_MAX_DEPTH, SIZE, images.maxImageDims3D)},
+    {MEMBER(IMAGE_MAX_BUFFER_SIZE, SIZE, images.maxImageBufferSize)},
+    {MEMBER(IMAGE_MAX_ARRAY_SIZE, SIZE, images.maxImageArraySlices)},
+    {MEMBER(MAX_SAMPLERS, U32, images.maxSamplers)},
+    {IS(IMAGE_SRGB, BOOL, false)},
 
     // Bindless images, which are refused
-    IS(IMAGE_PITCH_ALIGN_EXP, U32, 0),
-    IS(MIPMAP_MAX_ANISOTROPY_EXP, U32, 0),
-    IS(MAX_IMAGE_LINEAR_WIDTH_EXP, SIZE, 0),
-    IS(MAX_IMAGE_LINEAR_HEIGHT_EXP, SIZE, 0),
-    IS(MAX_IMAGE_LINEAR_PITCH_EXP, SIZE, 0),
+    {IS(IMAGE_PITCH_ALIGN_EXP, U32, 0)},
+    {IS(MIPMAP_MAX_ANISOTROPY_EXP, U32, 0)},
+    {IS(MAX_IMAGE_LINEAR_WIDTH_EXP, SIZE, 0)},
+    {IS(MAX_IMAGE_LINEAR_HEIGHT_EXP, SIZE, 0)},
+    {IS(MAX_IMAGE_LINEAR_PITCH_EXP, SIZE, 0)},
 
     // Queues
-    IS(QUEUE_PROPERTIES, U32, QUEUE_FLAGS),
-    IS(QUEUE_ON_HOST_PROPERTIES, U32, QUEUE_FLAGS),
-    IS(QUEUE_ON_DEVICE_PROPERTIES, U32, 0),
-    MEMBER(MAX_COMPUTE_QUEUE_INDICES, U32, compute_count),
-    COMPUTED(PROFILING_TIMER_RESOLUTION, SIZE),
+    {IS(QUEUE_PROPERTIES, U32, QUEUE_FLAGS)},
+    {IS(QUEUE_ON_HOST_PROPERTIES, U32, QUEUE_FLAGS)},
+    {IS(QUEUE_ON_DEVICE_PROPERTIES, U32, 0)},
+    {MEMBER(MAX_COMPUTE_QUEUE_INDICES, U32, compute_count)},
+    {COMPUTED(PROFILING_TIMER_RESOLUTION, SIZE)},
 
     // Capabilities
-    IS(EXECUTION_CAPABILITIES, U32, UR_DEVICE_EXEC_CAPABILITY_FLAG_KERNEL),
-    IS(KERNEL_LAUNCH_CAPABILITIES, U32, UR_KERNEL_LAUNCH_PROPERTIES_FLAG_COOPERATIVE),
-    IS(COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP, U32, UPDATE_FLAGS),
-    DETAIL(2D_BLOCK_ARRAY_CAPABILITIES_EXP, U32),
-    MEMBER(COMPILER_AVAILABLE, BOOL, module.spirvVersionSupported),
-    MEMBER(LINKER_AVAILABLE, BOOL, module.spirvVersionSupported),
-    FEATURE(AVAILABLE),
-    FEATURE(BFLOAT16_CONVERSIONS_NATIVE),
-    FEATURE(USE_NATIVE_ASSERT),
-    FEATURE(ESIMD_SUPPORT),
-    FEATURE(ENQUEUE_HOST_TASK_SUPPORT_EXP),
-    FEATURE(VIRTUAL_MEMORY_SUPPORT),
-    FEATURE(IPC_MEMORY_SUPPORT_EXP),
-    FEATURE(USM_HOST_ALLOC_REGISTER_SUPPORT_EXP),
-    FEATURE(EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP),
-    FEATURE(MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP),
-    IS(ENDIAN_LITTLE, BOOL, true),
-    IS(PREFERRED_INTEROP_USER_SYNC, BOOL, true),
+    {IS(EXECUTION_CAPABILITIES, U32, UR_DEVICE_EXEC_CAPABILITY_FLAG_KERNEL)},
+    {IS(KERNEL_LAUNCH_CAPABILITIES, U32, UR_KERNEL_LAUNCH_PROPERTIES_FLAG_COOPERATIVE)},
+    {IS(COMMAND_BUFFER_UPDATE_CAPABILITIES_EXP, U32, UPDATE_FLAGS)},
+    {DETAIL(2D_BLOCK_ARRAY_CAPABILITIES_EXP, U32)},
+    {MEMBER(COMPILER_AVAILABLE, BOOL, module.spirvVersionSupported)},
+    {MEMBER(LINKER_AVAILABLE, BOOL, module.spirvVersionSupported)},
+    {FEATURE(AVAILABLE)},
+    {FEATURE(BFLOAT16_CONVERSIONS_NATIVE)},
+    {FEATURE(USE_NATIVE_ASSERT)},
+    {FEATURE(ESIMD_SUPPORT)},
+    {FEATURE(ENQUEUE_HOST_TASK_SUPPORT_EXP)},
+    {FEATURE(VIRTUAL_MEMORY_SUPPORT)},
+    {FEATURE(IPC_MEMORY_SUPPORT_EXP)},
+    {FEATURE(USM_HOST_ALLOC_REGISTER_SUPPORT_EXP)},
+    {FEATURE(EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP)},
+    {FEATURE(MEMORY_EXPORT_EXPORTABLE_DEVICE_MEM_EXP)},
+    {IS(ENDIAN_LITTLE, BOOL, true)},
+    {IS(PREFERRED_INTEROP_USER_SYNC, BOOL, true)},
     // Code is compiled for each sub-device; the cache finds that it is the same code.
-    IS(BUILD_ON_SUBDEVICE, BOOL, true),
-    IS(PROGRAM_SET_SPECIALIZATION_CONSTANTS, BOOL, true),
-    IS(GLOBAL_VARIABLE_SUPPORT, BOOL, true),
-    IS(USM_POOL_SUPPORT, BOOL, true),
-    IS(ASYNC_USM_ALLOCATIONS_SUPPORT_EXP, BOOL, true),
-    IS(COMMAND_BUFFER_SUPPORT_EXP, BOOL, true),
-    IS(ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP, BOOL, true),
-    IS(MULTI_DEVICE_COMPILE_SUPPORT_EXP, BOOL, true),
-    IS(DEVICE_WAIT_SUPPORT_EXP, BOOL, true),
-    IS(DYNAMIC_LINK_SUPPORT_EXP, BOOL, true),
-    IS(TIMESTAMP_RECORDING_SUPPORT_EXP, BOOL, true),
-    IS(USM_P2P_SUPPORT_EXP, BOOL, true),
-    IS(USM_CONTEXT_MEMCPY_SUPPORT_EXP, BOOL, true),
-    IS(GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP, BOOL, true),
-    IS(REUSABLE_EVENTS_SUPPORT_EXP, BOOL, true),
-    IS(PER_EVENT_PROFILING_SUPPORT_EXP, BOOL, true),
-    IS(KERNEL_SET_SPECIALIZATION_CONSTANTS, BOOL, false),
-    IS(ASYNC_BARRIER, BOOL, false),
-    IS(MEM_CHANNEL_SUPPORT, BOOL, false),
-    IS(HOST_PIPE_READ_WRITE_SUPPORT, BOOL, false),
-    IS(COMMAND_BUFFER_EVENT_SUPPORT_EXP, BOOL, false),
-    IS(COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP, BOOL, false),
-    IS(LOW_POWER_EVENTS_SUPPORT_EXP, BOOL, false),
-    IS(IPC_EVENT_SUPPORT_EXP, BOOL, false),
-    IS(IPC_PHYSICAL_MEMORY_SUPPORT_EXP, BOOL, false),
-    IS(CLOCK_SUB_GROUP_SUPPORT_EXP, BOOL, false),
-    IS(CLOCK_WORK_GROUP_SUPPORT_EXP, BOOL, false),
-    IS(CLOCK_DEVICE_SUPPORT_EXP, BOOL, false),
+    {IS(BUILD_ON_SUBDEVICE, BOOL, true)},
+    {IS(PROGRAM_SET_SPECIALIZATION_CONSTANTS, BOOL, true)},
+    {IS(GLOBAL_VARIABLE_SUPPORT, BOOL, true)},
+    {IS(USM_POOL_SUPPORT, BOOL, true)},
+    {IS(ASYNC_USM_ALLOCATIONS_SUPPORT_EXP, BOOL, true)},
+    {IS(COMMAND_BUFFER_SUPPORT_EXP, BOOL, true)},
+    {IS(ENQUEUE_NATIVE_COMMAND_SUPPORT_EXP, BOOL, true)},
+    {IS(MULTI_DEVICE_COMPILE_SUPPORT_EXP, BOOL, true)},
+    {IS(DEVICE_WAIT_SUPPORT_EXP, BOOL, true)},
+    {IS(DYNAMIC_LINK_SUPPORT_EXP, BOOL, true)},
+    {IS(TIMESTAMP_RECORDING_SUPPORT_EXP, BOOL, true)},
+    {IS(USM_P2P_SUPPORT_EXP, BOOL, true)},
+    {IS(USM_CONTEXT_MEMCPY_SUPPORT_EXP, BOOL, true)},
+    {IS(GRAPH_RECORD_AND_REPLAY_SUPPORT_EXP, BOOL, true)},
+    {IS(REUSABLE_EVENTS_SUPPORT_EXP, BOOL, true)},
+    {IS(PER_EVENT_PROFILING_SUPPORT_EXP, BOOL, true)},
+    {IS(KERNEL_SET_SPECIALIZATION_CONSTANTS, BOOL, false)},
+    {IS(ASYNC_BARRIER, BOOL, false)},
+    {IS(MEM_CHANNEL_SUPPORT, BOOL, false)},
+    {IS(HOST_PIPE_READ_WRITE_SUPPORT, BOOL, false)},
+    {IS(COMMAND_BUFFER_EVENT_SUPPORT_EXP, BOOL, false)},
+    {IS(COMMAND_BUFFER_SUBGRAPH_SUPPORT_EXP, BOOL, false)},
+    {IS(LOW_POWER_EVENTS_SUPPORT_EXP, BOOL, false)},
+    {IS(IPC_EVENT_SUPPORT_EXP, BOOL, false)},
+    {IS(IPC_PHYSICAL_MEMORY_SUPPORT_EXP, BOOL, false)},
+    {IS(CLOCK_SUB_GROUP_SUPPORT_EXP, BOOL, false)},
+    {IS(CLOCK_WORK_GROUP_SUPPORT_EXP, BOOL, false)},
+    {IS(CLOCK_DEVICE_SUPPORT_EXP, BOOL, false)},
 };
 
 // Parts of a GPU; other devices have none.
-static const struct query gpu_queries[] = {
-    COMPUTED(GPU_EU_COUNT, U32),
-    MEMBER(GPU_EU_SIMD_WIDTH, U32, properties.physicalEUSimdWidth),
-    MEMBER(GPU_EU_SLICES, U32, properties.numSlices),
-    MEMBER(GPU_EU_COUNT_PER_SUBSLICE, U32, properties.numEUsPerSubslice),
-    MEMBER(GPU_SUBSLICES_PER_SLICE, U32, properties.numSubslicesPerSlice),
-    MEMBER(GPU_HW_THREADS_PER_EU, U32, properties.numThreadsPerEU),
-    COMPUTED(XE_STACK_COUNT, U32),
-    IS(XE_REGIONS_PER_STACK, U32, 1),
-    COMPUTED(XE_CLUSTERS_PER_REGION, U32),
-    MEMBER(XE_CORES_PER_CLUSTER, U32, properties.numSubslicesPerSlice),
-    MEMBER(EUS_PER_XE_CORE, U32, properties.numEUsPerSubslice),
-    COMPUTED(MAX_LANES_PER_HW_THREAD, U32),
+static const struct zepi_ur_query gpu_queries[] = {
+    {COMPUTED(GPU_EU_COUNT, U32)},
+    {MEMBER(GPU_EU_SIMD_WIDTH, U32, properties.physicalEUSimdWidth)},
+    {MEMBER(GPU_EU_SLICES, U32, properties.numSlices)},
+    {MEMBER(GPU_EU_COUNT_PER_SUBSLICE, U32, properties.numEUsPerSubslice)},
+    {MEMBER(GPU_SUBSLICES_PER_SLICE, U32, properties.numSubslicesPerSlice)},
+    {MEMBER(GPU_HW_THREADS_PER_EU, U32, properties.numThreadsPerEU)},
+    {COMPUTED(XE_STACK_COUNT, U32)},
+    {IS(XE_REGIONS_PER_STACK, U32, 1)},
+    {COMPUTED(XE_CLUSTERS_PER_REGION, U32)},
+    {MEMBER(XE_CORES_PER_CLUSTER, U32, properties.numSubslicesPerSlice)},
+    {MEMBER(EUS_PER_XE_CORE, U32, properties.numEUsPerSubslice)},
+    {COMPUTED(MAX_LANES_PER_HW_THREAD, U32)},
 };
 // clang-format on
 
-// The header has the other queries about bindless images in one range.
-static const struct query no_bindless_images = {.type = BOOL};
-
-static const struct query *find_query(const struct zepi_device *device, ur_device_info_t query)
+static const struct zepi_ur_query *find_row(const struct zepi_device *device,
+                                            ur_device_info_t query)
 {
-    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
-        if (queries[i].query == query)
-            return &queries[i];
-    }
-    if (query >= UR_DEVICE_INFO_BINDLESS_IMAGES_SUPPORT_EXP &&
+    // The header has the other queries about bindless images in one range.
+    static const struct zepi_ur_query no_bindless_images = {.type = ZEPI_UR_BOOL};
+    const struct zepi_ur_query *row = zepi_ur_find_query(ZEPI_UR_ROWS(queries), query);
+    if (!row && query >= UR_DEVICE_INFO_BINDLESS_IMAGES_SUPPORT_EXP &&
         query <= UR_DEVICE_INFO_BINDLESS_IMAGES_GATHER_SUPPORT_EXP)
         return &no_bindless_images;
-    if (device->properties.type != ZE_DEVICE_TYPE_GPU)
-        return NULL;
-    for (size_t i = 0; i < sizeof(gpu_queries) / sizeof(gpu_queries[0]); i++) {
-        if (gpu_queries[i].query == query)
-            return &gpu_queries[i];
-    }
-    return NULL;
-}
-
-static uint64_t read_member(const struct query *query, const void *member)
-{
-    switch (query->size_bytes) {
-    case 1:
-        return *(const uint8_t *)member & query->bits;
-    case 4:
-        return *(const uint32_t *)member & query->bits;
-    default:
-        return *(const uint64_t *)member & query->bits;
-    }
-}
-
-static zepi_result_t get_number(const struct query *query, const struct zepi_device *device,
-                                uint64_t *out_number)
-{
-    if (query->number)
-        return query->number(device, query->bits, out_number);
-    *out_number = query->size_bytes > 0 ? read_member(query, (const char *)device + query->offset)
-                                        : query->bits;
-    return ZEPI_SUCCESS;
-}
-
-static ur_result_t answer_query(const struct query *query, const struct zepi_device *device,
-                                const struct zepi_ur_info *info)
-{
-    const char *member = (const char *)device + query->offset;
-    uint64_t number = 0;
-    if (query->value)
-        return query->value(device, info);
-    if (query->type == BYTES)
-        return zepi_ur_info_return(info, member, query->size_bytes);
-    if (query->type == STRING)
-        return zepi_ur_info_return_string(info, query->text ? query->text : member);
-    const ur_result_t result = zepi_ur_result(get_number(query, device, &number));
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if ((query->number && number == ZEPI_UR_NOT_TOLD) ||
-        (query->type >= U32_OR_NONE && number == 0))
-        return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    switch (query->type) {
-    case BOOL:
-        return zepi_ur_info_return_bool(info, number != 0);
-    case U32:
-    case U32_OR_NONE:
-        return zepi_ur_info_return_u32(info, (uint32_t)number);
-    case U64:
-    case U64_OR_NONE:
-        return zepi_ur_info_return_u64(info, number);
-    default:
-        return zepi_ur_info_return_size(info, number);
-    }
+    return row || device->properties.type != ZE_DEVICE_TYPE_GPU
+               ? row
+               : zepi_ur_find_query(ZEPI_UR_ROWS(gpu_queries), query);
 }
 
 ur_result_t zepi_urDeviceGetInfo(ur_device_handle_t hDevice, ur_device_info_t propName,
                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    ur_result_t result = zepi_ur_check_device(hDevice) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    const struct query *query = find_query(zepi_ur_device(hDevice), propName);
-    result = query ? answer_query(query, zepi_ur_device(hDevice), &info)
-                   : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION
-               ? zepi_ur_refuse_query(propName, UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP)
-               : result;
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
+    struct zepi_device *device = zepi_ur_device(hDevice);
+    const ur_result_t result = zepi_ur_check_device(hDevice) ?: zepi_ur_info_check(&info);
+    return result != UR_RESULT_SUCCESS
+               ? result
+               : zepi_ur_answer(find_row(device, propName), device, &info, propName,
+                                UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP);
 }

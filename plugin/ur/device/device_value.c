@@ -28,8 +28,9 @@ ur_device_type_t zepi_ur_device_type_of(const struct zepi_device *device)
 
 // ---- Values that are no numbers ----
 
-ur_result_t zepi_ur_device_vendor(const struct zepi_device *device, const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_vendor(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     char vendor[32];
     if (device->platform->quirks.is_on_cpu)
         return zepi_ur_info_return_string(info, "zepi");
@@ -41,9 +42,9 @@ ur_result_t zepi_ur_device_vendor(const struct zepi_device *device, const struct
 
 // The IP version of a GPU's architecture, as its vendor writes it, if that is this one; other
 // devices have none.
-ur_result_t zepi_ur_device_version(const struct zepi_device *device,
-                                   const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_version(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     char version[32];
     const uint32_t ip = device->ip_version;
     const uint32_t api = device->platform->api_version;
@@ -54,16 +55,16 @@ ur_result_t zepi_ur_device_version(const struct zepi_device *device,
     return zepi_ur_info_return_string(info, version);
 }
 
-ur_result_t zepi_ur_device_driver_version(const struct zepi_device *device,
-                                          const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_driver_version(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     return zepi_ur_info_return_string(info, device->platform->version);
 }
 
 // In OpenCL's form.
-ur_result_t zepi_ur_device_il_version(const struct zepi_device *device,
-                                      const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_il_version(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     char version[32] = "";
     const uint32_t spirv = device->module.spirvVersionSupported;
     if (spirv > 0)
@@ -73,9 +74,9 @@ ur_result_t zepi_ur_device_il_version(const struct zepi_device *device,
 }
 
 // In OpenCL's words, which SYCL hosts look for.
-ur_result_t zepi_ur_device_extensions(const struct zepi_device *device,
-                                      const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_extensions(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     char text[512] = "cl_khr_il_program cl_khr_subgroups cl_intel_subgroups "
                      "cl_intel_subgroups_short cl_intel_required_subgroup_size";
     const ze_device_module_flags_t flags = device->module.flags;
@@ -92,9 +93,9 @@ ur_result_t zepi_ur_device_extensions(const struct zepi_device *device,
     return zepi_ur_info_return_string(info, text);
 }
 
-ur_result_t zepi_ur_device_pci_address(const struct zepi_device *device,
-                                       const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_pci_address(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     char address[ZEPI_PCI_ADDRESS_BYTES];
     const ur_result_t result = zepi_ur_result(zepi_device_get_pci_address(device, address));
     if (result != UR_RESULT_SUCCESS)
@@ -103,42 +104,42 @@ ur_result_t zepi_ur_device_pci_address(const struct zepi_device *device,
                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
-ur_result_t zepi_ur_device_work_item_sizes(const struct zepi_device *device,
-                                           const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_work_item_sizes(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     const ze_device_compute_properties_t *compute = &device->compute;
     const size_t sizes[3] = {compute->maxGroupSizeX, compute->maxGroupSizeY,
                              compute->maxGroupSizeZ};
     return zepi_ur_info_return(info, sizes, sizeof(sizes));
 }
 
-ur_result_t zepi_ur_device_group_counts(const struct zepi_device *device,
-                                        const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_group_counts(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     const ze_device_compute_properties_t *compute = &device->compute;
     const size_t counts[3] = {compute->maxGroupCountX, compute->maxGroupCountY,
                               compute->maxGroupCountZ};
     return zepi_ur_info_return(info, counts, sizeof(counts));
 }
 
-ur_result_t zepi_ur_device_sub_group_sizes(const struct zepi_device *device,
-                                           const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_sub_group_sizes(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     const ze_device_compute_properties_t *compute = &device->compute;
     return zepi_ur_info_return(info, compute->subGroupSizes,
                                compute->numSubGroupSizes * sizeof(compute->subGroupSizes[0]));
 }
 
-ur_result_t zepi_ur_device_partitions(const struct zepi_device *device,
-                                      const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_partitions(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     static const ur_device_partition_t type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
     return zepi_ur_info_return(info, &type, device->sub_device_count > 0 ? sizeof(type) : 0);
 }
 
-ur_result_t zepi_ur_device_partition_type(const struct zepi_device *device,
-                                          const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_partition_type(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_device *device = object;
     static const ur_device_partition_property_t property = {
         .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
         .value.affinity_domain = UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE};
@@ -185,9 +186,9 @@ static ur_device_local_mem_type_t slm_type(const struct zepi_device *device)
                : UR_DEVICE_LOCAL_MEM_TYPE_LOCAL;
 }
 
-zepi_result_t zepi_ur_device_computed(const struct zepi_device *device, uint64_t parameter,
-                                      uint64_t *out_number)
+zepi_result_t zepi_ur_device_computed(void *object, uint64_t parameter, uint64_t *out_number)
 {
+    const struct zepi_device *device = object;
     const ze_device_properties_t *properties = &device->properties;
     const uint32_t cores = properties->numSlices * properties->numSubslicesPerSlice;
     // A device of several stacks has each as a sub-device.
@@ -259,9 +260,9 @@ static uint64_t translate_flags(uint64_t ze, const struct flag *flags, size_t co
 }
 #define TRANSLATE_FLAGS(ze, flags) translate_flags(ze, flags, sizeof(flags) / sizeof((flags)[0]))
 
-zepi_result_t zepi_ur_device_fp_config(const struct zepi_device *device, uint64_t parameter,
-                                       uint64_t *out_number)
+zepi_result_t zepi_ur_device_fp_config(void *object, uint64_t parameter, uint64_t *out_number)
 {
+    const struct zepi_device *device = object;
     static const struct flag flags[] = {
         {ZE_DEVICE_FP_FLAG_DENORM, UR_DEVICE_FP_CAPABILITY_FLAG_DENORM},
         {ZE_DEVICE_FP_FLAG_INF_NAN, UR_DEVICE_FP_CAPABILITY_FLAG_INF_NAN},
@@ -300,9 +301,9 @@ static void fit_vector_widths(struct zepi_ze_widths *widths, ze_device_module_fl
     widths->of_double = flags & ZE_DEVICE_MODULE_FLAG_FP64 ? real : 0;
 }
 
-zepi_result_t zepi_ur_device_width(const struct zepi_device *device, uint64_t parameter,
-                                   uint64_t *out_number)
+zepi_result_t zepi_ur_device_width(void *object, uint64_t parameter, uint64_t *out_number)
 {
+    const struct zepi_device *device = object;
     struct zepi_ze_vector_widths widths;
     const zepi_result_t result = zepi_device_get_vector_widths(device, &widths);
     if (result != ZEPI_SUCCESS)
@@ -326,9 +327,9 @@ zepi_result_t zepi_ur_device_width(const struct zepi_device *device, uint64_t pa
 }
 
 // The bits are the same in both interfaces.
-zepi_result_t zepi_ur_device_access(const struct zepi_device *device, uint64_t parameter,
-                                    uint64_t *out_number)
+zepi_result_t zepi_ur_device_access(void *object, uint64_t parameter, uint64_t *out_number)
 {
+    const struct zepi_device *device = object;
     ze_device_memory_access_properties_t access = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &access);
@@ -337,9 +338,9 @@ zepi_result_t zepi_ur_device_access(const struct zepi_device *device, uint64_t p
 }
 
 // The first memory stands for all.
-zepi_result_t zepi_ur_device_memory(const struct zepi_device *device, uint64_t parameter,
-                                    uint64_t *out_number)
+zepi_result_t zepi_ur_device_memory(void *object, uint64_t parameter, uint64_t *out_number)
 {
+    const struct zepi_device *device = object;
     ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
     uint32_t count = 1;
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, &memory);
@@ -369,9 +370,9 @@ static zepi_result_t get_cache_bytes(const struct zepi_device *device, uint64_t 
     return result;
 }
 
-zepi_result_t zepi_ur_device_detail(const struct zepi_device *device, uint64_t parameter,
-                                    uint64_t *out_number)
+zepi_result_t zepi_ur_device_detail(void *object, uint64_t parameter, uint64_t *out_number)
 {
+    const struct zepi_device *device = object;
     static const struct flag block_flags[] = {
         {ZEPI_ZE_BLOCK_ARRAY_LOAD, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD},
         {ZEPI_ZE_BLOCK_ARRAY_STORE, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE},
@@ -399,9 +400,9 @@ zepi_result_t zepi_ur_device_detail(const struct zepi_device *device, uint64_t p
     }
 }
 
-zepi_result_t zepi_ur_device_feature(const struct zepi_device *device, uint64_t parameter,
-                                     uint64_t *out_number)
+zepi_result_t zepi_ur_device_feature(void *object, uint64_t parameter, uint64_t *out_number)
 {
+    const struct zepi_device *device = object;
     struct zepi_external_kinds kinds = {0};
     bool has_it = false;
     zepi_result_t result = ZEPI_SUCCESS;

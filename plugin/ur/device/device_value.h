@@ -14,24 +14,18 @@ ur_device_type_t zepi_ur_device_type_of(const struct zepi_device *device);
     (UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA | UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE)
 
 // Strings and lists.
-typedef ur_result_t zepi_ur_device_value(const struct zepi_device *device,
-                                         const struct zepi_ur_info *info);
-zepi_ur_device_value zepi_ur_device_vendor, zepi_ur_device_version, zepi_ur_device_driver_version,
+zepi_ur_value zepi_ur_device_vendor, zepi_ur_device_version, zepi_ur_device_driver_version,
     zepi_ur_device_il_version, zepi_ur_device_extensions, zepi_ur_device_pci_address,
     zepi_ur_device_work_item_sizes, zepi_ur_device_group_counts, zepi_ur_device_sub_group_sizes,
     zepi_ur_device_partitions, zepi_ur_device_partition_type;
 
-// Numbers. `parameter` says which one, as below. *out_number is ZEPI_UR_NOT_TOLD where the
-// driver does not tell it.
-#define ZEPI_UR_NOT_TOLD UINT64_MAX
-typedef zepi_result_t zepi_ur_device_number(const struct zepi_device *device, uint64_t parameter,
-                                            uint64_t *out_number);
-zepi_ur_device_number zepi_ur_device_computed;  // the query
-zepi_ur_device_number zepi_ur_device_fp_config; // ZE_DEVICE_MODULE_FLAG_FP16, ..FP64, 0: 32 bits
-zepi_ur_device_number zepi_ur_device_width;     // offset in struct zepi_ze_vector_widths
-zepi_ur_device_number zepi_ur_device_access;    // in ze_device_memory_access_properties_t
-zepi_ur_device_number zepi_ur_device_memory;    // in ze_device_memory_properties_t
-zepi_ur_device_number zepi_ur_device_detail;    // the query
-zepi_ur_device_number zepi_ur_device_feature;   // the query
+// Numbers, by a parameter.
+zepi_ur_asked zepi_ur_device_computed;  // the query
+zepi_ur_asked zepi_ur_device_fp_config; // ZE_DEVICE_MODULE_FLAG_FP16, ..FP64, 0: 32 bits
+zepi_ur_asked zepi_ur_device_width;     // offset in struct zepi_ze_vector_widths
+zepi_ur_asked zepi_ur_device_access;    // in ze_device_memory_access_properties_t
+zepi_ur_asked zepi_ur_device_memory;    // in ze_device_memory_properties_t
+zepi_ur_asked zepi_ur_device_detail;    // the query
+zepi_ur_asked zepi_ur_device_feature;   // the query
 
 #endif

@@ -56,7 +56,7 @@ ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
                                               ur_exp_peer_info_t propName, size_t propSize,
                                               void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
     bool has = false;
     ur_result_t result = check_peer_devices(commandDevice, peerDevice);
     if (result == UR_RESULT_SUCCESS && propName > UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT)

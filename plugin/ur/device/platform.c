@@ -28,46 +28,51 @@ ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t get_info_platform_version(const struct zepi_ur_info *info,
-                                             const struct zepi_platform *platform)
+static ur_result_t get_version(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_platform *platform = object;
     char version[32];
     snprintf(version, sizeof(version), "%u.%u", platform->api_version >> 16,
              platform->api_version & 0xffffu);
     return zepi_ur_info_return_string(info, version);
 }
 
-static const char *vendor_of(const struct zepi_platform *platform)
+static ur_result_t get_vendor(void *object, const struct zepi_ur_info *info)
 {
-    return platform->quirks.is_on_cpu ? "zepi" : "Intel(R) Corporation";
+    const struct zepi_platform *platform = object;
+    return zepi_ur_info_return_string(info,
+                                      platform->quirks.is_on_cpu ? "zepi" : "Intel(R) Corporation");
 }
+
+static ur_result_t get_name(void *object, const struct zepi_ur_info *info)
+{
+    (void)object;
+    return zepi_ur_info_return_string(info, zepi_options()->platform_name);
+}
+
+static ur_result_t get_adapter(void *object, const struct zepi_ur_info *info)
+{
+    const void *adapter = &zepi_ur_adapter;
+    (void)object;
+    return zepi_ur_info_return(info, &adapter, sizeof(adapter));
+}
+
+static const struct zepi_ur_query platform_queries[] = {
+    {ZEPI_UR_VALUE(PLATFORM_INFO_NAME, get_name)},
+    {ZEPI_UR_VALUE(PLATFORM_INFO_VENDOR_NAME, get_vendor)},
+    {ZEPI_UR_VALUE(PLATFORM_INFO_VERSION, get_version)},
+    {ZEPI_UR_STRING(PLATFORM_INFO_EXTENSIONS, "")},
+    {ZEPI_UR_STRING(PLATFORM_INFO_PROFILE, "FULL_PROFILE")},
+    {ZEPI_UR_IS(PLATFORM_INFO_BACKEND, U32, UR_BACKEND_LEVEL_ZERO)},
+    {ZEPI_UR_VALUE(PLATFORM_INFO_ADAPTER, get_adapter)},
+};
 
 ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_info_t propName,
                                    size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_platform *platform = zepi_ur_platform(hPlatform);
-    const ur_result_t result = zepi_ur_check_platform(hPlatform) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_PLATFORM_INFO_NAME:
-        return zepi_ur_info_return_string(&info, zepi_options()->platform_name);
-    case UR_PLATFORM_INFO_VENDOR_NAME:
-        return zepi_ur_info_return_string(&info, vendor_of(platform));
-    case UR_PLATFORM_INFO_VERSION:
-        return get_info_platform_version(&info, platform);
-    case UR_PLATFORM_INFO_EXTENSIONS:
-        return zepi_ur_info_return_string(&info, "");
-    case UR_PLATFORM_INFO_PROFILE:
-        return zepi_ur_info_return_string(&info, "FULL_PROFILE");
-    case UR_PLATFORM_INFO_BACKEND:
-        return zepi_ur_info_return_u32(&info, UR_BACKEND_LEVEL_ZERO);
-    case UR_PLATFORM_INFO_ADAPTER:
-        return zepi_ur_info_return_handle(&info, &zepi_ur_adapter);
-    default:
-        return zepi_ur_refuse_query(propName, UR_PLATFORM_INFO_ADAPTER);
-    }
+    return zepi_ur_get_info(zepi_ur_check_platform(hPlatform), hPlatform,
+                            ZEPI_UR_ROWS(platform_queries), propName, UR_PLATFORM_INFO_ADAPTER,
+                            propSize, pPropValue, pPropSizeRet);
 }
 
 ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_version_t *pVersion)

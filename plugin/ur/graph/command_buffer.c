@@ -104,30 +104,29 @@ ur_result_t zepi_urCommandBufferFinalizeExp(ur_exp_command_buffer_handle_t hComm
     return finalized == ZEPI_ERROR_WRONG_STATE ? fail_graph(finalized) : zepi_ur_result(finalized);
 }
 
+static ur_result_t get_descriptor(void *object, const struct zepi_ur_info *info)
+{
+    const struct zepi_graph *buffer = object;
+    const ur_exp_command_buffer_desc_t desc = {.stype = UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
+                                               .isUpdatable = buffer->is_updatable,
+                                               .isInOrder = buffer->commands.is_in_order,
+                                               .enableProfiling = buffer->is_profiled};
+    return zepi_ur_info_return(info, &desc, sizeof(desc));
+}
+
+static const struct zepi_ur_query command_buffer_queries[] = {
+    {ZEPI_UR_REFERENCES(EXP_COMMAND_BUFFER_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_VALUE(EXP_COMMAND_BUFFER_INFO_DESCRIPTOR, get_descriptor)},
+};
+
 ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hCommandBuffer,
                                            ur_exp_command_buffer_info_t propName, size_t propSize,
                                            void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_graph *buffer = zepi_ur_command_buffer(hCommandBuffer);
-    ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
-    result = result ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_EXP_COMMAND_BUFFER_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, buffer);
-    case UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR: {
-        const ur_exp_command_buffer_desc_t desc = {.stype =
-                                                       UR_STRUCTURE_TYPE_EXP_COMMAND_BUFFER_DESC,
-                                                   .isUpdatable = buffer->is_updatable,
-                                                   .isInOrder = buffer->commands.is_in_order,
-                                                   .enableProfiling = buffer->is_profiled};
-        return zepi_ur_info_return(&info, &desc, sizeof(desc));
-    }
-    default:
-        return zepi_ur_refuse_query(propName, UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR);
-    }
+    return zepi_ur_get_info(zepi_ur_check_command_buffer(hCommandBuffer), hCommandBuffer,
+                            ZEPI_UR_ROWS(command_buffer_queries), propName,
+                            UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR, propSize, pPropValue,
+                            pPropSizeRet);
 }
 
 ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,

@@ -226,24 +226,18 @@ ur_result_t zepi_urMemGetNativeHandle(ur_mem_handle_t hMem, ur_device_handle_t h
     return result;
 }
 
+static const struct zepi_ur_query mem_queries[] = {
+    {ZEPI_UR_MEMBER(MEM_INFO_SIZE, SIZE, zepi_ur_mem, size_bytes)},
+    {ZEPI_UR_MEMBER(MEM_INFO_CONTEXT, BYTES, zepi_ur_mem, context)},
+    {ZEPI_UR_REFERENCES(MEM_INFO_REFERENCE_COUNT)},
+};
+
 ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, size_t propSize,
                               void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
-    const ur_result_t result = zepi_ur_check_mem(hMemory) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_MEM_INFO_SIZE:
-        return zepi_ur_info_return_size(&info, mem->size_bytes);
-    case UR_MEM_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(&info, mem->context);
-    case UR_MEM_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, mem);
-    default:
-        return zepi_ur_refuse_query(propName, UR_MEM_INFO_REFERENCE_COUNT);
-    }
+    return zepi_ur_get_info(zepi_ur_check_mem(hMemory), hMemory, ZEPI_UR_ROWS(mem_queries),
+                            propName, UR_MEM_INFO_REFERENCE_COUNT, propSize, pPropValue,
+                            pPropSizeRet);
 }
 
 ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_context *context,

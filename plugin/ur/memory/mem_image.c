@@ -202,42 +202,52 @@ ur_result_t zepi_urMemImageCreateWithNativeHandle(ur_native_handle_t hNativeMem,
     return result;
 }
 
-ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t propName,
-                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+// The sizes of an image. A dimension that a shape does not have is 0, as in OpenCL.
+struct image_sizes {
+    size_t row_pitch, slice_pitch, width, height, depth, layers;
+};
+
+static struct image_sizes image_sizes_of(const struct zepi_ur_mem *mem)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    ur_result_t result = zepi_ur_check_mem(hMemory);
-    result = result ?: zepi_ur_check_image(hMemory, zepi_ur_mem(hMemory)->context);
-    result = result ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    const struct zepi_ur_mem *mem = zepi_ur_mem(hMemory);
     const ze_image_desc_t *desc = &mem->image->desc;
-    // A dimension that a shape does not have is 0, as in OpenCL.
     const bool is_row = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
     const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || image_layers_of(desc) > 1;
     const size_t row = mem->image_element_bytes * desc->width;
-    switch (propName) {
-    case UR_IMAGE_INFO_FORMAT:
-        return zepi_ur_info_return(&info, &mem->image_format, sizeof(mem->image_format));
-    case UR_IMAGE_INFO_ELEMENT_SIZE:
-        return zepi_ur_info_return_size(&info, mem->image_element_bytes);
-    case UR_IMAGE_INFO_ROW_PITCH:
-        return zepi_ur_info_return_size(&info, row);
-    case UR_IMAGE_INFO_SLICE_PITCH:
-        return zepi_ur_info_return_size(&info, has_slices ? row * desc->height : 0);
-    case UR_IMAGE_INFO_WIDTH:
-        return zepi_ur_info_return_size(&info, desc->width);
-    case UR_IMAGE_INFO_HEIGHT:
-        return zepi_ur_info_return_size(&info, is_row ? 0 : desc->height);
-    case UR_IMAGE_INFO_DEPTH:
-        return zepi_ur_info_return_size(&info, desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 0);
-    case UR_IMAGE_INFO_ARRAY_SIZE:
-        return zepi_ur_info_return_size(&info, desc->arraylevels);
-    case UR_IMAGE_INFO_NUM_MIP_LEVELS:
-    case UR_IMAGE_INFO_NUM_SAMPLES:
-        return zepi_ur_info_return_u32(&info, 0);
-    default:
-        return zepi_ur_refuse_query(propName, UR_IMAGE_INFO_NUM_SAMPLES);
-    }
+    return (struct image_sizes){.row_pitch = row,
+                                .slice_pitch = has_slices ? row * desc->height : 0,
+                                .width = desc->width,
+                                .height = is_row ? 0 : desc->height,
+                                .depth = desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 0,
+                                .layers = desc->arraylevels};
+}
+
+static zepi_result_t get_image_size(void *object, uint64_t parameter, uint64_t *out_number)
+{
+    const struct image_sizes sizes = image_sizes_of(object);
+    *out_number = *(const size_t *)((const char *)&sizes + parameter);
+    return ZEPI_SUCCESS;
+}
+
+#define IMAGE_SIZE(name, member)                                                                   \
+    ZEPI_UR_ASKED(IMAGE_INFO_##name, SIZE, get_image_size, offsetof(struct image_sizes, member))
+static const struct zepi_ur_query image_queries[] = {
+    {ZEPI_UR_MEMBER(IMAGE_INFO_FORMAT, BYTES, zepi_ur_mem, image_format)},
+    {ZEPI_UR_MEMBER(IMAGE_INFO_ELEMENT_SIZE, SIZE, zepi_ur_mem, image_element_bytes)},
+    {IMAGE_SIZE(ROW_PITCH, row_pitch)},
+    {IMAGE_SIZE(SLICE_PITCH, slice_pitch)},
+    {IMAGE_SIZE(WIDTH, width)},
+    {IMAGE_SIZE(HEIGHT, height)},
+    {IMAGE_SIZE(DEPTH, depth)},
+    {IMAGE_SIZE(ARRAY_SIZE, layers)},
+    {ZEPI_UR_IS(IMAGE_INFO_NUM_MIP_LEVELS, U32, 0)},
+    {ZEPI_UR_IS(IMAGE_INFO_NUM_SAMPLES, U32, 0)},
+};
+
+ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t propName,
+                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+{
+    ur_result_t result = zepi_ur_check_mem(hMemory);
+    result = result ?: zepi_ur_check_image(hMemory, zepi_ur_mem(hMemory)->context);
+    return zepi_ur_get_info(result, hMemory, ZEPI_UR_ROWS(image_queries), propName,
+                            UR_IMAGE_INFO_NUM_SAMPLES, propSize, pPropValue, pPropSizeRet);
 }

@@ -43,50 +43,48 @@ ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_
 
 ZEPI_UR_DEFINE_REFERENCES(Sampler, , ur_sampler_handle_t, check_sampler)
 
-static ur_sampler_addressing_mode_t addressing_mode_of(ze_sampler_address_mode_t mode)
-{
-    uint32_t i = 0;
-    while (i + 1 < sizeof(address_modes) / sizeof(address_modes[0]) && address_modes[i] != mode)
-        i++;
-    return (ur_sampler_addressing_mode_t)i;
-}
-
 // Whether the sampler's description is known.
 static bool sampler_is_described(const struct zepi_sampler *sampler)
 {
     return sampler->desc.stype == ZE_STRUCTURE_TYPE_SAMPLER_DESC;
 }
 
+static uint64_t get_addressing_mode(void *sampler)
+{
+    const ze_sampler_address_mode_t mode = ((struct zepi_sampler *)sampler)->desc.addressMode;
+    uint32_t i = 0;
+    while (i + 1 < sizeof(address_modes) / sizeof(address_modes[0]) && address_modes[i] != mode)
+        i++;
+    return i;
+}
+
+static uint64_t get_filter_mode(void *sampler)
+{
+    return ((struct zepi_sampler *)sampler)->desc.filterMode == ZE_SAMPLER_FILTER_MODE_LINEAR
+               ? UR_SAMPLER_FILTER_MODE_LINEAR
+               : UR_SAMPLER_FILTER_MODE_NEAREST;
+}
+
+static const struct zepi_ur_query sampler_queries[] = {
+    {ZEPI_UR_REFERENCES(SAMPLER_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_MEMBER(SAMPLER_INFO_CONTEXT, BYTES, zepi_sampler, context)},
+    {ZEPI_UR_MEMBER(SAMPLER_INFO_NORMALIZED_COORDS, BOOL, zepi_sampler, desc.isNormalized)},
+    {ZEPI_UR_NUMBER(SAMPLER_INFO_ADDRESSING_MODE, U32, get_addressing_mode)},
+    {ZEPI_UR_NUMBER(SAMPLER_INFO_FILTER_MODE, U32, get_filter_mode)},
+};
+
 ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_t propName,
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_sampler *sampler = (const struct zepi_sampler *)hSampler;
-    const ur_result_t result = check_sampler(hSampler) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (propName >= UR_SAMPLER_INFO_NORMALIZED_COORDS && propName <= UR_SAMPLER_INFO_FILTER_MODE &&
-        !sampler_is_described(sampler))
-        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                              "the sampler was made of a native handle, whose description Level "
-                              "Zero does not tell");
-    switch (propName) {
-    case UR_SAMPLER_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, sampler);
-    case UR_SAMPLER_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(&info, sampler->context);
-    case UR_SAMPLER_INFO_NORMALIZED_COORDS:
-        return zepi_ur_info_return_bool(&info, sampler->desc.isNormalized);
-    case UR_SAMPLER_INFO_ADDRESSING_MODE:
-        return zepi_ur_info_return_u32(&info, addressing_mode_of(sampler->desc.addressMode));
-    case UR_SAMPLER_INFO_FILTER_MODE:
-        return zepi_ur_info_return_u32(&info,
-                                       sampler->desc.filterMode == ZE_SAMPLER_FILTER_MODE_LINEAR
-                                           ? UR_SAMPLER_FILTER_MODE_LINEAR
-                                           : UR_SAMPLER_FILTER_MODE_NEAREST);
-    default:
-        return zepi_ur_refuse_query(propName, UR_SAMPLER_INFO_FILTER_MODE);
-    }
+    ur_result_t result = check_sampler(hSampler);
+    if (result == UR_RESULT_SUCCESS && propName >= UR_SAMPLER_INFO_NORMALIZED_COORDS &&
+        propName <= UR_SAMPLER_INFO_FILTER_MODE &&
+        !sampler_is_described((struct zepi_sampler *)hSampler))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                                "the sampler was made of a native handle, whose description Level "
+                                "Zero does not tell");
+    return zepi_ur_get_info(result, hSampler, ZEPI_UR_ROWS(sampler_queries), propName,
+                            UR_SAMPLER_INFO_FILTER_MODE, propSize, pPropValue, pPropSizeRet);
 }
 
 ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,

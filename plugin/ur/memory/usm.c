@@ -120,35 +120,39 @@ ur_result_t zepi_urUSMFree(ur_context_handle_t hContext, void *pMem)
                                                       : fail_free(hContext, pMem, freed);
 }
 
+// What is known of some memory.
+struct usm_query {
+    zepi_usm_info_t usm;
+    struct zepi_context *context;
+    const void *memory;
+};
+
+static ur_result_t get_pool(void *object, const struct zepi_ur_info *info)
+{
+    const struct usm_query *query = object;
+    const void *pool = zepi_usm_pool_user_of(query->context, query->memory);
+    return pool ? zepi_ur_info_return(info, &pool, sizeof(pool))
+                : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                 "the memory is of no pool that the host made");
+}
+
+static const struct zepi_ur_query usm_queries[] = {
+    {ZEPI_UR_MEMBER(USM_ALLOC_INFO_TYPE, U32, usm_query, usm.kind)}, // the values are the same
+    {ZEPI_UR_MEMBER(USM_ALLOC_INFO_BASE_PTR, BYTES, usm_query, usm.base)},
+    {ZEPI_UR_MEMBER(USM_ALLOC_INFO_SIZE, SIZE, usm_query, usm.size_bytes)},
+    {ZEPI_UR_MEMBER(USM_ALLOC_INFO_DEVICE, BYTES, usm_query, usm.device)},
+    {ZEPI_UR_VALUE(USM_ALLOC_INFO_POOL, get_pool)},
+};
+
 ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *pMem,
                                       ur_usm_alloc_info_t propName, size_t propSize,
                                       void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    zepi_usm_info_t usm = {.size = sizeof(usm)};
+    struct usm_query query = {{.size = sizeof(query.usm)}, zepi_ur_context(hContext), pMem};
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
-    result = result ?: zepi_ur_info_check(&info);
-    result = result ?: zepi_ur_result(zepi_usm_get_info(zepi_ur_context(hContext), pMem, &usm));
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_USM_ALLOC_INFO_TYPE: // the values are the same
-        return zepi_ur_info_return_u32(&info, usm.kind);
-    case UR_USM_ALLOC_INFO_BASE_PTR:
-        return zepi_ur_info_return_handle(&info, usm.base);
-    case UR_USM_ALLOC_INFO_SIZE:
-        return zepi_ur_info_return_size(&info, usm.size_bytes);
-    case UR_USM_ALLOC_INFO_DEVICE:
-        return zepi_ur_info_return_handle(&info, usm.device);
-    case UR_USM_ALLOC_INFO_POOL: {
-        const void *pool = zepi_usm_pool_user_of(zepi_ur_context(hContext), pMem);
-        return pool ? zepi_ur_info_return_handle(&info, pool)
-                    : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                                     "the memory is of no pool that the host made");
-    }
-    default:
-        return zepi_ur_refuse_query(propName, UR_USM_ALLOC_INFO_POOL);
-    }
+    result = result ?: zepi_ur_result(zepi_usm_get_info(query.context, pMem, &query.usm));
+    return zepi_ur_get_info(result, &query, ZEPI_UR_ROWS(usm_queries), propName,
+                            UR_USM_ALLOC_INFO_POOL, propSize, pPropValue, pPropSizeRet);
 }
 
 ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst, const void *pSrc,

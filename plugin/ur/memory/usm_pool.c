@@ -144,49 +144,37 @@ ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_devi
                       zepi_ur_context(hContext), zepi_ur_device(hDevice), zepi_ur_usm_pool(hPool)));
 }
 
-// The counter of a query, or NULL.
-static atomic_size_t *pool_counter_of(struct zepi_usm_pool *pool, ur_usm_pool_info_t query)
+// The counter at an offset.
+static atomic_size_t *pool_counter_at(struct zepi_pool *pool, uint64_t offset)
 {
-    switch ((int)query) {
-    case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
-        return &pool->threshold_bytes;
-    case UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP:
-        return &pool->maximum_bytes;
-    case UR_USM_POOL_INFO_RESERVED_CURRENT_EXP:
-        return &pool->reserved_bytes;
-    case UR_USM_POOL_INFO_RESERVED_HIGH_EXP:
-        return &pool->reserved_high_bytes;
-    case UR_USM_POOL_INFO_USED_CURRENT_EXP:
-        return &pool->used_bytes;
-    case UR_USM_POOL_INFO_USED_HIGH_EXP:
-        return &pool->used_high_bytes;
-    default:
-        return NULL;
-    }
+    return (atomic_size_t *)((char *)pool->usm + offset);
 }
 
-static ur_result_t pool_info(const struct zepi_pool *pool, ur_usm_pool_info_t query,
-                             const struct zepi_ur_info *info)
+static zepi_result_t get_counter(void *object, uint64_t parameter, uint64_t *out_number)
 {
-    atomic_size_t *counter = pool_counter_of(pool->usm, query);
-    if (counter)
-        return zepi_ur_info_return_size(info, atomic_load_explicit(counter, memory_order_relaxed));
-    switch ((int)query) {
-    case UR_USM_POOL_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(info, pool);
-    case UR_USM_POOL_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(info, pool->context);
-    default:
-        return zepi_ur_refuse_query(query, UR_USM_POOL_INFO_USED_HIGH_EXP);
-    }
+    *out_number = atomic_load_explicit(pool_counter_at(object, parameter), memory_order_relaxed);
+    return ZEPI_SUCCESS;
 }
+
+#define COUNTER(name, member)                                                                      \
+    ZEPI_UR_ASKED(USM_POOL_INFO_##name, SIZE, get_counter, offsetof(struct zepi_usm_pool, member))
+static const struct zepi_ur_query pool_queries[] = {
+    {ZEPI_UR_REFERENCES(USM_POOL_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_MEMBER(USM_POOL_INFO_CONTEXT, BYTES, zepi_pool, context)},
+    {COUNTER(RELEASE_THRESHOLD_EXP, threshold_bytes)},
+    {COUNTER(MAXIMUM_SIZE_EXP, maximum_bytes)},
+    {COUNTER(RESERVED_CURRENT_EXP, reserved_bytes)},
+    {COUNTER(RESERVED_HIGH_EXP, reserved_high_bytes)},
+    {COUNTER(USED_CURRENT_EXP, used_bytes)},
+    {COUNTER(USED_HIGH_EXP, used_high_bytes)},
+};
 
 ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const ur_result_t result = zepi_ur_check_usm_pool(hPool) ?: zepi_ur_info_check(&info);
-    return result ?: pool_info(zepi_ur_usm_pool(hPool), propName, &info);
+    return zepi_ur_get_info(zepi_ur_check_usm_pool(hPool), hPool, ZEPI_UR_ROWS(pool_queries),
+                            propName, UR_USM_POOL_INFO_USED_HIGH_EXP, propSize, pPropValue,
+                            pPropSizeRet);
 }
 
 // The function takes no size: the host's room is for the property that it queries.
@@ -198,8 +186,9 @@ ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_inf
 }
 
 // Limits are set to any number, high marks to 0: they begin anew with the memory that is there.
-static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t query, size_t value)
+static ur_result_t pool_set_info(struct zepi_pool *pool, ur_usm_pool_info_t query, size_t value)
 {
+    const struct zepi_ur_query *row = zepi_ur_find_query(ZEPI_UR_ROWS(pool_queries), query);
     switch ((int)query) {
     case UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP:
     case UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP:
@@ -209,9 +198,10 @@ static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t 
         if (value != 0)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                                   "a high mark is set to 0 and nothing else, not to %zu", value);
-        value = atomic_load_explicit(
-            query == UR_USM_POOL_INFO_USED_HIGH_EXP ? &pool->used_bytes : &pool->reserved_bytes,
-            memory_order_relaxed);
+        value = atomic_load_explicit(query == UR_USM_POOL_INFO_USED_HIGH_EXP
+                                         ? &pool->usm->used_bytes
+                                         : &pool->usm->reserved_bytes,
+                                     memory_order_relaxed);
         break;
     default:
         if ((uint32_t)query > UR_USM_POOL_INFO_USED_HIGH_EXP)
@@ -219,7 +209,7 @@ static ur_result_t pool_set_info(struct zepi_usm_pool *pool, ur_usm_pool_info_t 
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                               "property 0x%x of a pool is not for setting", (unsigned)query);
     }
-    atomic_store_explicit(pool_counter_of(pool, query), value, memory_order_relaxed);
+    atomic_store_explicit(pool_counter_at(pool, row->bits), value, memory_order_relaxed);
     return UR_RESULT_SUCCESS;
 }
 
@@ -235,7 +225,7 @@ ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_inf
         return result;
     size_t value;
     memcpy(&value, pPropValue, sizeof(value));
-    return pool_set_info(zepi_ur_usm_pool(hPool)->usm, propName, value);
+    return pool_set_info(zepi_ur_usm_pool(hPool), propName, value);
 }
 
 ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,

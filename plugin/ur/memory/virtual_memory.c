@@ -37,7 +37,7 @@ ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
                                                 size_t propSize, void *pPropValue,
                                                 size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
     size_t page_bytes;
     ur_result_t result = zepi_ur_check_context(hContext);
     if (result == UR_RESULT_SUCCESS && hDevice)
@@ -108,7 +108,7 @@ ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *p
                                      ur_virtual_mem_info_t propName, size_t propSize,
                                      void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
     if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_INFO_ACCESS_MODE)
@@ -162,31 +162,27 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
 
 ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, check_physical_memory)
 
+static ur_result_t get_properties(void *memory, const struct zepi_ur_info *info)
+{
+    const ur_physical_mem_properties_t properties = {.stype =
+                                                         UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
+    (void)memory;
+    return zepi_ur_info_return(info, &properties, sizeof(properties));
+}
+
+static const struct zepi_ur_query physical_memory_queries[] = {
+    {ZEPI_UR_MEMBER(PHYSICAL_MEM_INFO_CONTEXT, BYTES, zepi_physical_memory, context)},
+    {ZEPI_UR_MEMBER(PHYSICAL_MEM_INFO_DEVICE, BYTES, zepi_physical_memory, device)},
+    {ZEPI_UR_MEMBER(PHYSICAL_MEM_INFO_SIZE, SIZE, zepi_physical_memory, size_bytes)},
+    {ZEPI_UR_VALUE(PHYSICAL_MEM_INFO_PROPERTIES, get_properties)},
+    {ZEPI_UR_REFERENCES(PHYSICAL_MEM_INFO_REFERENCE_COUNT)},
+};
+
 ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
                                       ur_physical_mem_info_t propName, size_t propSize,
                                       void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_physical_memory *memory = physical_memory_of(hPhysicalMem);
-    ur_result_t result = check_physical_memory(hPhysicalMem);
-    result = result ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_PHYSICAL_MEM_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(&info, memory->context);
-    case UR_PHYSICAL_MEM_INFO_DEVICE:
-        return zepi_ur_info_return_handle(&info, memory->device);
-    case UR_PHYSICAL_MEM_INFO_SIZE:
-        return zepi_ur_info_return_size(&info, memory->size_bytes);
-    case UR_PHYSICAL_MEM_INFO_PROPERTIES: {
-        const ur_physical_mem_properties_t properties = {
-            .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
-        return zepi_ur_info_return(&info, &properties, sizeof(properties));
-    }
-    case UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, memory);
-    default:
-        return zepi_ur_refuse_query(propName, UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT);
-    }
+    return zepi_ur_get_info(
+        check_physical_memory(hPhysicalMem), hPhysicalMem, ZEPI_UR_ROWS(physical_memory_queries),
+        propName, UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT, propSize, pPropValue, pPropSizeRet);
 }

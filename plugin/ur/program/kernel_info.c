@@ -14,8 +14,7 @@ const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct z
     return zepi_device_kernel_of(kernel->device_kernels[index]);
 }
 
-static ur_result_t get_info_attributes(const struct zepi_kernel *kernel,
-                                       const struct zepi_ur_info *info)
+static ur_result_t get_attributes(void *kernel, const struct zepi_ur_info *info)
 {
     const ze_kernel_properties_t *properties =
         &zepi_ur_kernel_any_device_kernel(kernel)->properties;
@@ -32,8 +31,9 @@ static ur_result_t get_info_attributes(const struct zepi_kernel *kernel,
 }
 
 // One number for each device that the kernel has code for.
-static ur_result_t get_info_spill(const struct zepi_kernel *kernel, const struct zepi_ur_info *info)
+static ur_result_t get_spill_sizes(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_kernel *kernel = object;
     const uint32_t device_count = kernel->context->device_count;
     uint32_t count = 0;
     uint32_t *sizes = zepi_allocate(device_count, sizeof(*sizes));
@@ -49,115 +49,103 @@ static ur_result_t get_info_spill(const struct zepi_kernel *kernel, const struct
     return result;
 }
 
-static ur_result_t get_info_registers(const struct zepi_kernel *kernel,
-                                      const struct zepi_ur_info *info)
+static uint64_t get_register_count(void *kernel)
 {
-    const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->register_count;
-    return count > 0 ? zepi_ur_info_return_u32(info, count)
-                     : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    return zepi_ur_kernel_any_device_kernel(kernel)->register_count;
 }
+
+static uint64_t get_argument_count(void *kernel)
+{
+    return zepi_ur_kernel_any_device_kernel(kernel)->argument_count;
+}
+
+static const struct zepi_ur_query kernel_queries[] = {
+    {ZEPI_UR_MEMBER(KERNEL_INFO_FUNCTION_NAME, TEXT, zepi_kernel, name)},
+    {ZEPI_UR_NUMBER(KERNEL_INFO_NUM_ARGS, U32, get_argument_count)},
+    {ZEPI_UR_REFERENCES(KERNEL_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_MEMBER(KERNEL_INFO_CONTEXT, BYTES, zepi_kernel, context)},
+    {ZEPI_UR_MEMBER(KERNEL_INFO_PROGRAM, BYTES, zepi_kernel, front_end)},
+    {ZEPI_UR_VALUE(KERNEL_INFO_ATTRIBUTES, get_attributes)},
+    {ZEPI_UR_NUMBER(KERNEL_INFO_NUM_REGS, U32_OR_NONE, get_register_count)},
+    {ZEPI_UR_VALUE(KERNEL_INFO_SPILL_MEM_SIZE, get_spill_sizes)},
+};
 
 ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t propName,
                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    const struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
-    const ur_result_t result = zepi_ur_check_kernel(hKernel) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_KERNEL_INFO_FUNCTION_NAME:
-        return zepi_ur_info_return_string(&info, kernel->name);
-    case UR_KERNEL_INFO_NUM_ARGS:
-        return zepi_ur_info_return_u32(&info,
-                                       zepi_ur_kernel_any_device_kernel(kernel)->argument_count);
-    case UR_KERNEL_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, kernel);
-    case UR_KERNEL_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(&info, kernel->context);
-    case UR_KERNEL_INFO_PROGRAM:
-        return zepi_ur_info_return_handle(&info, kernel->front_end);
-    case UR_KERNEL_INFO_ATTRIBUTES:
-        return get_info_attributes(kernel, &info);
-    case UR_KERNEL_INFO_NUM_REGS:
-        return get_info_registers(kernel, &info);
-    case UR_KERNEL_INFO_SPILL_MEM_SIZE:
-        return get_info_spill(kernel, &info);
-    default:
-        return zepi_ur_refuse_query(propName, UR_KERNEL_INFO_SPILL_MEM_SIZE);
-    }
+    return zepi_ur_get_info(zepi_ur_check_kernel(hKernel), hKernel, ZEPI_UR_ROWS(kernel_queries),
+                            propName, UR_KERNEL_INFO_SPILL_MEM_SIZE, propSize, pPropValue,
+                            pPropSizeRet);
 }
 
-// The kernel's properties on a device of its context.
+// The kernel on a device of its context.
 static ur_result_t kernel_on_device(ur_kernel_handle_t handle, ur_device_handle_t device,
-                                    const struct zepi_ur_info *info,
                                     struct zepi_device_kernel **out_device_kernel)
 {
     uint32_t index;
     ur_result_t result = zepi_ur_check_kernel(handle);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_device_in(zepi_ur_kernel(handle)->context, device, &index);
-    result = result ?: zepi_ur_info_check(info);
     return result
                ?: zepi_ur_result(zepi_kernel_get_device_kernel(zepi_ur_kernel(handle), index,
                                                                out_device_kernel));
 }
 
+struct group_sizes {
+    size_t global[3], required[3], most, slm, multiple, private;
+};
+
+static const struct zepi_ur_query group_queries[] = {
+    {ZEPI_UR_MEMBER(KERNEL_GROUP_INFO_GLOBAL_WORK_SIZE, BYTES, group_sizes, global)},
+    {ZEPI_UR_MEMBER(KERNEL_GROUP_INFO_WORK_GROUP_SIZE, SIZE, group_sizes, most)},
+    {ZEPI_UR_MEMBER(KERNEL_GROUP_INFO_COMPILE_WORK_GROUP_SIZE, BYTES, group_sizes, required)},
+    {ZEPI_UR_MEMBER(KERNEL_GROUP_INFO_LOCAL_MEM_SIZE, SIZE, group_sizes, slm)},
+    {ZEPI_UR_MEMBER(KERNEL_GROUP_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, SIZE, group_sizes,
+                    multiple)},
+    {ZEPI_UR_MEMBER(KERNEL_GROUP_INFO_PRIVATE_MEM_SIZE, SIZE, group_sizes, private)},
+};
+
 ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,
                                       ur_kernel_group_info_t propName, size_t propSize,
                                       void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    struct group_sizes sizes = {.most = 0};
     struct zepi_device_kernel *device_kernel;
-    const ur_result_t result = kernel_on_device(hKernel, hDevice, &info, &device_kernel);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    const ze_device_compute_properties_t *compute = &zepi_ur_device(hDevice)->compute;
-    const ze_kernel_properties_t *properties = &device_kernel->properties;
-    const size_t global[3] = {(size_t)compute->maxGroupSizeX * compute->maxGroupCountX,
-                              (size_t)compute->maxGroupSizeY * compute->maxGroupCountY,
-                              (size_t)compute->maxGroupSizeZ * compute->maxGroupCountZ};
-    const size_t required[3] = {properties->requiredGroupSizeX, properties->requiredGroupSizeY,
-                                properties->requiredGroupSizeZ};
-    switch (propName) {
-    case UR_KERNEL_GROUP_INFO_GLOBAL_WORK_SIZE:
-        return zepi_ur_info_return(&info, global, sizeof(global));
-    case UR_KERNEL_GROUP_INFO_WORK_GROUP_SIZE:
-        return zepi_ur_info_return_size(&info, compute->maxTotalGroupSize);
-    case UR_KERNEL_GROUP_INFO_COMPILE_WORK_GROUP_SIZE:
-        return zepi_ur_info_return(&info, required, sizeof(required));
-    case UR_KERNEL_GROUP_INFO_LOCAL_MEM_SIZE:
-        return zepi_ur_info_return_size(&info, properties->localMemSize);
-    case UR_KERNEL_GROUP_INFO_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
-        return zepi_ur_info_return_size(&info, device_kernel->preferred_multiple);
-    case UR_KERNEL_GROUP_INFO_PRIVATE_MEM_SIZE:
-        return zepi_ur_info_return_size(&info, properties->privateMemSize);
-    default:
-        return zepi_ur_refuse_query(propName,
-                                    UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE);
+    const ur_result_t result = kernel_on_device(hKernel, hDevice, &device_kernel);
+    if (result == UR_RESULT_SUCCESS) {
+        const ze_device_compute_properties_t *compute = &zepi_ur_device(hDevice)->compute;
+        const ze_kernel_properties_t *own = &device_kernel->properties;
+        sizes = (struct group_sizes){
+            .global = {(size_t)compute->maxGroupSizeX * compute->maxGroupCountX,
+                       (size_t)compute->maxGroupSizeY * compute->maxGroupCountY,
+                       (size_t)compute->maxGroupSizeZ * compute->maxGroupCountZ},
+            .required = {own->requiredGroupSizeX, own->requiredGroupSizeY, own->requiredGroupSizeZ},
+            .most = compute->maxTotalGroupSize,
+            .slm = own->localMemSize,
+            .multiple = device_kernel->preferred_multiple,
+            .private = own->privateMemSize};
     }
+    return zepi_ur_get_info(result, &sizes, ZEPI_UR_ROWS(group_queries), propName,
+                            UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE, propSize,
+                            pPropValue, pPropSizeRet);
 }
+
+#define SUB_GROUP(name, member)                                                                    \
+    ZEPI_UR_MEMBER(KERNEL_SUB_GROUP_INFO_##name, U32, zepi_device_kernel, properties.member)
+static const struct zepi_ur_query sub_group_queries[] = {
+    {SUB_GROUP(MAX_SUB_GROUP_SIZE, maxSubgroupSize)},
+    {SUB_GROUP(MAX_NUM_SUB_GROUPS, maxNumSubgroups)},
+    {SUB_GROUP(COMPILE_NUM_SUB_GROUPS, requiredNumSubGroups)},
+    {SUB_GROUP(SUB_GROUP_SIZE_INTEL, requiredSubgroupSize)},
+};
 
 ur_result_t zepi_urKernelGetSubGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,
                                          ur_kernel_sub_group_info_t propName, size_t propSize,
                                          void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    struct zepi_device_kernel *device_kernel;
-    const ur_result_t result = kernel_on_device(hKernel, hDevice, &info, &device_kernel);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    const ze_kernel_properties_t *properties = &device_kernel->properties;
-    switch (propName) {
-    case UR_KERNEL_SUB_GROUP_INFO_MAX_SUB_GROUP_SIZE:
-        return zepi_ur_info_return_u32(&info, properties->maxSubgroupSize);
-    case UR_KERNEL_SUB_GROUP_INFO_MAX_NUM_SUB_GROUPS:
-        return zepi_ur_info_return_u32(&info, properties->maxNumSubgroups);
-    case UR_KERNEL_SUB_GROUP_INFO_COMPILE_NUM_SUB_GROUPS:
-        return zepi_ur_info_return_u32(&info, properties->requiredNumSubGroups);
-    case UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL:
-        return zepi_ur_info_return_u32(&info, properties->requiredSubgroupSize);
-    default:
-        return zepi_ur_refuse_query(propName, UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL);
-    }
+    struct zepi_device_kernel *device_kernel = NULL;
+    const ur_result_t result = kernel_on_device(hKernel, hDevice, &device_kernel);
+    return zepi_ur_get_info(result, device_kernel, ZEPI_UR_ROWS(sub_group_queries), propName,
+                            UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL, propSize, pPropValue,
+                            pPropSizeRet);
 }

@@ -114,35 +114,36 @@ static ur_result_t get_info_binaries(struct zepi_module *module, uint32_t count,
     return result;
 }
 
-static ur_result_t program_device_info(struct zepi_ur_program *program, struct zepi_module *module,
-                                       ur_program_info_t query, const struct zepi_ur_info *info)
+static ur_result_t devices_info(struct zepi_module *module, struct zepi_device **devices,
+                                uint32_t count, const struct zepi_ur_info *info)
+{
+    switch ((int)info->query) {
+    case UR_PROGRAM_INFO_NUM_DEVICES:
+        return zepi_ur_info_return_u32(info, count);
+    case UR_PROGRAM_INFO_DEVICES:
+        return zepi_ur_info_return(info, devices, count * sizeof(devices[0]));
+    case UR_PROGRAM_INFO_BINARY_SIZES:
+        return get_info_sizes(module, count, devices, info);
+    default: // UR_PROGRAM_INFO_BINARIES
+        return get_info_binaries(module, count, devices, info);
+    }
+}
+
+static ur_result_t get_of_devices(void *object, const struct zepi_ur_info *info)
 {
     struct zepi_device **devices = NULL;
     uint32_t count = 0;
-    ur_result_t result = program_get_devices(program, module, &devices, &count);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch ((int)query) {
-    case UR_PROGRAM_INFO_NUM_DEVICES:
-        result = zepi_ur_info_return_u32(info, count);
-        break;
-    case UR_PROGRAM_INFO_DEVICES:
-        result = zepi_ur_info_return(info, devices, count * sizeof(devices[0]));
-        break;
-    case UR_PROGRAM_INFO_BINARY_SIZES:
-        result = get_info_sizes(module, count, devices, info);
-        break;
-    default: // UR_PROGRAM_INFO_BINARIES
-        result = get_info_binaries(module, count, devices, info);
-        break;
-    }
+    struct zepi_module *module = zepi_ur_program_module(object);
+    ur_result_t result = program_get_devices(object, module, &devices, &count);
+    result = result ?: devices_info(module, devices, count, info);
     zepi_free(devices);
+    zepi_release(module);
     return result;
 }
 
-static ur_result_t get_info_il(const struct zepi_ur_program *program,
-                               const struct zepi_ur_info *info)
+static ur_result_t get_il(void *object, const struct zepi_ur_info *info)
 {
+    const struct zepi_ur_program *program = object;
     zepi_device_image_info_t image = {.size = sizeof(image)};
     if (!program->is_il)
         return zepi_ur_info_return(info, NULL, 0);
@@ -169,15 +170,14 @@ static bool add_kernel_name(void *user, const char *name)
     return true;
 }
 
-static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info_t query,
-                               const struct zepi_ur_info *info)
+static ur_result_t kernel_names(const struct zepi_module *module, const struct zepi_ur_info *info)
 {
     struct name_list names = {0};
     if (!module || module->state != ZEPI_MODULE_EXECUTABLE)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
                               "the program was not built: it has no kernels yet");
     zepi_module_for_each_kernel(module, add_kernel_name, &names);
-    if (query == UR_PROGRAM_INFO_NUM_KERNELS)
+    if (info->query == UR_PROGRAM_INFO_NUM_KERNELS)
         return zepi_ur_info_return_size(info, names.count);
     if (names.length == 0)
         return zepi_ur_info_return_string(info, "");
@@ -193,43 +193,32 @@ static ur_result_t kernel_info(const struct zepi_module *module, ur_program_info
     return result;
 }
 
-static ur_result_t program_module_info(struct zepi_ur_program *program, ur_program_info_t query,
-                                       const struct zepi_ur_info *info)
+static ur_result_t get_of_kernels(void *object, const struct zepi_ur_info *info)
 {
-    struct zepi_module *module = zepi_ur_program_module(program);
-    const ur_result_t result =
-        query == UR_PROGRAM_INFO_NUM_KERNELS || query == UR_PROGRAM_INFO_KERNEL_NAMES
-            ? kernel_info(module, query, info)
-            : program_device_info(program, module, query, info);
+    struct zepi_module *module = zepi_ur_program_module(object);
+    const ur_result_t result = kernel_names(module, info);
     zepi_release(module);
     return result;
 }
 
+static const struct zepi_ur_query program_queries[] = {
+    {ZEPI_UR_REFERENCES(PROGRAM_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_MEMBER(PROGRAM_INFO_CONTEXT, BYTES, zepi_ur_program, context)},
+    {ZEPI_UR_VALUE(PROGRAM_INFO_IL, get_il)},
+    {ZEPI_UR_VALUE(PROGRAM_INFO_NUM_DEVICES, get_of_devices)},
+    {ZEPI_UR_VALUE(PROGRAM_INFO_DEVICES, get_of_devices)},
+    {ZEPI_UR_VALUE(PROGRAM_INFO_BINARY_SIZES, get_of_devices)},
+    {ZEPI_UR_VALUE(PROGRAM_INFO_BINARIES, get_of_devices)},
+    {ZEPI_UR_VALUE(PROGRAM_INFO_NUM_KERNELS, get_of_kernels)},
+    {ZEPI_UR_VALUE(PROGRAM_INFO_KERNEL_NAMES, get_of_kernels)},
+};
+
 ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_t propName,
                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    struct zepi_ur_program *program = zepi_ur_program(hProgram);
-    const ur_result_t result = zepi_ur_check_program(hProgram) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_PROGRAM_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, program);
-    case UR_PROGRAM_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(&info, program->context);
-    case UR_PROGRAM_INFO_IL:
-        return get_info_il(program, &info);
-    case UR_PROGRAM_INFO_NUM_DEVICES:
-    case UR_PROGRAM_INFO_DEVICES:
-    case UR_PROGRAM_INFO_BINARY_SIZES:
-    case UR_PROGRAM_INFO_BINARIES:
-    case UR_PROGRAM_INFO_NUM_KERNELS:
-    case UR_PROGRAM_INFO_KERNEL_NAMES:
-        return program_module_info(program, propName, &info);
-    default:
-        return zepi_ur_refuse_query(propName, UR_PROGRAM_INFO_KERNEL_NAMES);
-    }
+    return zepi_ur_get_info(zepi_ur_check_program(hProgram), hProgram,
+                            ZEPI_UR_ROWS(program_queries), propName, UR_PROGRAM_INFO_KERNEL_NAMES,
+                            propSize, pPropValue, pPropSizeRet);
 }
 
 static ur_program_binary_type_t binary_type_of_state(const struct zepi_ur_program *program)
@@ -270,7 +259,7 @@ ur_result_t zepi_urProgramGetBuildInfo(ur_program_handle_t hProgram, ur_device_h
                                        ur_program_build_info_t propName, size_t propSize,
                                        void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
     struct zepi_ur_program *program = zepi_ur_program(hProgram);
     uint32_t index;
     ur_result_t result = zepi_ur_check_program(hProgram);

@@ -19,50 +19,42 @@ ur_result_t zepi_urEventWait(uint32_t numEvents, const ur_event_handle_t *phEven
         zepi_event_wait(numEvents, (const zepi_event_t *)phEventWaitList, UINT64_MAX));
 }
 
-static ur_result_t get_info_event_status(struct zepi_event *event, const struct zepi_ur_info *info)
+static zepi_result_t get_status(void *object, uint64_t parameter, uint64_t *out_number)
 {
-    zepi_event_status_t status;
-    const ur_result_t result = zepi_ur_result(zepi_event_get_status(event, &status));
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    return zepi_ur_info_return_u32(info, status == ZEPI_EVENT_COMPLETE ? UR_EVENT_STATUS_COMPLETE
-                                                                       : UR_EVENT_STATUS_SUBMITTED);
+    zepi_event_status_t status = ZEPI_EVENT_COMPLETE;
+    const zepi_result_t result = zepi_event_get_status(object, &status);
+    (void)parameter;
+    *out_number =
+        status == ZEPI_EVENT_COMPLETE ? UR_EVENT_STATUS_COMPLETE : UR_EVENT_STATUS_SUBMITTED;
+    return result;
 }
 
 // A reusable event belongs to the queue that signalled it last.
-static ur_result_t get_info_event_queue(struct zepi_event *event, const struct zepi_ur_info *info)
+static ur_result_t get_queue(void *object, const struct zepi_ur_info *info)
 {
-    struct zepi_event *signal = zepi_event_take_signal(event);
+    struct zepi_event *signal = zepi_event_take_signal(object);
     const ur_result_t result =
         signal && signal->queue
-            ? zepi_ur_info_return_handle(info, signal->queue)
+            ? zepi_ur_info_return(info, &signal->queue, sizeof(signal->queue))
             : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the event belongs to no queue");
     zepi_release(signal);
     return result;
 }
 
+static const struct zepi_ur_query event_queries[] = {
+    {ZEPI_UR_VALUE(EVENT_INFO_COMMAND_QUEUE, get_queue)},
+    {ZEPI_UR_MEMBER(EVENT_INFO_CONTEXT, BYTES, zepi_event, context)},
+    {ZEPI_UR_MEMBER(EVENT_INFO_COMMAND_TYPE, U32, zepi_event, label)},
+    {ZEPI_UR_ASKED(EVENT_INFO_COMMAND_EXECUTION_STATUS, U32, get_status, 0)},
+    {ZEPI_UR_REFERENCES(EVENT_INFO_REFERENCE_COUNT)},
+};
+
 ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propName, size_t propSize,
                                 void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    struct zepi_event *event = zepi_ur_event(hEvent);
-    const ur_result_t result = zepi_ur_check_event(hEvent) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_EVENT_INFO_COMMAND_QUEUE:
-        return get_info_event_queue(event, &info);
-    case UR_EVENT_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(&info, event->context);
-    case UR_EVENT_INFO_COMMAND_TYPE:
-        return zepi_ur_info_return_u32(&info, event->label);
-    case UR_EVENT_INFO_COMMAND_EXECUTION_STATUS:
-        return get_info_event_status(event, &info);
-    case UR_EVENT_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, event);
-    default:
-        return zepi_ur_refuse_query(propName, UR_EVENT_INFO_REFERENCE_COUNT);
-    }
+    return zepi_ur_get_info(zepi_ur_check_event(hEvent), hEvent, ZEPI_UR_ROWS(event_queries),
+                            propName, UR_EVENT_INFO_REFERENCE_COUNT, propSize, pPropValue,
+                            pPropSizeRet);
 }
 
 // A time of the event's command, complete or not.
@@ -97,7 +89,7 @@ static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t 
 ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t propName,
                                          size_t propSize, void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
+    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
     uint64_t ns = 0;
     ur_result_t result = zepi_ur_check_event(hEvent);
     if (result == UR_RESULT_SUCCESS && !zepi_event_has_times(zepi_ur_event(hEvent)))
@@ -111,7 +103,7 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
     if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
         result = zepi_ur_refuse_query(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
     result = result ?: event_get_time(zepi_ur_event(hEvent), propName, &ns);
-    return result ?: zepi_ur_info_return_u64(&info, ns);
+    return result ?: zepi_ur_info_return(&info, &ns, sizeof(ns));
 }
 
 ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)

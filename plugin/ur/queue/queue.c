@@ -67,40 +67,42 @@ ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t 
 
 ZEPI_UR_DEFINE_REFERENCES(Queue, , ur_queue_handle_t, zepi_ur_check_queue)
 
-static ur_queue_flags_t queue_flags_of(const struct zepi_queue *queue)
+static uint64_t get_flags(void *object)
 {
-    return (queue->flags & ZEPI_QUEUE_IN_ORDER ? 0 : UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE) |
-           (queue->flags & ZEPI_QUEUE_PROFILING ? UR_QUEUE_FLAG_PROFILING_ENABLE : 0) |
-           (queue->flags & ZEPI_QUEUE_PRIORITY_LOW ? UR_QUEUE_FLAG_PRIORITY_LOW : 0) |
-           (queue->flags & ZEPI_QUEUE_PRIORITY_HIGH ? UR_QUEUE_FLAG_PRIORITY_HIGH : 0);
+    const zepi_queue_flags_t flags = ((struct zepi_queue *)object)->flags;
+    return (flags & ZEPI_QUEUE_IN_ORDER ? 0 : UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE) |
+           (flags & ZEPI_QUEUE_PROFILING ? UR_QUEUE_FLAG_PROFILING_ENABLE : 0) |
+           (flags & ZEPI_QUEUE_PRIORITY_LOW ? UR_QUEUE_FLAG_PRIORITY_LOW : 0) |
+           (flags & ZEPI_QUEUE_PRIORITY_HIGH ? UR_QUEUE_FLAG_PRIORITY_HIGH : 0);
 }
+
+static uint64_t get_is_empty(void *object)
+{
+    return zepi_queue_poll(object);
+}
+
+static ur_result_t refuse_device_queue(void *object, const struct zepi_ur_info *info)
+{
+    (void)object, (void)info;
+    return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
+                          "a queue on the host has no size, and the device no default queue");
+}
+
+static const struct zepi_ur_query queue_queries[] = {
+    {ZEPI_UR_MEMBER(QUEUE_INFO_CONTEXT, BYTES, zepi_queue, context)},
+    {ZEPI_UR_MEMBER(QUEUE_INFO_DEVICE, BYTES, zepi_queue, device)},
+    {ZEPI_UR_NUMBER(QUEUE_INFO_FLAGS, U32, get_flags)},
+    {ZEPI_UR_REFERENCES(QUEUE_INFO_REFERENCE_COUNT)},
+    {ZEPI_UR_NUMBER(QUEUE_INFO_EMPTY, BOOL, get_is_empty)},
+    {ZEPI_UR_VALUE(QUEUE_INFO_DEVICE_DEFAULT, refuse_device_queue)},
+    {ZEPI_UR_VALUE(QUEUE_INFO_SIZE, refuse_device_queue)},
+};
 
 ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propName, size_t propSize,
                                 void *pPropValue, size_t *pPropSizeRet)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet};
-    struct zepi_queue *queue = zepi_ur_queue(hQueue);
-    const ur_result_t result = zepi_ur_check_queue(hQueue) ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    switch (propName) {
-    case UR_QUEUE_INFO_CONTEXT:
-        return zepi_ur_info_return_handle(&info, queue->context);
-    case UR_QUEUE_INFO_DEVICE:
-        return zepi_ur_info_return_handle(&info, queue->device);
-    case UR_QUEUE_INFO_FLAGS:
-        return zepi_ur_info_return_u32(&info, queue_flags_of(queue));
-    case UR_QUEUE_INFO_REFERENCE_COUNT:
-        return zepi_ur_info_return_references(&info, queue);
-    case UR_QUEUE_INFO_EMPTY:
-        return zepi_ur_info_return_bool(&info, zepi_queue_poll(queue));
-    case UR_QUEUE_INFO_DEVICE_DEFAULT: // of queues on the device alone
-    case UR_QUEUE_INFO_SIZE:
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
-                              "a queue on the host has no size, and the device no default queue");
-    default:
-        return zepi_ur_refuse_query(propName, UR_QUEUE_INFO_EMPTY);
-    }
+    return zepi_ur_get_info(zepi_ur_check_queue(hQueue), hQueue, ZEPI_UR_ROWS(queue_queries),
+                            propName, UR_QUEUE_INFO_EMPTY, propSize, pPropValue, pPropSizeRet);
 }
 
 ur_result_t zepi_urQueueGetNativeHandle(ur_queue_handle_t hQueue, ur_queue_native_desc_t *pDesc,
@@ -144,8 +146,8 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
     if (result == UR_RESULT_SUCCESS && !hNativeQueue)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "hNativeQueue is 0");
     if (result == UR_RESULT_SUCCESS)
-        result = read_queue_flags(
-            zepi_ur_find_in_chain(chain, UR_STRUCTURE_TYPE_QUEUE_PROPERTIES), &flags);
+        result = read_queue_flags(zepi_ur_find_in_chain(chain, UR_STRUCTURE_TYPE_QUEUE_PROPERTIES),
+                                  &flags);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (is_command_queue(chain))
