@@ -24,6 +24,7 @@ struct zepi_usm_pool_desc {
     size_t maximum_bytes;            // of the driver's; 0: no limit
     size_t threshold_bytes;          // up to here nothing goes back to the driver by itself
     enum zepi_usm_contents contents; // of memory that comes from the driver
+    bool is_default;                 // goes with its context
 };
 
 // The longest allocations that a pool can have.
@@ -41,8 +42,8 @@ zepi_result_t zepi_pool_get_default(struct zepi_context *context, struct zepi_de
 zepi_result_t zepi_pool_get_current(struct zepi_context *context, struct zepi_device *device,
                                     struct zepi_pool **out_pool);
 // Puts a pool of the context in the place of the default one, until it goes.
-zepi_result_t zepi_pool_set_current(struct zepi_context *context, struct zepi_device *device,
-                                    struct zepi_pool *pool);
+void zepi_pool_set_current(struct zepi_context *context, const struct zepi_device *device,
+                           struct zepi_pool *pool);
 
 // Gives back memory that is not in use, down to so many bytes.
 void zepi_pool_trim(struct zepi_pool *pool, size_t keep_bytes);

@@ -251,30 +251,6 @@ static size_t pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_by
     return reserved > keep_bytes ? reserved - keep_bytes : 0;
 }
 
-static bool shard_trim(struct zepi_usm_shard *shard, size_t keep_bytes)
-{
-    size_t excess_bytes = pool_excess_bytes(shard->heap->pool, keep_bytes);
-    if (excess_bytes == 0)
-        return false;
-    zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_region *idle = shard_collect_slabs_locked(shard, &excess_bytes);
-    zepi_mutex_unlock(&shard->mutex);
-    usm_regions_free(idle);
-    return idle != NULL;
-}
-
-// The idle slabs of the shard beyond its limit and the pool's threshold.
-static struct zepi_usm_region *shard_shrink_locked(struct zepi_usm_shard *shard)
-{
-    const struct zepi_usm_pool *pool = shard->heap->pool;
-    const size_t threshold = atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed);
-    const size_t most_bytes = pool_excess_bytes(pool, threshold);
-    size_t excess_bytes = shard->idle_bytes > IDLE_BYTES ? shard->idle_bytes - IDLE_BYTES : 0;
-    if (most_bytes < excess_bytes)
-        excess_bytes = most_bytes;
-    return excess_bytes > 0 ? shard_collect_slabs_locked(shard, &excess_bytes) : NULL;
-}
-
 // Puts a slab that was given a block where it belongs now. True: the pool was released, and that
 // was its last block.
 static bool place_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
@@ -292,13 +268,29 @@ static bool place_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_regi
     return false;
 }
 
-// Frees idle slabs beyond the limit, and `gone`.
-static void shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_region *gone)
+// Unlocks the shard and frees `gone`, and idle slabs while the pool has more than `keep_bytes` and
+// the shard more than `idle_bytes` of them; 0: any. False: there was nothing to free.
+static bool shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_region *gone,
+                                  size_t keep_bytes, size_t idle_bytes)
 {
-    struct zepi_usm_region *idle = shard->is_closed ? NULL : shard_shrink_locked(shard);
+    for (const struct zepi_usm_region *region = gone; region; region = region->next)
+        keep_bytes += atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+    size_t excess_bytes = pool_excess_bytes(shard->heap->pool, keep_bytes);
+    if (idle_bytes > 0) {
+        const size_t beyond = shard->idle_bytes > idle_bytes ? shard->idle_bytes - idle_bytes : 0;
+        excess_bytes = beyond < excess_bytes ? beyond : excess_bytes;
+    }
+    struct zepi_usm_region *idle =
+        excess_bytes > 0 ? shard_collect_slabs_locked(shard, &excess_bytes) : NULL;
     zepi_mutex_unlock(&shard->mutex);
     usm_regions_free(idle);
     usm_regions_free(gone);
+    return idle || gone;
+}
+
+static size_t threshold_of(const struct zepi_usm_shard *shard)
+{
+    return atomic_load_explicit(&shard->heap->pool->threshold_bytes, memory_order_relaxed);
 }
 
 void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
@@ -306,7 +298,7 @@ void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_
     const bool is_gone = place_slab_locked(shard, slab);
     if (is_gone)
         slab->next = NULL;
-    shard_unlock_and_free(shard, is_gone ? slab : NULL);
+    shard_unlock_and_free(shard, is_gone ? slab : NULL, threshold_of(shard), IDLE_BYTES);
 }
 
 // ---- Pending memory ----
@@ -351,7 +343,8 @@ static struct zepi_usm_block *take_over_locked(struct zepi_usm_shard *shard, uns
 
 // Blocks go back to their slabs, allocations alone to the driver. `deferred_use` of the deferred
 // work: where it goes on; no timeline there: it is over. NULL: another thread collects.
-static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes,
+// `keep_bytes` and `idle_bytes`: as for shard_unlock_and_free. False: there was nothing.
+static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes, size_t idle_bytes,
                           struct zepi_use *deferred_use)
 {
     struct zepi_use left = {0};
@@ -378,18 +371,12 @@ static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes,
         *deferred_use = left;
         shard->is_deferred = left.point.timeline != NULL;
     }
-    shard_unlock_and_free(shard, gone);
-    return is_any;
-}
-
-static size_t threshold_of(const struct zepi_usm_shard *shard)
-{
-    return atomic_load_explicit(&shard->heap->pool->threshold_bytes, memory_order_relaxed);
+    return shard_unlock_and_free(shard, gone, keep_bytes, idle_bytes) || is_any;
 }
 
 bool zepi_usm_shard_collect(struct zepi_usm_shard *shard)
 {
-    return shard_collect(shard, threshold_of(shard), NULL);
+    return shard_collect(shard, threshold_of(shard), IDLE_BYTES, NULL);
 }
 
 static void collect_deferred(struct zepi_deferred *deferred)
@@ -397,7 +384,7 @@ static void collect_deferred(struct zepi_deferred *deferred)
     struct zepi_use use;
     struct zepi_usm_shard *shard =
         (struct zepi_usm_shard *)((char *)deferred - offsetof(struct zepi_usm_shard, deferred));
-    shard_collect(shard, threshold_of(shard), &use);
+    shard_collect(shard, threshold_of(shard), IDLE_BYTES, &use);
     if (use.point.timeline)
         zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, deferred);
 }
@@ -532,11 +519,8 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
 {
     bool is_any = false;
     for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++) {
-            struct zepi_usm_shard *shard = &pool->heaps[i].shards[at];
-            is_any = shard_collect(shard, keep_bytes, NULL) || is_any;
-            is_any = shard_trim(shard, keep_bytes) || is_any;
-        }
+        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
+            is_any = shard_collect(&pool->heaps[i].shards[at], keep_bytes, 0, NULL) || is_any;
     }
     return is_any;
 }

@@ -59,9 +59,7 @@ struct zepi_usm_pool {
     size_t least_driver_bytes;
     enum zepi_usm_contents contents;
     _Atomic(void *) user;
-    // Of those that no host allocates from: free for another host once they are empty. Under the
-    // mutex of the pools.
-    struct zepi_usm_pool *next_released;
+    bool is_released;         // no host allocates from it; under the mutex of the pools
     atomic_size_t used_bytes; // if counted
     atomic_size_t used_high_bytes;
     atomic_size_t reserved_bytes; // of the driver's
@@ -75,12 +73,11 @@ struct zepi_usm_pool {
 
 // A context's pools.
 struct zepi_usm_pools {
-    struct zepi_usm_pool *own;              // of the context
-    _Atomic(struct zepi_usm_pool *) first;  // owned; every one that was made
-    struct zepi_mutex mutex;                // guards the members below; nothing is called under it
-    struct zepi_device_pools *device_pools; // owned list; see pool.h
-    struct zepi_usm_pool *released;         // borrowed, as the last of them
-    struct zepi_usm_pool *released_last;
+    struct zepi_usm_pool *own;             // of the context
+    _Atomic(struct zepi_usm_pool *) first; // owned; every one that was made
+    struct zepi_device_pools *of_devices;  // owned; of each device of the context
+    struct zepi_mutex
+        mutex; // guards those, and which pools are released; nothing is called under it
 };
 
 static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context *context)

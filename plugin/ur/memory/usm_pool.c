@@ -139,9 +139,11 @@ ur_result_t zepi_urUSMPoolGetDevicePoolExp(ur_context_handle_t hContext, ur_devi
 ur_result_t zepi_urUSMPoolSetDevicePoolExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                            ur_usm_pool_handle_t hPool)
 {
-    return check_device_pool(hContext, hDevice, hPool)
-               ?: zepi_ur_result(zepi_pool_set_current(
-                      zepi_ur_context(hContext), zepi_ur_device(hDevice), zepi_ur_usm_pool(hPool)));
+    const ur_result_t result = check_device_pool(hContext, hDevice, hPool);
+    if (result == UR_RESULT_SUCCESS)
+        zepi_pool_set_current(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                              zepi_ur_usm_pool(hPool));
+    return result;
 }
 
 // The counter at an offset.
