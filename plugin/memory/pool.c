@@ -2,6 +2,7 @@
 #include "memory/pool.h"
 
 #include "core/alloc.h"
+#include "core/clock.h"
 #include "core/list.h"
 #include "core/options.h"
 #include "device/context.h"
@@ -246,6 +247,21 @@ static bool usm_reclaim(struct zepi_context *context, uint64_t timeout_ns)
     for (; pool; pool = pool->next)
         is_any = zepi_usm_pool_trim(pool, 0) || is_any;
     return is_any;
+}
+
+#define UNUSED_NS ((uint64_t)1000000000)
+
+void zepi_usm_trim_unused(struct zepi_context *context)
+{
+    struct zepi_usm_pools *pools = zepi_usm_pools_of(context);
+    const uint64_t now_ns = zepi_clock_ns();
+    // Relaxed: it orders nothing. Of several threads, more than one may look.
+    if (now_ns - atomic_load_explicit(&pools->looked_ns, memory_order_relaxed) < UNUSED_NS)
+        return;
+    atomic_store_explicit(&pools->looked_ns, now_ns, memory_order_relaxed);
+    struct zepi_usm_pool *pool = atomic_load_explicit(&pools->first, memory_order_acquire);
+    for (; pool; pool = pool->next)
+        zepi_usm_pool_trim_unused(pool);
 }
 
 // Memory that the host did not free goes with the context, unless each allocation is to be the

@@ -48,4 +48,8 @@ void zepi_pool_set_current(struct zepi_context *context, const struct zepi_devic
 // Gives back memory that is not in use, down to so many bytes.
 void zepi_pool_trim(struct zepi_pool *pool, size_t keep_bytes);
 
+// Once a second, gives the driver the free memory of shards from which nothing was allocated since
+// the last time. For calls that wait.
+void zepi_usm_trim_unused(struct zepi_context *context);
+
 #endif

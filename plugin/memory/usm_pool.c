@@ -525,6 +525,26 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes)
     return is_any;
 }
 
+static bool shard_end_use(struct zepi_usm_shard *shard)
+{
+    zepi_mutex_lock(&shard->mutex);
+    const bool was_used = shard->was_used;
+    shard->was_used = false;
+    zepi_mutex_unlock(&shard->mutex);
+    return was_used;
+}
+
+void zepi_usm_pool_trim_unused(struct zepi_usm_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->heap_count; i++) {
+        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++) {
+            struct zepi_usm_shard *shard = &pool->heaps[i].shards[at];
+            if (!shard_end_use(shard))
+                shard_collect(shard, threshold_of(shard), 0, NULL);
+        }
+    }
+}
+
 // ---- The life of a shard ----
 
 void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap, bool is_counted)

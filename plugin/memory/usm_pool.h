@@ -33,6 +33,7 @@ struct zepi_usm_shard {
     alignas(64) struct zepi_mutex mutex;
     bool is_closed;             // the pool was released
     bool is_counted;            // by the pool; never written again
+    bool was_used;              // since the last look of zepi_usm_pool_trim_unused
     size_t idle_bytes;          // of slabs without a block in use, but for the first of each class
     struct zepi_usm_heap *heap; // that it is part of
     // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
@@ -78,6 +79,7 @@ struct zepi_usm_pools {
     struct zepi_device_pools *of_devices;  // owned; of each device of the context
     struct zepi_mutex
         mutex; // guards those, and which pools are released; nothing is called under it
+    atomic_uint_fast64_t looked_ns; // when pools were last trimmed of what is not used
 };
 
 static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context *context)
@@ -88,6 +90,8 @@ static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context
 // Gives back memory that is not in use while the pool has more than `keep_bytes` of the driver's.
 // False: none.
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
+// The same of shards that had no allocation since the last call, down to the pool's threshold.
+void zepi_usm_pool_trim_unused(struct zepi_usm_pool *pool);
 
 // The points that an allocation in the order of a queue comes after.
 #define ZEPI_USM_PAST_POINTS 9
@@ -184,6 +188,7 @@ static inline void *zepi_usm_shard_take_locked(struct zepi_usm_shard *shard, uns
     struct zepi_usm_block *block = slab->first_free;
     if (__builtin_expect(!block, 0))
         return NULL;
+    shard->was_used = true;
     slab->first_free = block->next;
     zepi_usm_block_begin_locked(block, size_bytes);
     block->stamp = stamp;

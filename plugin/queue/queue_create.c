@@ -4,6 +4,7 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "memory/pool.h"
 #include "queue/capture_command.h"
 #include "queue/command_list.h"
 #include "queue/progress.h"
@@ -199,7 +200,9 @@ zepi_result_t zepi_queue_finish(zepi_queue_t queue)
     if (zepi_queue_is_capturing(queue))
         return zepi_fail(ZEPI_ERROR_CAPTURE_UNSUPPORTED,
                          "the queue is in capture mode: there is nothing to wait for");
-    return zepi_queue_wait(queue);
+    const zepi_result_t result = zepi_queue_wait(queue);
+    zepi_usm_trim_unused(queue->context);
+    return result;
 }
 
 static zepi_result_t get_captured_native(struct zepi_queue *queue, void **out_native_handle)

@@ -225,6 +225,40 @@ Test(usm_pool, sizes_up_to_4_mib_are_kept_within_a_bound_and_serve_again)
     give(large);
 }
 
+// A little more than the second that memory stays unused.
+static void wait_and_finish(zepi_queue_t queue)
+{
+    usleep(1050 * 1000);
+    TEST_OK(zepi.queue_finish(queue));
+}
+
+Test(usm_pool, memory_that_is_not_used_for_a_second_is_given_back_by_a_wait)
+{
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    const uint64_t before = ze_cpu.get_live_bytes();
+    for (size_t bytes = 256; bytes <= (size_t)4 << 20; bytes *= 2) {
+        give(allocate(ZEPI_USM_DEVICE, bytes, 0));
+        give(allocate(ZEPI_USM_HOST, bytes, 0));
+    }
+    TEST_OK(zepi.queue_finish(queue));
+    cr_assert_gt(ze_cpu.get_live_bytes(), before + ((uint64_t)14 << 20));
+    wait_and_finish(queue);
+    cr_assert_eq(ze_cpu.get_live_bytes(), before);
+    // Memory of a thread that allocates stays, and so does memory in use.
+    char *used = allocate(ZEPI_USM_HOST, 1000, 0);
+    for (int i = 0; i < 2; i++) {
+        give(allocate(ZEPI_USM_DEVICE, 1 << 20, 0));
+        wait_and_finish(queue);
+    }
+    cr_assert_gt(ze_cpu.get_live_bytes(), before + (1 << 20));
+    ze_cpu.reset_counts();
+    give(allocate(ZEPI_USM_DEVICE, 1 << 20, 0));
+    cr_assert_eq(ze_cpu.get_count("zeMemAllocDevice"), 0);
+    give(used);
+    TEST_OK(zepi.release(queue));
+}
+
 Test(usm_pool, idle_slabs_are_given_up_when_the_driver_has_no_memory)
 {
     give(allocate(ZEPI_USM_HOST, 1000, 0));
