@@ -69,8 +69,9 @@ uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t tick
 // The device's clock at a moment of zepi_clock_ns in the past: at least 1 tick. Asks the driver if
 // the moment is more than 100 ms behind the last pair of both clocks. The result is late by the
 // time of a query of the driver at most (three are tried, until one takes less than 20
-// microseconds); to this comes the drift of the clocks between the moment and the pair: 10
-// microseconds for clocks that differ by 100 ppm and a moment that is asked for within 100 ms.
+// microseconds); to this comes the drift of the clocks between the moment and the pair: of clocks
+// that differ by 100 ppm, 10 microseconds if the moment is asked for within 100 ms, and 6
+// milliseconds for each minute that it is asked for later.
 zepi_result_t zepi_device_ticks_at(struct zepi_device *device, uint64_t host_ns,
                                    uint64_t *out_ticks);
 

@@ -17,8 +17,10 @@ elif [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ]; then
     echo "skipped: Intel's driver is not in $driver: run tools/setup --intel-driver"
     exit 77
 fi
-# "name suite/test reason..." or "name * reason..."; the stories of SYCL have no suite.
-left_out=$(awk -v name="$name" '$1 == name { print $2 }' "$here/left_out")
+# "name suite/test reason..." or "name * reason..."; the stories of SYCL have no suite. A name may be
+# that of a program on one product: "name@product".
+left_out=$(awk -v name="$name" -v product="$name@${DRM_SHIM_PRODUCT:-}" \
+               '$1 == name || $1 == product { print $2 }' "$here/left_out")
 set --
 case $name in
 runtime.*) for story in $left_out; do set -- "$@" "-$story"; done ;;
