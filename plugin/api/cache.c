@@ -29,10 +29,9 @@ zepi_result_t zepi_api_cache_get_limits(zepi_context_t context, zepi_cache_limit
 zepi_result_t zepi_api_cache_set_limits(zepi_context_t context, const zepi_cache_limits_t *outside)
 {
     zepi_cache_limits_t limits;
-    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    result =
-        result ?: zepi_read_desc(&limits, sizeof(limits), sizeof(limits), outside, "cache limits");
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_check_object(context, &zepi_context_type)) ||
+        (result = zepi_read_desc(&limits, sizeof(limits), sizeof(limits), outside, "cache limits")))
         return result;
     if (!zepi_binary_cache())
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;

@@ -70,21 +70,23 @@ zepi_result_t zepi_api_check_native(const void *native_handle, zepi_ownership_t 
 zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device)
 {
     uint32_t index;
-    return zepi_check_object(context, &zepi_context_type)
-               ?: zepi_context_check_device(context, device, &index);
+    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    return result ? result : zepi_context_check_device(context, device, &index);
 }
 
 zepi_result_t zepi_api_check_pointer(const void *object, const struct zepi_type *type,
                                      const void *pointer, const char *name)
 {
-    return zepi_check_object(object, type) ?: zepi_api_check_output(pointer, name);
+    const zepi_result_t result = zepi_check_object(object, type);
+    return result ? result : zepi_api_check_output(pointer, name);
 }
 
 zepi_result_t zepi_api_check_list(const void *object, const struct zepi_type *type,
                                   uint32_t capacity, const void *out_elements,
                                   const void *out_count)
 {
-    return zepi_check_object(object, type) ?: zepi_check_list(capacity, out_elements, out_count);
+    const zepi_result_t result = zepi_check_object(object, type);
+    return result ? result : zepi_check_list(capacity, out_elements, out_count);
 }
 
 zepi_result_t zepi_api_check_work_dim(uint32_t work_dim)

@@ -8,9 +8,9 @@
 
 // Checks of arguments as zepi.h documents them. Any thread.
 //
-// A check that follows others is written `result = result ?: check`: it is made if all before it
-// are ZEPI_SUCCESS, which is 0, and the first failure stays.
-static_assert(ZEPI_SUCCESS == 0, "`?:` takes the first failure");
+// Checks stand in one condition: `if ((result = check) || (result = next)) return result;`. The
+// first failure ends it, since ZEPI_SUCCESS is 0.
+static_assert(ZEPI_SUCCESS == 0, "a failure is true");
 
 // The code and the sentence of a fault.
 zepi_result_t zepi_api_fail(const struct zepi_fault *fault) __attribute__((cold, noinline));

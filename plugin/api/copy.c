@@ -18,10 +18,10 @@ static __attribute__((noinline)) zepi_result_t
 copy_any_memory(zepi_queue_t queue, void *destination, const void *source, size_t size_bytes,
                 zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    result = result ?: check_bytes(queue->context, "destination", destination, size_bytes);
-    result = result ?: check_bytes(queue->context, "source", source, size_bytes);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (result = check_bytes(queue->context, "destination", destination, size_bytes)) ||
+        (result = check_bytes(queue->context, "source", source, size_bytes)))
         return result;
     return size_bytes > 0 ? zepi_queue_copy(queue, destination, source, size_bytes, wait, out_event)
                           : zepi_queue_marker(queue, wait, out_event);
@@ -65,9 +65,11 @@ zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,
                          "destination, source, their rectangles and the region must not be NULL");
     if (region[0] == 0 || region[1] == 0 || region[2] == 0)
         return zepi_queue_marker(queue, wait, out_event);
-    result = read_rect(queue->context, "destination", destination, destination_rect, region, &to);
-    result = result ?: read_rect(queue->context, "source", source, source_rect, region, &from);
-    return result ?: zepi_queue_copy_rect(queue, destination, &to, source, &from, wait, out_event);
+    if ((result = read_rect(queue->context, "destination", destination, destination_rect, region,
+                            &to)) ||
+        (result = read_rect(queue->context, "source", source, source_rect, region, &from)))
+        return result;
+    return zepi_queue_copy_rect(queue, destination, &to, source, &from, wait, out_event);
 }
 
 static zepi_result_t check_pattern(const struct zepi_device *device, const void *pattern,
@@ -95,10 +97,10 @@ zepi_result_t zepi_api_queue_fill(zepi_queue_t queue, void *destination, const v
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    result = result ?: check_pattern(queue->device, pattern, pattern_size_bytes, size_bytes);
-    result = result ?: check_bytes(queue->context, "destination", destination, size_bytes);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (result = check_pattern(queue->device, pattern, pattern_size_bytes, size_bytes)) ||
+        (result = check_bytes(queue->context, "destination", destination, size_bytes)))
         return result;
     return size_bytes > 0 ? zepi_queue_fill(queue, destination, pattern, pattern_size_bytes,
                                             size_bytes, wait, out_event)
@@ -108,9 +110,9 @@ zepi_result_t zepi_api_queue_fill(zepi_queue_t queue, void *destination, const v
 zepi_result_t zepi_api_queue_prefetch(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    result = result ?: check_bytes(queue->context, "memory", memory, size_bytes);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (result = check_bytes(queue->context, "memory", memory, size_bytes)))
         return result;
     return size_bytes > 0 ? zepi_queue_prefetch(queue, memory, size_bytes, wait, out_event)
                           : zepi_queue_marker(queue, wait, out_event);
@@ -119,11 +121,11 @@ zepi_result_t zepi_api_queue_prefetch(zepi_queue_t queue, const void *memory, si
 zepi_result_t zepi_api_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                     zepi_advice_t advice, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    if (result == ZEPI_SUCCESS && (unsigned)advice > ZEPI_ADVICE_BIAS_UNCACHED)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice);
-    result = result ?: check_bytes(queue->context, "memory", memory, size_bytes);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_check_object(queue, &zepi_queue_type)) ||
+        ((unsigned)advice > ZEPI_ADVICE_BIAS_UNCACHED &&
+         (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice))) ||
+        (result = check_bytes(queue->context, "memory", memory, size_bytes)))
         return result;
     return size_bytes > 0 ? zepi_queue_advise(queue, memory, size_bytes, advice, out_event)
                           : zepi_queue_marker(queue, (zepi_wait_list_t){NULL, 0}, out_event);

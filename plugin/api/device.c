@@ -29,17 +29,21 @@ zepi_result_t zepi_api_platform_get_info(zepi_platform_t platform, zepi_platform
 zepi_result_t zepi_api_device_get(zepi_platform_t platform, uint32_t capacity,
                                   zepi_device_t *out_devices, uint32_t *out_count)
 {
-    return zepi_api_check_list(platform, &zepi_platform_type, capacity, out_devices, out_count)
-               ?: zepi_list_objects(platform->device_count, (void *const *)platform->devices,
-                                    capacity, (void **)out_devices, out_count);
+    const zepi_result_t result =
+        zepi_api_check_list(platform, &zepi_platform_type, capacity, out_devices, out_count);
+    return result ? result
+                  : zepi_list_objects(platform->device_count, (void *const *)platform->devices,
+                                      capacity, (void **)out_devices, out_count);
 }
 
 zepi_result_t zepi_api_device_get_sub_devices(zepi_device_t device, uint32_t capacity,
                                               zepi_device_t *out_devices, uint32_t *out_count)
 {
-    return zepi_api_check_list(device, &zepi_device_type, capacity, out_devices, out_count)
-               ?: zepi_list_objects(device->sub_device_count, (void *const *)device->sub_devices,
-                                    capacity, (void **)out_devices, out_count);
+    const zepi_result_t result =
+        zepi_api_check_list(device, &zepi_device_type, capacity, out_devices, out_count);
+    return result ? result
+                  : zepi_list_objects(device->sub_device_count, (void *const *)device->sub_devices,
+                                      capacity, (void **)out_devices, out_count);
 }
 
 static zepi_device_type_t device_type_of(ze_device_type_t type)
@@ -137,8 +141,9 @@ zepi_result_t zepi_api_device_get_time(zepi_device_t device, uint64_t *out_host_
                                        uint64_t *out_device_ns)
 {
     const void *outputs = out_host_ns ? out_device_ns : NULL;
-    return zepi_api_check_pointer(device, &zepi_device_type, outputs, "output for a time")
-               ?: zepi_device_get_time(device, out_host_ns, out_device_ns);
+    const zepi_result_t result =
+        zepi_api_check_pointer(device, &zepi_device_type, outputs, "output for a time");
+    return result ? result : zepi_device_get_time(device, out_host_ns, out_device_ns);
 }
 
 static zepi_result_t check_new_context(uint32_t device_count, const zepi_device_t *devices,
@@ -149,14 +154,14 @@ static zepi_result_t check_new_context(uint32_t device_count, const zepi_device_
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < device_count && result == ZEPI_SUCCESS; i++)
         result = zepi_check_object(devices[i], &zepi_device_type);
-    return result ?: zepi_api_check_output(out_context, "output for the context");
+    return result ? result : zepi_api_check_output(out_context, "output for the context");
 }
 
 zepi_result_t zepi_api_context_create(uint32_t device_count, const zepi_device_t *devices,
                                       zepi_context_t *out_context)
 {
     const zepi_result_t result = check_new_context(device_count, devices, out_context);
-    return result ?: zepi_context_create(device_count, devices, out_context);
+    return result ? result : zepi_context_create(device_count, devices, out_context);
 }
 
 zepi_result_t zepi_api_context_create_from_native(void *native_handle, uint32_t device_count,
@@ -164,19 +169,22 @@ zepi_result_t zepi_api_context_create_from_native(void *native_handle, uint32_t 
                                                   zepi_ownership_t ownership,
                                                   zepi_context_t *out_context)
 {
-    zepi_result_t result = zepi_api_check_native(native_handle, ownership);
-    result = result ?: check_new_context(device_count, devices, out_context);
-    return result
-               ?: zepi_context_create_from_native(native_handle, device_count, devices, ownership,
-                                                  out_context);
+    zepi_result_t result;
+    if ((result = zepi_api_check_native(native_handle, ownership)) ||
+        (result = check_new_context(device_count, devices, out_context)))
+        return result;
+    return zepi_context_create_from_native(native_handle, device_count, devices, ownership,
+                                           out_context);
 }
 
 zepi_result_t zepi_api_context_get_devices(zepi_context_t context, uint32_t capacity,
                                            zepi_device_t *out_devices, uint32_t *out_count)
 {
-    return zepi_api_check_list(context, &zepi_context_type, capacity, out_devices, out_count)
-               ?: zepi_list_objects(context->device_count, (void *const *)context->devices,
-                                    capacity, (void **)out_devices, out_count);
+    const zepi_result_t result =
+        zepi_api_check_list(context, &zepi_context_type, capacity, out_devices, out_count);
+    return result ? result
+                  : zepi_list_objects(context->device_count, (void *const *)context->devices,
+                                      capacity, (void **)out_devices, out_count);
 }
 
 zepi_result_t zepi_api_context_get_native(zepi_context_t context, void **out_native_handle)

@@ -6,8 +6,9 @@
 
 zepi_result_t zepi_api_event_create(zepi_context_t context, zepi_event_t *out_event)
 {
-    return zepi_api_check_context_pointer(context, out_event, "output for the event")
-               ?: zepi_event_create(context, out_event);
+    const zepi_result_t result =
+        zepi_api_check_context_pointer(context, out_event, "output for the event");
+    return result ? result : zepi_event_create(context, out_event);
 }
 
 zepi_result_t zepi_api_event_signal(zepi_event_t event)
@@ -36,18 +37,20 @@ zepi_result_t zepi_api_event_wait(uint32_t count, const zepi_event_t *events, ui
 
 zepi_result_t zepi_api_event_get_status(zepi_event_t event, zepi_event_status_t *out_status)
 {
-    return zepi_api_check_pointer(event, &zepi_event_type, out_status, "output for the status")
-               ?: zepi_event_get_status(event, out_status);
+    const zepi_result_t result =
+        zepi_api_check_pointer(event, &zepi_event_type, out_status, "output for the status");
+    return result ? result : zepi_event_get_status(event, out_status);
 }
 
 zepi_result_t zepi_api_event_get_times(zepi_event_t event, zepi_event_times_t *out_times)
 {
-    return zepi_check_object(event, &zepi_event_type) ?: zepi_event_get_times(event, out_times);
+    const zepi_result_t result = zepi_check_object(event, &zepi_event_type);
+    return result ? result : zepi_event_get_times(event, out_times);
 }
 
 zepi_result_t zepi_api_event_get_native(zepi_event_t event, void **out_native_handle)
 {
-    return zepi_api_check_pointer(event, &zepi_event_type, out_native_handle,
-                                  "output for the handle")
-               ?: zepi_event_get_native(event, out_native_handle);
+    const zepi_result_t result =
+        zepi_api_check_pointer(event, &zepi_event_type, out_native_handle, "output for the handle");
+    return result ? result : zepi_event_get_native(event, out_native_handle);
 }

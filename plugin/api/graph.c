@@ -91,12 +91,10 @@ static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "a launch of a graph has a kernel object, and neither a module nor values "
                          "nor a selector");
-    result = zepi_check_object(desc->kernel, &zepi_kernel_type);
-    result =
-        result
-            ?: zepi_launch_set_kernel(&launch, desc->kernel, graph->context, graph->device_index);
-    result = result ?: zepi_api_read_launch(&launch, &room, graph->context, graph->device, desc);
-    if (result != ZEPI_SUCCESS)
+    if ((result = zepi_check_object(desc->kernel, &zepi_kernel_type)) ||
+        (result =
+             zepi_launch_set_kernel(&launch, desc->kernel, graph->context, graph->device_index)) ||
+        (result = zepi_api_read_launch(&launch, &room, graph->context, graph->device, desc)))
         return result;
     result = zepi_graph_make_launch(graph, &launch, NULL, out_record);
     zepi_launch_room_finish(&room, &launch);
@@ -124,7 +122,7 @@ zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, con
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
-    result = result ?: zepi_api_check_range(graph->context, "source", source, size_bytes);
+    result = result ? result : zepi_api_check_range(graph->context, "source", source, size_bytes);
     command->to = destination;
     command->from = source;
     command->size_bytes = size_bytes;
@@ -217,15 +215,18 @@ zepi_result_t zepi_api_graph_update(zepi_graph_t graph, uint32_t count,
 
 zepi_result_t zepi_api_graph_dump(zepi_graph_t graph, const char *path)
 {
-    return zepi_api_check_pointer(graph, &zepi_graph_type, path, "path of the file")
-               ?: zepi_graph_dump(graph, path);
+    const zepi_result_t result =
+        zepi_api_check_pointer(graph, &zepi_graph_type, path, "path of the file");
+    return result ? result : zepi_graph_dump(graph, path);
 }
 
 zepi_result_t zepi_api_queue_begin_capture(zepi_queue_t queue, zepi_graph_t graph)
 {
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    result = result ?: zepi_check_object(graph, &zepi_graph_type);
-    return result ?: zepi_capture_begin(queue, graph, graph);
+    zepi_result_t result;
+    if ((result = zepi_check_object(queue, &zepi_queue_type)) ||
+        (result = zepi_check_object(graph, &zepi_graph_type)))
+        return result;
+    return zepi_capture_begin(queue, graph, graph);
 }
 
 zepi_result_t zepi_api_queue_end_capture(zepi_queue_t queue)
@@ -242,9 +243,9 @@ zepi_result_t zepi_api_queue_end_capture(zepi_queue_t queue)
 zepi_result_t zepi_api_queue_execute(zepi_queue_t queue, zepi_graph_t graph, zepi_wait_list_t wait,
                                      zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    result = result ?: zepi_check_object(graph, &zepi_graph_type);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (result = zepi_check_object(graph, &zepi_graph_type)))
         return result;
     if (queue->context != graph->context || queue->device != graph->device)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,

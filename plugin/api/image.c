@@ -121,11 +121,10 @@ static zepi_result_t read_image_desc(const zepi_image_desc_t *desc, ze_image_des
 {
     zepi_image_desc_t own;
     ze_image_format_t format = {0};
-    zepi_result_t result = zepi_read_desc(&own, sizeof(own), offsetof(zepi_image_desc_t, order),
-                                          desc, "image description");
-    result = result ?: check_image_shape(&own);
-    result = result ?: read_image_format(&own, &format);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_read_desc(&own, sizeof(own), offsetof(zepi_image_desc_t, order), desc,
+                                 "image description")) ||
+        (result = check_image_shape(&own)) || (result = read_image_format(&own, &format)))
         return result;
     const bool is_array = own.shape == ZEPI_IMAGE_1D_ARRAY || own.shape == ZEPI_IMAGE_2D_ARRAY;
     *out_desc = (ze_image_desc_t){.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
@@ -151,12 +150,12 @@ static zepi_result_t create_checked(zepi_context_t context, zepi_device_t device
                                     zepi_ownership_t ownership, zepi_image_t *out_image)
 {
     ze_image_desc_t ze_desc;
-    zepi_result_t result = zepi_api_check_context_device(context, device);
-    result = result ?: zepi_api_check_output(out_image, "output for the image");
-    result = result ?: read_image_desc(desc, &ze_desc);
-    result = result ?: check_has_images(device);
-    return result
-               ?: zepi_image_create(context, device, &ze_desc, native_handle, ownership, out_image);
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_device(context, device)) ||
+        (result = zepi_api_check_output(out_image, "output for the image")) ||
+        (result = read_image_desc(desc, &ze_desc)) || (result = check_has_images(device)))
+        return result;
+    return zepi_image_create(context, device, &ze_desc, native_handle, ownership, out_image);
 }
 
 zepi_result_t zepi_api_image_create(zepi_context_t context, zepi_device_t device,
@@ -169,8 +168,9 @@ zepi_result_t zepi_api_image_create_from_native(zepi_context_t context, zepi_dev
                                                 const zepi_image_desc_t *desc, void *native_handle,
                                                 zepi_ownership_t ownership, zepi_image_t *out_image)
 {
-    return zepi_api_check_native(native_handle, ownership)
-               ?: create_checked(context, device, desc, native_handle, ownership, out_image);
+    const zepi_result_t result = zepi_api_check_native(native_handle, ownership);
+    return result ? result
+                  : create_checked(context, device, desc, native_handle, ownership, out_image);
 }
 
 zepi_result_t zepi_api_image_get_info(zepi_image_t image, zepi_image_info_t *out_info)
@@ -202,11 +202,11 @@ zepi_result_t zepi_api_sampler_create(zepi_context_t context, zepi_device_t devi
         [ZEPI_ADDRESS_MIRROR] = ZE_SAMPLER_ADDRESS_MODE_MIRROR,
     };
     zepi_sampler_desc_t own;
-    zepi_result_t result = zepi_api_check_context_device(context, device);
-    result = result ?: zepi_api_check_output(out_sampler, "output for the sampler");
-    result = result ?: zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "sampler description");
-    result = result ?: check_has_images(device);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_device(context, device)) ||
+        (result = zepi_api_check_output(out_sampler, "output for the sampler")) ||
+        (result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "sampler description")) ||
+        (result = check_has_images(device)))
         return result;
     if ((unsigned)own.address_mode > ZEPI_ADDRESS_MIRROR)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "address mode %d is not known",
@@ -225,9 +225,9 @@ zepi_result_t zepi_api_sampler_create(zepi_context_t context, zepi_device_t devi
 static zepi_result_t check_copied_image(zepi_queue_t queue, zepi_image_t image,
                                         zepi_wait_list_t wait)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    result = result ?: zepi_check_object(image, &zepi_image_type);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (result = zepi_check_object(image, &zepi_image_type)))
         return result;
     const struct zepi_device *device = queue->device;
     while (device && device != image->device)
@@ -293,12 +293,13 @@ static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
                                          struct zepi_image_copy *copy)
 {
     uint64_t size_bytes = 0;
-    zepi_result_t result = check_copied_image(queue, image, wait);
-    result = result ?: read_image_region(image, region, out_region);
-    result = result
-                 ?: read_pitches(image, out_region, row_pitch_bytes, slice_pitch_bytes, copy,
-                                 &size_bytes);
-    return result ?: zepi_api_check_range(queue->context, "memory", memory, size_bytes);
+    zepi_result_t result;
+    if ((result = check_copied_image(queue, image, wait)) ||
+        (result = read_image_region(image, region, out_region)) ||
+        (result = read_pitches(image, out_region, row_pitch_bytes, slice_pitch_bytes, copy,
+                               &size_bytes)))
+        return result;
+    return zepi_api_check_range(queue->context, "memory", memory, size_bytes);
 }
 
 zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
@@ -310,7 +311,7 @@ zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t imag
     const zepi_result_t result =
         prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
                             &copy.to_region, &copy);
-    return result ?: zepi_queue_copy_image(queue, &copy, wait, out_event);
+    return result ? result : zepi_queue_copy_image(queue, &copy, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
@@ -322,7 +323,7 @@ zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
     const zepi_result_t result =
         prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
                             &copy.from_region, &copy);
-    return result ?: zepi_queue_copy_image(queue, &copy, wait, out_event);
+    return result ? result : zepi_queue_copy_image(queue, &copy, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
@@ -331,18 +332,18 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
                                         zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_image_copy copy = {.to = to, .from = from};
-    zepi_result_t result = check_copied_image(queue, to, wait);
-    result = result ?: check_copied_image(queue, from, wait);
-    if (result == ZEPI_SUCCESS && pixel_bytes_of(to) != pixel_bytes_of(from))
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "pixels of %u bytes to pixels of %u",
-                           pixel_bytes_of(from), pixel_bytes_of(to));
-    result = result ?: read_image_region(from, from_region, &copy.from_region);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = check_copied_image(queue, to, wait)) ||
+        (result = check_copied_image(queue, from, wait)) ||
+        (pixel_bytes_of(to) != pixel_bytes_of(from) &&
+         (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "pixels of %u bytes to pixels of %u",
+                             pixel_bytes_of(from), pixel_bytes_of(to)))) ||
+        (result = read_image_region(from, from_region, &copy.from_region)))
         return result;
     const ze_image_region_t *region = &copy.from_region;
     zepi_image_region_t there = {.extent = {region->width, region->height, region->depth}};
     for (uint32_t i = 0; i < 3; i++)
         there.origin[i] = to_origin ? to_origin[i] : 0;
     result = read_image_region(to, &there, &copy.to_region);
-    return result ?: zepi_queue_copy_image(queue, &copy, wait, out_event);
+    return result ? result : zepi_queue_copy_image(queue, &copy, wait, out_event);
 }

@@ -12,20 +12,20 @@ zepi_result_t zepi_api_module_get_kernel(zepi_module_t module, const char *name,
                                          zepi_kernel_t *out_kernel)
 {
     zepi_result_t result = zepi_api_check_pointer(module, &zepi_module_type, name, "kernel's name");
-    result = result ?: zepi_api_check_output(out_kernel, "output for the kernel");
+    result = result ? result : zepi_api_check_output(out_kernel, "output for the kernel");
     if (result == ZEPI_SUCCESS && module->state != ZEPI_MODULE_EXECUTABLE)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE,
                          "kernels are in executable modules; this one is %s",
                          zepi_module_state_name(module->state));
-    return result ?: zepi_module_get_kernel(module, name, out_kernel);
+    return result ? result : zepi_module_get_kernel(module, name, out_kernel);
 }
 
 // A kernel, and a device of its context.
 static zepi_result_t check_kernel_device(zepi_kernel_t kernel, zepi_device_t device,
                                          uint32_t *out_index)
 {
-    return zepi_check_object(kernel, &zepi_kernel_type)
-               ?: zepi_context_check_device(kernel->context, device, out_index);
+    const zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
+    return result ? result : zepi_context_check_device(kernel->context, device, out_index);
 }
 
 zepi_result_t zepi_api_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
@@ -33,9 +33,9 @@ zepi_result_t zepi_api_kernel_get_info(zepi_kernel_t kernel, zepi_device_t devic
 {
     uint32_t index = 0;
     struct zepi_device_kernel *device_kernel = NULL;
-    zepi_result_t result = check_kernel_device(kernel, device, &index);
-    result = result ?: zepi_kernel_get_device_kernel(kernel, index, &device_kernel);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = check_kernel_device(kernel, device, &index)) ||
+        (result = zepi_kernel_get_device_kernel(kernel, index, &device_kernel)))
         return result;
     const ze_kernel_properties_t *properties = &device_kernel->properties;
     const zepi_kernel_info_t info = {.name = kernel->name,
@@ -59,20 +59,22 @@ zepi_result_t zepi_api_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_devi
                                                  size_t *out_group_size)
 {
     uint32_t index;
-    zepi_result_t result = check_kernel_device(kernel, device, &index);
-    result = result ?: zepi_api_check_work_dim(work_dim);
-    result = result ?: zepi_api_check_output(global_size, "global size");
-    result = result ?: zepi_api_check_output(out_group_size, "output for the group size");
-    return result
-               ?: zepi_kernel_suggest_group_size(kernel, device, work_dim, global_size,
-                                                 out_group_size);
+    zepi_result_t result;
+    if ((result = check_kernel_device(kernel, device, &index)) ||
+        (result = zepi_api_check_work_dim(work_dim)) ||
+        (result = zepi_api_check_output(global_size, "global size")) ||
+        (result = zepi_api_check_output(out_group_size, "output for the group size")))
+        return result;
+    return zepi_kernel_suggest_group_size(kernel, device, work_dim, global_size, out_group_size);
 }
 
 zepi_result_t zepi_api_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
                                          void **out_native_handle)
 {
     uint32_t index;
-    return check_kernel_device(kernel, device, &index)
-               ?: zepi_api_check_output(out_native_handle, "output for the native handle")
-               ?: zepi_kernel_get_native(kernel, device, out_native_handle);
+    zepi_result_t result;
+    if ((result = check_kernel_device(kernel, device, &index)) ||
+        (result = zepi_api_check_output(out_native_handle, "output for the native handle")))
+        return result;
+    return zepi_kernel_get_native(kernel, device, out_native_handle);
 }

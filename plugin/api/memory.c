@@ -10,8 +10,8 @@
 zepi_result_t zepi_api_usm_get_info(zepi_context_t context, const void *address,
                                     zepi_usm_info_t *out_info)
 {
-    return zepi_api_check_context_pointer(context, address, "address")
-               ?: zepi_usm_get_info(context, address, out_info);
+    const zepi_result_t result = zepi_api_check_context_pointer(context, address, "address");
+    return result ? result : zepi_usm_get_info(context, address, out_info);
 }
 
 // ---- Buffers ----
@@ -23,17 +23,17 @@ zepi_result_t zepi_api_buffer_create(zepi_context_t context, size_t size_bytes,
         zepi_api_check_context_pointer(context, out_buffer, "output for the buffer");
     if (result == ZEPI_SUCCESS && size_bytes == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a buffer of 0 bytes");
-    return result ?: zepi_buffer_create(context, size_bytes, host_data, out_buffer);
+    return result ? result : zepi_buffer_create(context, size_bytes, host_data, out_buffer);
 }
 
 zepi_result_t zepi_api_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
                                           void **out_address, size_t *out_size_bytes)
 {
     uint32_t index;
-    zepi_result_t result = zepi_check_object(buffer, &zepi_buffer_type);
-    result = result ?: zepi_context_check_device(buffer->context, device, &index);
-    result = result ?: zepi_api_check_output(out_address, "output for the address");
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_check_object(buffer, &zepi_buffer_type)) ||
+        (result = zepi_context_check_device(buffer->context, device, &index)) ||
+        (result = zepi_api_check_output(out_address, "output for the address")))
         return result;
     const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
     result = zepi_buffer_get_address_of(&all, device, out_address);
@@ -48,10 +48,10 @@ zepi_result_t zepi_api_pool_create(zepi_context_t context, const zepi_pool_desc_
                                    zepi_pool_t *out_pool)
 {
     zepi_pool_desc_t own = {0};
-    zepi_result_t result = zepi_api_check_context_pointer(context, out_pool, "output for the pool");
-    if (result == ZEPI_SUCCESS && desc)
-        result = zepi_read_desc(&own, sizeof(own), sizeof(own.size), desc, "pool description");
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_pointer(context, out_pool, "output for the pool")) ||
+        (desc &&
+         (result = zepi_read_desc(&own, sizeof(own), sizeof(own.size), desc, "pool description"))))
         return result;
     return zepi_pool_make(context, NULL,
                           &(struct zepi_usm_pool_desc){
@@ -104,11 +104,11 @@ zepi_result_t zepi_api_ipc_get_handle(zepi_context_t context, const void *memory
                                       const void **out_handle, size_t *out_size_bytes)
 {
     const struct zepi_ipc_handle *handle;
-    zepi_result_t result = zepi_api_check_context_pointer(context, memory, "memory");
-    if (result == ZEPI_SUCCESS && (!out_handle || !out_size_bytes))
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an output for the handle is NULL");
-    result = result ?: zepi_ipc_get(context, memory, &handle);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_pointer(context, memory, "memory")) ||
+        (((!out_handle || !out_size_bytes)) &&
+         (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an output for the handle is NULL"))) ||
+        (result = zepi_ipc_get(context, memory, &handle)))
         return result;
     *out_handle = handle;
     *out_size_bytes = sizeof(*handle);
@@ -118,20 +118,22 @@ zepi_result_t zepi_api_ipc_get_handle(zepi_context_t context, const void *memory
 zepi_result_t zepi_api_ipc_put_handle(zepi_context_t context, const void *handle)
 {
     const zepi_result_t result = zepi_api_check_context_pointer(context, handle, "handle");
-    return result ?: zepi_ipc_put(context, handle);
+    return result ? result : zepi_ipc_put(context, handle);
 }
 
 zepi_result_t zepi_api_ipc_open_handle(zepi_context_t context, zepi_device_t device,
                                        const void *handle, size_t size_bytes, void **out_memory)
 {
-    zepi_result_t result = zepi_api_check_context_pointer(context, handle, "handle");
-    result = result ?: zepi_api_check_output(out_memory, "output for the memory");
-    result = result ?: zepi_api_check_context_device(context, device);
-    return result ?: zepi_ipc_open(context, device, handle, size_bytes, out_memory);
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_pointer(context, handle, "handle")) ||
+        (result = zepi_api_check_output(out_memory, "output for the memory")) ||
+        (result = zepi_api_check_context_device(context, device)))
+        return result;
+    return zepi_ipc_open(context, device, handle, size_bytes, out_memory);
 }
 
 zepi_result_t zepi_api_ipc_close_memory(zepi_context_t context, void *memory)
 {
     const zepi_result_t result = zepi_api_check_context_pointer(context, memory, "memory");
-    return result ?: zepi_ipc_close(context, memory);
+    return result ? result : zepi_ipc_close(context, memory);
 }

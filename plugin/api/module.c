@@ -15,9 +15,11 @@
 static zepi_result_t check_module_device(zepi_module_t module, zepi_device_t device,
                                          const void *pointer, const char *name, uint32_t *out_index)
 {
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    result = result ?: zepi_context_check_device(module->context, device, out_index);
-    return result ?: zepi_api_check_output(pointer, name);
+    zepi_result_t result;
+    if ((result = zepi_check_object(module, &zepi_module_type)) ||
+        (result = zepi_context_check_device(module->context, device, out_index)))
+        return result;
+    return zepi_api_check_output(pointer, name);
 }
 
 static zepi_result_t check_is_compiled(const struct zepi_module *module, const char *code)
@@ -34,14 +36,12 @@ zepi_result_t zepi_api_module_create(zepi_context_t context, zepi_module_state_t
                                      uint32_t image_count, const zepi_device_image_desc_t *descs,
                                      zepi_module_t *out_module)
 {
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_pointer(context, out_module, "output for the module")) ||
+        (image_count > 0 && (result = zepi_api_check_output(descs, "list of images"))) ||
+        (result = zepi_api_check_state(state)))
         return result;
-    if (!out_module || (image_count > 0 && !descs))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         out_module ? "the list of images" : "the output for the module");
-    return zepi_api_check_state(state)
-               ?: zepi_module_create(context, state, image_count, descs, out_module);
+    return zepi_module_create(context, state, image_count, descs, out_module);
 }
 
 static zepi_result_t check_input(zepi_module_t input, const void *out_module)
@@ -57,13 +57,15 @@ static zepi_result_t check_input(zepi_module_t input, const void *out_module)
 zepi_result_t zepi_api_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                       zepi_module_t *out_object)
 {
-    return check_input(input, out_object) ?: zepi_module_compile(input, desc, out_object);
+    const zepi_result_t result = check_input(input, out_object);
+    return result ? result : zepi_module_compile(input, desc, out_object);
 }
 
 zepi_result_t zepi_api_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                     zepi_module_t *out_executable)
 {
-    return check_input(input, out_executable) ?: zepi_module_build(input, desc, out_executable);
+    const zepi_result_t result = check_input(input, out_executable);
+    return result ? result : zepi_module_build(input, desc, out_executable);
 }
 
 static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
@@ -93,8 +95,8 @@ static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_modu
 zepi_result_t zepi_api_module_link(uint32_t object_count, const zepi_module_t *objects,
                                    const zepi_build_desc_t *desc, zepi_module_t *out_executable)
 {
-    return check_linked_objects(object_count, objects, out_executable)
-               ?: zepi_module_link(object_count, objects, desc, out_executable);
+    const zepi_result_t result = check_linked_objects(object_count, objects, out_executable);
+    return result ? result : zepi_module_link(object_count, objects, desc, out_executable);
 }
 
 static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_module_t *modules)
@@ -120,9 +122,11 @@ static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_mod
 zepi_result_t zepi_api_module_join(uint32_t module_count, const zepi_module_t *modules,
                                    zepi_module_t *out_module)
 {
-    return zepi_api_check_output(out_module, "output for the module")
-               ?: check_handles_of_join(module_count, modules)
-               ?: zepi_module_join(module_count, modules, out_module);
+    zepi_result_t result;
+    if ((result = zepi_api_check_output(out_module, "output for the module")) ||
+        (result = check_handles_of_join(module_count, modules)))
+        return result;
+    return zepi_module_join(module_count, modules, out_module);
 }
 
 zepi_result_t zepi_api_module_create_from_native(zepi_context_t context, zepi_device_t device,
@@ -130,11 +134,11 @@ zepi_result_t zepi_api_module_create_from_native(zepi_context_t context, zepi_de
                                                  zepi_ownership_t ownership,
                                                  zepi_module_t *out_module)
 {
-    zepi_result_t result = zepi_api_check_context_device(context, device);
-    result = result ?: zepi_api_check_native(native_handle, ownership);
-    result = result ?: zepi_api_check_output(out_module, "output for the module");
-    result = result ?: zepi_api_check_state(state);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_device(context, device)) ||
+        (result = zepi_api_check_native(native_handle, ownership)) ||
+        (result = zepi_api_check_output(out_module, "output for the module")) ||
+        (result = zepi_api_check_state(state)))
         return result;
     if (state == ZEPI_MODULE_INPUT)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE,
@@ -289,27 +293,31 @@ zepi_result_t zepi_api_module_get_native_binary(zepi_module_t module, zepi_devic
                                                 size_t *inout_size_bytes, void *out_bytes)
 {
     uint32_t index = 0;
-    zepi_result_t result =
-        check_module_device(module, device, inout_size_bytes, "pointer to the size", &index);
-    result = result ?: check_is_compiled(module, "native code");
-    return result ?: zepi_module_get_native_binary(module, index, inout_size_bytes, out_bytes);
+    zepi_result_t result;
+    if ((result = check_module_device(module, device, inout_size_bytes, "pointer to the size",
+                                      &index)) ||
+        (result = check_is_compiled(module, "native code")))
+        return result;
+    return zepi_module_get_native_binary(module, index, inout_size_bytes, out_bytes);
 }
 
 zepi_result_t zepi_api_module_get_native(zepi_module_t module, zepi_device_t device,
                                          void **out_native_handle)
 {
     uint32_t index = 0;
-    zepi_result_t result = check_module_device(module, device, out_native_handle,
-                                               "output for the native handle", &index);
-    result = result ?: check_is_compiled(module, "ze_module");
-    return result ?: zepi_module_get_native(module, index, out_native_handle);
+    zepi_result_t result;
+    if ((result = check_module_device(module, device, out_native_handle,
+                                      "output for the native handle", &index)) ||
+        (result = check_is_compiled(module, "ze_module")))
+        return result;
+    return zepi_module_get_native(module, index, out_native_handle);
 }
 
 zepi_result_t zepi_api_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal)
 {
     zepi_result_t result = zepi_check_object(a, &zepi_module_type);
-    result = result ?: zepi_check_object(b, &zepi_module_type);
-    result = result ?: zepi_api_check_output(out_is_equal, "output");
+    result = result ? result : zepi_check_object(b, &zepi_module_type);
+    result = result ? result : zepi_api_check_output(out_is_equal, "output");
     if (result == ZEPI_SUCCESS)
         *out_is_equal = zepi_modules_are_equal(a, b);
     return result;
@@ -328,9 +336,11 @@ zepi_result_t zepi_api_device_image_get_info(zepi_device_image_t image,
                                              zepi_device_image_info_t *out_info)
 {
     zepi_device_image_info_t info;
-    zepi_result_t result = zepi_check_object(image, &zepi_device_image_type);
-    result = result ?: zepi_device_image_describe(image, &info);
-    return result ?: zepi_copy_info(out_info, &info, sizeof(info));
+    zepi_result_t result;
+    if ((result = zepi_check_object(image, &zepi_device_image_type)) ||
+        (result = zepi_device_image_describe(image, &info)))
+        return result;
+    return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
 // ---- The modules of a context ----
@@ -362,10 +372,10 @@ zepi_result_t zepi_api_context_get_modules(zepi_context_t context, zepi_module_s
                                            uint32_t *out_count)
 {
     struct taking taking = {state, capacity, out_modules, 0};
-    zepi_result_t result =
-        zepi_api_check_list(context, &zepi_context_type, capacity, out_modules, out_count);
-    result = result ?: zepi_api_check_state(state);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result =
+             zepi_api_check_list(context, &zepi_context_type, capacity, out_modules, out_count)) ||
+        (result = zepi_api_check_state(state)))
         return result;
     zepi_module_visit_all(context, consume_joined_module, &taking);
     *out_count = taking.count;

@@ -36,11 +36,12 @@ zepi_result_t zepi_api_queue_create_on_engine(zepi_context_t context, zepi_devic
                                               zepi_queue_flags_t flags, uint32_t compute_engine,
                                               zepi_queue_t *out_queue)
 {
-    zepi_result_t result = zepi_api_check_context_device(context, device);
-    result = result ?: check_queue_flags(flags);
-    result = result ?: check_engine(device, compute_engine);
-    result = result ?: zepi_api_check_output(out_queue, "output for the queue");
-    return result ?: zepi_queue_create_on_engine(context, device, flags, compute_engine, out_queue);
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_device(context, device)) ||
+        (result = check_queue_flags(flags)) || (result = check_engine(device, compute_engine)) ||
+        (result = zepi_api_check_output(out_queue, "output for the queue")))
+        return result;
+    return zepi_queue_create_on_engine(context, device, flags, compute_engine, out_queue);
 }
 
 zepi_result_t zepi_api_queue_create(zepi_context_t context, zepi_device_t device,
@@ -66,34 +67,39 @@ zepi_result_t zepi_api_queue_get_info(zepi_queue_t queue, zepi_queue_info_t *out
 
 zepi_result_t zepi_api_queue_finish(zepi_queue_t queue)
 {
-    return zepi_check_object(queue, &zepi_queue_type) ?: zepi_queue_finish(queue);
+    const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
+    return result ? result : zepi_queue_finish(queue);
 }
 
 zepi_result_t zepi_api_queue_get_native(zepi_queue_t queue, void **out_native_handle)
 {
-    return zepi_api_check_pointer(queue, &zepi_queue_type, out_native_handle,
-                                  "output for the handle")
-               ?: zepi_queue_get_native(queue, out_native_handle);
+    const zepi_result_t result =
+        zepi_api_check_pointer(queue, &zepi_queue_type, out_native_handle, "output for the handle");
+    return result ? result : zepi_queue_get_native(queue, out_native_handle);
 }
 
 zepi_result_t zepi_api_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait,
                                      zepi_event_t *out_event)
 {
-    return zepi_api_check_command(queue, wait) ?: zepi_queue_barrier(queue, wait, out_event);
+    const zepi_result_t result = zepi_api_check_command(queue, wait);
+    return result ? result : zepi_queue_barrier(queue, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait,
                                     zepi_event_t *out_event)
 {
-    return zepi_api_check_command(queue, wait) ?: zepi_queue_marker(queue, wait, out_event);
+    const zepi_result_t result = zepi_api_check_command(queue, wait);
+    return result ? result : zepi_queue_marker(queue, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_call_host(zepi_queue_t queue, zepi_host_function_fn *function,
                                        void *data, zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    result = result ?: zepi_api_check_output(function, "function of the host");
-    return result ?: zepi_queue_call_host(queue, function, data, wait, out_event);
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (!function && (result = zepi_api_check_output(NULL, "function of the host"))))
+        return result;
+    return zepi_queue_call_host(queue, function, data, wait, out_event);
 }
 
 // ---- Memory in the order of a queue ----
@@ -103,21 +109,23 @@ zepi_result_t zepi_api_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi
                                       zepi_wait_list_t wait, void **out_memory,
                                       zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    if (result == ZEPI_SUCCESS && pool)
-        result = zepi_check_object(pool, &zepi_pool_type);
-    if (result == ZEPI_SUCCESS && pool && pool->context != queue->context)
-        result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the pool is of another context");
-    result = result ?: zepi_api_check_output(out_memory, "output for the memory");
-    return result
-               ?: zepi_queue_allocate(queue, pool, kind, size_bytes, alignment_bytes, wait,
-                                      out_memory, out_event);
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (pool && (result = zepi_check_object(pool, &zepi_pool_type))) ||
+        (pool && pool->context != queue->context &&
+         (result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the pool is of another context"))) ||
+        (result = zepi_api_check_output(out_memory, "output for the memory")))
+        return result;
+    return zepi_queue_allocate(queue, pool, kind, size_bytes, alignment_bytes, wait, out_memory,
+                               out_event);
 }
 
 zepi_result_t zepi_api_queue_free(zepi_queue_t queue, void *memory, zepi_wait_list_t wait,
                                   zepi_event_t *out_event)
 {
-    zepi_result_t result = zepi_api_check_command(queue, wait);
-    result = result ?: zepi_api_check_output(memory, "memory");
-    return result ?: zepi_queue_free(queue, memory, wait, out_event);
+    zepi_result_t result;
+    if ((result = zepi_api_check_command(queue, wait)) ||
+        (result = zepi_api_check_output(memory, "memory")))
+        return result;
+    return zepi_queue_free(queue, memory, wait, out_event);
 }

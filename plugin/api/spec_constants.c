@@ -26,16 +26,17 @@ zepi_result_t zepi_api_spec_constant_set(zepi_module_t input, uint32_t id, size_
                                          const void *value)
 {
     const zepi_result_t result = check_settable(input);
-    return result ?: zepi_spec_constant_set(input, id, size_bytes, value);
+    return result ? result : zepi_spec_constant_set(input, id, size_bytes, value);
 }
 
 zepi_result_t zepi_api_spec_constant_set_many(zepi_module_t input, uint32_t count,
                                               const zepi_spec_value_t *values)
 {
-    zepi_result_t result = check_settable(input);
-    if (result == ZEPI_SUCCESS && count > 0)
-        result = zepi_api_check_output(values, "list of values");
-    return result ?: zepi_spec_constant_set_many(input, count, values);
+    zepi_result_t result;
+    if ((result = check_settable(input)) ||
+        (count > 0 && (result = zepi_api_check_output(values, "list of values"))))
+        return result;
+    return zepi_spec_constant_set_many(input, count, values);
 }
 
 // The layout of that name, of the image or (NULL) of the first that has it.
@@ -101,9 +102,9 @@ zepi_result_t zepi_api_spec_constant_set_by_name(zepi_module_t input, const char
 {
     const struct zepi_device_image_layout *layout;
     uint32_t count = 0;
-    zepi_result_t result = check_settable(input);
-    result = result ?: find_composite_layout(input, NULL, name, size_bytes, value, &layout);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = check_settable(input)) ||
+        (result = find_composite_layout(input, NULL, name, size_bytes, value, &layout)))
         return result;
     for (uint32_t i = 0; i < input->image_count; i++) {
         const struct zepi_device_image_layout *own =
@@ -372,11 +373,10 @@ zepi_result_t zepi_api_spec_constant_get_by_name(zepi_module_t module, zepi_devi
                                                  void *out_value)
 {
     const struct zepi_device_image_layout *layout;
-    zepi_result_t result = check_named_image(module, image);
-    result = result
-                 ?: find_composite_layout(module, image && image->source ? image->source : image,
-                                          name, size_bytes, out_value, &layout);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = check_named_image(module, image)) ||
+        (result = find_composite_layout(module, image && image->source ? image->source : image,
+                                        name, size_bytes, out_value, &layout)))
         return result;
     struct composition composition = {.name = name, .size_bytes = size_bytes};
     composition.bytes = zepi_allocate(2, size_bytes);
@@ -416,9 +416,9 @@ zepi_result_t zepi_api_spec_constant_list(zepi_module_t module, zepi_device_imag
                                           uint32_t capacity, zepi_spec_constant_t *out_constants,
                                           uint32_t *out_count)
 {
-    zepi_result_t result = check_named_image(module, image);
-    result = result ?: zepi_check_list(capacity, out_constants, out_count);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = check_named_image(module, image)) ||
+        (result = zepi_check_list(capacity, out_constants, out_count)))
         return result;
     const struct zepi_spec_declaration *declarations =
         image ? image->declarations : module->declarations;
@@ -468,12 +468,12 @@ zepi_result_t zepi_api_spec_constant_get_for_launch(zepi_queue_t queue,
     zepi_launch_desc_t own;
     uint8_t value[8] = {0};
     size_t size;
-    zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    result = result ?: zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description");
-    if (result == ZEPI_SUCCESS && !out_value)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
-    result = result ?: zepi_by_name_value(queue, &own, id, value, &size);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_check_object(queue, &zepi_queue_type)) ||
+        (result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description")) ||
+        (!out_value &&
+         (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL"))) ||
+        (result = zepi_by_name_value(queue, &own, id, value, &size)))
         return result;
     if (size == 0)
         return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,

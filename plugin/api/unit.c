@@ -8,8 +8,11 @@
 static zepi_result_t check_unit_request(zepi_context_t context, zepi_module_state_t state,
                                         const void *output)
 {
-    return zepi_check_object(context, &zepi_context_type)
-               ?: zepi_api_check_state(state) ?: zepi_api_check_output(output, "output");
+    zepi_result_t result;
+    if ((result = zepi_check_object(context, &zepi_context_type)) ||
+        (result = zepi_api_check_state(state)))
+        return result;
+    return zepi_api_check_output(output, "output");
 }
 
 zepi_result_t zepi_api_unit_get_module(zepi_unit_t token, zepi_context_t context,
@@ -18,8 +21,8 @@ zepi_result_t zepi_api_unit_get_module(zepi_unit_t token, zepi_context_t context
     struct zepi_unit_entry *unit = NULL;
     struct zepi_module *module = NULL;
     zepi_result_t result = check_unit_request(context, state, out_module);
-    result = result ?: zepi_unit_acquire(token, &unit);
-    result = result ?: zepi_unit_find_or_create_module(unit, context, state, &module);
+    result = result ? result : zepi_unit_acquire(token, &unit);
+    result = result ? result : zepi_unit_find_or_create_module(unit, context, state, &module);
     zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_module = module;
@@ -48,8 +51,8 @@ zepi_result_t zepi_api_unit_has_module(zepi_unit_t token, zepi_context_t context
     struct zepi_unit_entry *unit = NULL;
     bool has = false;
     zepi_result_t result = check_unit_request(context, state, out_has);
-    result = result ?: zepi_unit_acquire(token, &unit);
-    result = result ?: unit_has_images(unit, context, state, &has);
+    result = result ? result : zepi_unit_acquire(token, &unit);
+    result = result ? result : unit_has_images(unit, context, state, &has);
     zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_has = has;
@@ -61,7 +64,7 @@ zepi_result_t zepi_api_unit_has_any_module(zepi_unit_t token, zepi_context_t con
     struct zepi_unit_entry *unit = NULL;
     bool has = false;
     zepi_result_t result = check_unit_request(context, ZEPI_MODULE_INPUT, out_has);
-    result = result ?: zepi_unit_acquire(token, &unit);
+    result = result ? result : zepi_unit_acquire(token, &unit);
     for (zepi_module_state_t state = ZEPI_MODULE_INPUT;
          state <= ZEPI_MODULE_EXECUTABLE && result == ZEPI_SUCCESS && !has; state++)
         result = unit_has_images(unit, context, state, &has);

@@ -69,10 +69,10 @@ ur_result_t zepi_urAdapterGetLastError(ur_adapter_handle_t hAdapter, const char 
                                        int32_t *pError)
 {
     zepi_result_t code;
-    ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    result = result ?: zepi_ur_check_pointer(ppMessage, "ppMessage");
-    result = result ?: zepi_ur_check_pointer(pError, "pError");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_adapter(hAdapter)) ||
+        (result = zepi_ur_check_pointer(ppMessage, "ppMessage")) ||
+        (result = zepi_ur_check_pointer(pError, "pError")))
         return result;
     *ppMessage = zepi_last_error(&code);
     *pError = (int32_t)code;
@@ -85,12 +85,12 @@ static const struct zepi_ur_query adapter_queries[] = {
     {ZEPI_UR_IS(ADAPTER_INFO_VERSION, U32, 1)},
 };
 
-ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_t propName,
-                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_t query,
+                                  size_t value_size, void *value, size_t *out_size)
 {
     return zepi_ur_get_info(zepi_ur_check_adapter(hAdapter), hAdapter,
-                            ZEPI_UR_ROWS(adapter_queries), propName, UR_ADAPTER_INFO_VERSION,
-                            propSize, pPropValue, pPropSizeRet);
+                            ZEPI_UR_ROWS(adapter_queries), query, UR_ADAPTER_INFO_VERSION,
+                            value_size, value, out_size);
 }
 
 // The host's logger. The function and its data are written before the level that lets lines
@@ -133,11 +133,10 @@ ur_result_t zepi_urAdapterSetLoggerCallback(ur_adapter_handle_t hAdapter,
                                             ur_logger_callback_t pfnLoggerCallback, void *pUserData,
                                             ur_logger_level_t level)
 {
-    ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS && !pfnLoggerCallback)
-        result = zepi_ur_refuse_null("pfnLoggerCallback");
-    result = result ?: check_logger_level(level);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_adapter(hAdapter)) ||
+        (!pfnLoggerCallback && (result = zepi_ur_refuse_null("pfnLoggerCallback"))) ||
+        (result = check_logger_level(level)))
         return result;
     atomic_store_explicit(&logger, pfnLoggerCallback, memory_order_release);
     zepi_log_set_host(write_log_line, pUserData, log_level_of(level));
@@ -148,7 +147,7 @@ ur_result_t zepi_urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t hAdapter,
                                                  ur_logger_level_t level)
 {
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    result = result ?: check_logger_level(level);
+    result = result ? result : check_logger_level(level);
     if (result == UR_RESULT_SUCCESS)
         zepi_log_set_host_level(log_level_of(level));
     return result;

@@ -12,9 +12,9 @@
 // for each function, and results that go out. They hold with and without the loader's validation
 // layer. Any thread.
 //
-// A check that follows others is written `result = result ?: check`: it is made if all before it
-// are UR_RESULT_SUCCESS, which is 0, and the first failure stays.
-static_assert(UR_RESULT_SUCCESS == 0, "`?:` takes the first failure");
+// Checks stand in one condition: `if ((result = check) || (result = next)) return result;`. The
+// first failure ends it, since UR_RESULT_SUCCESS is 0.
+static_assert(UR_RESULT_SUCCESS == 0, "a failure is true");
 
 // The result that a failure of the core stands for. The sentence stays the thread's last error,
 // and is written to the log.

@@ -5,9 +5,10 @@
 
 ur_result_t zepi_ur_check_blocking(const struct zepi_ur_command *command)
 {
-    return zepi_ur_check_wait_list(command->queue->context, command->wait)
-               ?: zepi_ur_result(zepi_capture_refuse(command->queue, command->wait,
-                                                     "a command that the host waits for"));
+    const ur_result_t result = zepi_ur_check_wait_list(command->queue->context, command->wait);
+    return result ? result
+                  : zepi_ur_result(zepi_capture_refuse(command->queue, command->wait,
+                                                       "a command that the host waits for"));
 }
 
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command)

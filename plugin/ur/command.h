@@ -9,8 +9,8 @@
 // event, then labels it, waits if the caller blocks, and hands it out.
 //
 //     struct zepi_ur_command command;
-//     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
-//                                                phEventWaitList, phEvent);
+//     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, wait_count,
+//                                                wait_list, out_event);
 //     ... more checks ...
 //     if (result != UR_RESULT_SUCCESS)
 //         return result;

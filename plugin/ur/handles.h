@@ -69,8 +69,8 @@ ur_result_t zepi_ur_check_device_in(const struct zepi_context *context, ur_devic
 static inline ur_result_t zepi_ur_check_context_device(ur_context_handle_t context,
                                                        ur_device_handle_t device)
 {
-    return zepi_ur_check_context(context)
-               ?: zepi_ur_check_device_in(zepi_ur_context(context), device, NULL);
+    const ur_result_t result = zepi_ur_check_context(context);
+    return result ? result : zepi_ur_check_device_in(zepi_ur_context(context), device, NULL);
 }
 
 // The error for an object of context `other` where one of `own` is expected: `wrong`, or

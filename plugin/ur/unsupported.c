@@ -19,12 +19,12 @@ REFUSED(urKernelSetSpecializationConstants,
          const ur_specialization_constant_info_t *pSpecConstants))
 REFUSED(urEnqueueReadHostPipe, "Level Zero has no pipes",
         (ur_queue_handle_t hQueue, ur_program_handle_t hProgram, const char *pipe_symbol,
-         bool blocking, void *pDst, size_t size, uint32_t numEventsInWaitList,
-         const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent))
+         bool blocking, void *pDst, size_t size, uint32_t wait_count,
+         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event))
 REFUSED(urEnqueueWriteHostPipe, "Level Zero has no pipes",
         (ur_queue_handle_t hQueue, ur_program_handle_t hProgram, const char *pipe_symbol,
-         bool blocking, void *pSrc, size_t size, uint32_t numEventsInWaitList,
-         const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent))
+         bool blocking, void *pSrc, size_t size, uint32_t wait_count,
+         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event))
 
 static const char no_bindless_images[] =
     "kernels with bindless images run on no driver that zepi was tried on: the OpenCL CPU runtime "
@@ -60,11 +60,11 @@ REFUSED(urBindlessImagesImageCopyExp, no_bindless_images,
          const ur_image_desc_t *pSrcImageDesc, const ur_image_desc_t *pDstImageDesc,
          const ur_image_format_t *pSrcImageFormat, const ur_image_format_t *pDstImageFormat,
          ur_exp_image_copy_region_t *pCopyRegion, ur_exp_image_copy_flags_t imageCopyFlags,
-         ur_exp_image_copy_input_types_t imageCopyInputTypes, uint32_t numEventsInWaitList,
-         const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent))
+         ur_exp_image_copy_input_types_t imageCopyInputTypes, uint32_t wait_count,
+         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event))
 REFUSED(urBindlessImagesImageGetInfoExp, no_bindless_images,
         (ur_context_handle_t hContext, ur_exp_image_mem_native_handle_t hImageMem,
-         ur_image_info_t propName, void *pPropValue, size_t *pPropSizeRet))
+         ur_image_info_t query, void *value, size_t *out_size))
 REFUSED(urBindlessImagesGetImageMemoryHandleTypeSupportExp, no_bindless_images,
         (ur_context_handle_t hContext, ur_device_handle_t hDevice,
          const ur_image_desc_t *pImageDesc, const ur_image_format_t *pImageFormat,
@@ -98,12 +98,12 @@ REFUSED(urBindlessImagesReleaseExternalSemaphoreExp, no_semaphores,
          ur_exp_external_semaphore_handle_t hExternalSemaphore))
 REFUSED(urBindlessImagesWaitExternalSemaphoreExp, no_semaphores,
         (ur_queue_handle_t hQueue, ur_exp_external_semaphore_handle_t hSemaphore, bool hasWaitValue,
-         uint64_t waitValue, uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-         ur_event_handle_t *phEvent))
+         uint64_t waitValue, uint32_t wait_count, const ur_event_handle_t *wait_list,
+         ur_event_handle_t *out_event))
 REFUSED(urBindlessImagesSignalExternalSemaphoreExp, no_semaphores,
         (ur_queue_handle_t hQueue, ur_exp_external_semaphore_handle_t hSemaphore,
-         bool hasSignalValue, uint64_t signalValue, uint32_t numEventsInWaitList,
-         const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent))
+         bool hasSignalValue, uint64_t signalValue, uint32_t wait_count,
+         const ur_event_handle_t *wait_list, ur_event_handle_t *out_event))
 
 static const char unshared_events[] =
     "no driver that zepi was tried on shares the state of an event as the header wants it "
@@ -116,7 +116,7 @@ REFUSED(urIPCPutEventHandleExp, unshared_events,
         (ur_context_handle_t hContext, void *pIPCEventHandleData))
 REFUSED(urIPCOpenEventHandleExp, unshared_events,
         (ur_context_handle_t hContext, const void *pIPCEventHandleData,
-         size_t ipcEventHandleDataSize, ur_event_handle_t *phEvent))
+         size_t ipcEventHandleDataSize, ur_event_handle_t *out_event))
 
 static const char no_physical_sharing[] = "physical memory is not shared with other processes, USM "
                                           "is: no application that zepi was tried "
@@ -140,5 +140,5 @@ static const char no_command_events[] =
 REFUSED(urCommandBufferUpdateSignalEventExp, no_command_events,
         (ur_exp_command_buffer_command_handle_t hCommand, ur_event_handle_t *phSignalEvent))
 REFUSED(urCommandBufferUpdateWaitEventsExp, no_command_events,
-        (ur_exp_command_buffer_command_handle_t hCommand, uint32_t numEventsInWaitList,
-         const ur_event_handle_t *phEventWaitList))
+        (ur_exp_command_buffer_command_handle_t hCommand, uint32_t wait_count,
+         const ur_event_handle_t *wait_list))

@@ -42,11 +42,10 @@ ur_result_t zepi_urContextCreate(uint32_t DeviceCount, const ur_device_handle_t 
                                  const ur_context_properties_t *pProperties,
                                  ur_context_handle_t *phContext)
 {
-    ur_result_t result = check_devices_of_context(DeviceCount, phDevices);
-    result = result ?: zepi_ur_check_pointer(phContext, "phContext");
-    if (result == UR_RESULT_SUCCESS && pProperties)
-        result = zepi_ur_check_flags(pProperties->flags, UR_CONTEXT_FLAGS_MASK);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_devices_of_context(DeviceCount, phDevices)) ||
+        (result = zepi_ur_check_pointer(phContext, "phContext")) ||
+        (pProperties && (result = zepi_ur_check_flags(pProperties->flags, UR_CONTEXT_FLAGS_MASK))))
         return result;
     return zepi_ur_result(zepi_context_create(DeviceCount, (const zepi_device_t *)phDevices,
                                               (zepi_context_t *)phContext));
@@ -77,20 +76,21 @@ static const struct zepi_ur_query context_queries[] = {
     {ZEPI_UR_NUMBER(CONTEXT_INFO_USM_FILL2D_SUPPORT, BOOL, has_fill_2d)},
 };
 
-ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_t propName,
-                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_t query,
+                                  size_t value_size, void *value, size_t *out_size)
 {
     return zepi_ur_get_info(zepi_ur_check_context(hContext), hContext,
-                            ZEPI_UR_ROWS(context_queries), propName,
-                            UR_CONTEXT_INFO_USM_FILL2D_SUPPORT, propSize, pPropValue, pPropSizeRet);
+                            ZEPI_UR_ROWS(context_queries), query,
+                            UR_CONTEXT_INFO_USM_FILL2D_SUPPORT, value_size, value, out_size);
 }
 
 ur_result_t zepi_urContextGetNativeHandle(ur_context_handle_t hContext,
                                           ur_native_handle_t *phNativeContext)
 {
-    return zepi_ur_check_context(hContext)
-               ?: zepi_ur_return_native(zepi_ur_context(hContext)->ze, phNativeContext,
-                                        "phNativeContext");
+    const ur_result_t result = zepi_ur_check_context(hContext);
+    return result ? result
+                  : zepi_ur_return_native(zepi_ur_context(hContext)->ze, phNativeContext,
+                                          "phNativeContext");
 }
 
 // All devices, where the host names none. A ze_context does not tell its driver.
@@ -115,14 +115,13 @@ ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeConte
                                                  const ur_context_native_properties_t *pProperties,
                                                  ur_context_handle_t *phContext)
 {
-    ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    result = result ?: zepi_ur_check_pointer(phContext, "phContext");
-    if (result == UR_RESULT_SUCCESS && numDevices == 0 && !phDevices)
-        result = get_all_devices(&numDevices, &phDevices);
-    result = result ?: check_devices_of_context(numDevices, phDevices);
-    if (result == UR_RESULT_SUCCESS && !hNativeContext)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_adapter(hAdapter)) ||
+        (result = zepi_ur_check_pointer(phContext, "phContext")) ||
+        (numDevices == 0 && !phDevices && (result = get_all_devices(&numDevices, &phDevices))) ||
+        (result = check_devices_of_context(numDevices, phDevices)) ||
+        (!hNativeContext &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL"))))
         return result;
     return zepi_ur_result(zepi_context_create_from_native(
         (void *)hNativeContext, numDevices, (const zepi_device_t *)phDevices,
@@ -133,10 +132,10 @@ ur_result_t zepi_urContextSetExtendedDeleter(ur_context_handle_t hContext,
                                              ur_context_extended_deleter_t pfnDeleter,
                                              void *pUserData)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS && !pfnDeleter)
-        result = zepi_ur_refuse_null("pfnDeleter");
-    return result
-               ?: zepi_ur_result(
-                      zepi_context_at_destroy(zepi_ur_context(hContext), pfnDeleter, pUserData));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (!pfnDeleter && (result = zepi_ur_refuse_null("pfnDeleter"))))
+        return result;
+    return zepi_ur_result(
+        zepi_context_at_destroy(zepi_ur_context(hContext), pfnDeleter, pUserData));
 }

@@ -69,15 +69,13 @@ ur_result_t zepi_urDeviceGet(ur_platform_handle_t hPlatform, ur_device_type_t De
 {
     const struct zepi_platform *platform = zepi_ur_platform(hPlatform);
     uint32_t count = 0;
-    ur_result_t result = zepi_ur_check_platform(hPlatform);
-    if (result == UR_RESULT_SUCCESS &&
-        (DeviceType < UR_DEVICE_TYPE_DEFAULT || DeviceType > UR_DEVICE_TYPE_CUSTOM))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION, "device type %d is not known",
-                                (int)DeviceType);
-    result = result ?: zepi_ur_check_list(NumEntries, phDevices);
-    if (result == UR_RESULT_SUCCESS && NumEntries > 0)
-        result = zepi_ur_check_pointer(phDevices, "phDevices");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_platform(hPlatform)) ||
+        (((DeviceType < UR_DEVICE_TYPE_DEFAULT || DeviceType > UR_DEVICE_TYPE_CUSTOM)) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                  "device type %d is not known", (int)DeviceType))) ||
+        (result = zepi_ur_check_list(NumEntries, phDevices)) ||
+        (NumEntries > 0 && (result = zepi_ur_check_pointer(phDevices, "phDevices"))))
         return result;
     for (uint32_t i = 0; i < platform->device_count; i++) {
         struct zepi_device *device = platform->devices[i];
@@ -131,12 +129,12 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
 {
     const struct zepi_device *device = zepi_ur_device(hDevice);
     uint32_t best = NumBinaries;
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    result = result ?: zepi_ur_check_pointer(pBinaries, "pBinaries");
-    result = result ?: zepi_ur_check_pointer(pSelectedBinary, "pSelectedBinary");
-    if (result == UR_RESULT_SUCCESS && NumBinaries == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no binary to choose from");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_device(hDevice)) ||
+        (result = zepi_ur_check_pointer(pBinaries, "pBinaries")) ||
+        (result = zepi_ur_check_pointer(pSelectedBinary, "pSelectedBinary")) ||
+        (NumBinaries == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no binary to choose from"))))
         return result;
     for (uint32_t i = 0; i < NumBinaries; i++) {
         if (!device_is_usable(device, &pBinaries[i]))
@@ -160,9 +158,10 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
 ur_result_t zepi_urDeviceGetNativeHandle(ur_device_handle_t hDevice,
                                          ur_native_handle_t *phNativeDevice)
 {
-    return zepi_ur_check_device(hDevice)
-               ?: zepi_ur_return_native(zepi_ur_device(hDevice)->ze, phNativeDevice,
-                                        "phNativeDevice");
+    const ur_result_t result = zepi_ur_check_device(hDevice);
+    return result ? result
+                  : zepi_ur_return_native(zepi_ur_device(hDevice)->ze, phNativeDevice,
+                                          "phNativeDevice");
 }
 
 ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice,
@@ -173,10 +172,10 @@ ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice
     struct zepi_platform *const *platforms;
     uint32_t count;
     (void)pProperties; // devices belong to their driver
-    ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    result = result ?: zepi_ur_check_pointer(phDevice, "phDevice");
-    result = result ?: zepi_ur_result(zepi_adapter_get(&platforms, &count));
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_adapter(hAdapter)) ||
+        (result = zepi_ur_check_pointer(phDevice, "phDevice")) ||
+        (result = zepi_ur_result(zepi_adapter_get(&platforms, &count))))
         return result;
     for (uint32_t i = 0; i < count; i++) {
         struct zepi_device *device = zepi_device_find(
@@ -195,11 +194,10 @@ ur_result_t zepi_urDeviceGetGlobalTimestamps(ur_device_handle_t hDevice, uint64_
 {
     uint64_t host_ns;
     uint64_t device_ns;
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    if (result == UR_RESULT_SUCCESS)
-        result =
-            zepi_ur_result(zepi_device_get_time(zepi_ur_device(hDevice), &host_ns, &device_ns));
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_device(hDevice)) ||
+        (result =
+             zepi_ur_result(zepi_device_get_time(zepi_ur_device(hDevice), &host_ns, &device_ns))))
         return result;
     if (pDeviceTimestamp)
         *pDeviceTimestamp = device_ns;
@@ -238,11 +236,11 @@ ur_result_t zepi_urDevicePartition(ur_device_handle_t hDevice,
                                    uint32_t *pNumDevicesRet)
 {
     const struct zepi_device *device = zepi_ur_device(hDevice);
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    result = result ?: zepi_ur_check_pointer(pProperties, "pProperties");
-    result = result ?: zepi_ur_check_pointer(pProperties->pProperties, "pProperties->pProperties");
-    result = result ?: check_partition(device, pProperties);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_device(hDevice)) ||
+        (result = zepi_ur_check_pointer(pProperties, "pProperties")) ||
+        (result = zepi_ur_check_pointer(pProperties->pProperties, "pProperties->pProperties")) ||
+        (result = check_partition(device, pProperties)))
         return result;
     const uint32_t count = device->sub_device_count;
     for (uint32_t i = 0; i < count && i < NumDevices && phSubDevices; i++)

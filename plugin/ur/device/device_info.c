@@ -245,14 +245,15 @@ static const struct zepi_ur_query *find_row(const struct zepi_device *device,
                : zepi_ur_find_query(ZEPI_UR_ROWS(gpu_queries), query);
 }
 
-ur_result_t zepi_urDeviceGetInfo(ur_device_handle_t hDevice, ur_device_info_t propName,
-                                 size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urDeviceGetInfo(ur_device_handle_t hDevice, ur_device_info_t query,
+                                 size_t value_size, void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
+    const struct zepi_ur_info info = {value_size, value, out_size, query};
     struct zepi_device *device = zepi_ur_device(hDevice);
-    const ur_result_t result = zepi_ur_check_device(hDevice) ?: zepi_ur_info_check(&info);
+    ur_result_t result = zepi_ur_check_device(hDevice);
+    result = result ? result : zepi_ur_info_check(&info);
     return result != UR_RESULT_SUCCESS
                ? result
-               : zepi_ur_answer(find_row(device, propName), device, &info, propName,
+               : zepi_ur_answer(find_row(device, query), device, &info, query,
                                 UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP);
 }

@@ -9,7 +9,8 @@
 static ur_result_t check_peer_devices(ur_device_handle_t command_device,
                                       ur_device_handle_t peer_device)
 {
-    return zepi_ur_check_device(command_device) ?: zepi_ur_check_device(peer_device);
+    const ur_result_t result = zepi_ur_check_device(command_device);
+    return result ? result : zepi_ur_check_device(peer_device);
 }
 
 // Another driver's devices are unknown to this one.
@@ -53,18 +54,18 @@ ur_result_t zepi_urUsmP2PDisablePeerAccessExp(ur_device_handle_t commandDevice,
 
 ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
                                               ur_device_handle_t peerDevice,
-                                              ur_exp_peer_info_t propName, size_t propSize,
-                                              void *pPropValue, size_t *pPropSizeRet)
+                                              ur_exp_peer_info_t query, size_t value_size,
+                                              void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
+    const struct zepi_ur_info info = {value_size, value, out_size, query};
     bool has = false;
-    ur_result_t result = check_peer_devices(commandDevice, peerDevice);
-    if (result == UR_RESULT_SUCCESS && propName > UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT)
-        result = zepi_ur_refuse_query(propName, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT);
-    result = result ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_peer_devices(commandDevice, peerDevice)) ||
+        (query > UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT &&
+         (result = zepi_ur_refuse_query(query, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT))) ||
+        (result = zepi_ur_info_check(&info)))
         return result;
-    result = get_peer_info(commandDevice, peerDevice, propName, &has);
-    const int value = has;
-    return result ?: zepi_ur_info_return(&info, &value, sizeof(value));
+    result = get_peer_info(commandDevice, peerDevice, query, &has);
+    const int number = has;
+    return result ? result : zepi_ur_info_return(&info, &number, sizeof(number));
 }

@@ -13,12 +13,12 @@ ur_result_t zepi_urPlatformGet(ur_adapter_handle_t hAdapter, uint32_t NumEntries
 {
     struct zepi_platform *const *platforms;
     uint32_t count;
-    ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    result = result ?: zepi_ur_check_list(NumEntries, phPlatforms);
-    if (result == UR_RESULT_SUCCESS && !phPlatforms && !pNumPlatforms)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "no output for platforms");
-    result = result ?: zepi_ur_result(zepi_adapter_get(&platforms, &count));
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_adapter(hAdapter)) ||
+        (result = zepi_ur_check_list(NumEntries, phPlatforms)) ||
+        (!phPlatforms && !pNumPlatforms &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "no output for platforms"))) ||
+        (result = zepi_ur_result(zepi_adapter_get(&platforms, &count))))
         return result;
     // Platforms have no references in Unified Runtime; they stay for as long as the adapter does.
     for (uint32_t i = 0; phPlatforms && i < count && i < NumEntries; i++)
@@ -67,18 +67,18 @@ static const struct zepi_ur_query platform_queries[] = {
     {ZEPI_UR_VALUE(PLATFORM_INFO_ADAPTER, get_adapter)},
 };
 
-ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_info_t propName,
-                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_info_t query,
+                                   size_t value_size, void *value, size_t *out_size)
 {
     return zepi_ur_get_info(zepi_ur_check_platform(hPlatform), hPlatform,
-                            ZEPI_UR_ROWS(platform_queries), propName, UR_PLATFORM_INFO_ADAPTER,
-                            propSize, pPropValue, pPropSizeRet);
+                            ZEPI_UR_ROWS(platform_queries), query, UR_PLATFORM_INFO_ADAPTER,
+                            value_size, value, out_size);
 }
 
 ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_version_t *pVersion)
 {
     ur_result_t result = zepi_ur_check_platform(hPlatform);
-    result = result ?: zepi_ur_check_pointer(pVersion, "pVersion");
+    result = result ? result : zepi_ur_check_pointer(pVersion, "pVersion");
     if (result == UR_RESULT_SUCCESS)
         *pVersion = UR_API_VERSION_CURRENT;
     return result;
@@ -87,9 +87,10 @@ ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_
 ur_result_t zepi_urPlatformGetNativeHandle(ur_platform_handle_t hPlatform,
                                            ur_native_handle_t *phNativePlatform)
 {
-    return zepi_ur_check_platform(hPlatform)
-               ?: zepi_ur_return_native(zepi_ur_platform(hPlatform)->ze, phNativePlatform,
-                                        "phNativePlatform");
+    const ur_result_t result = zepi_ur_check_platform(hPlatform);
+    return result ? result
+                  : zepi_ur_return_native(zepi_ur_platform(hPlatform)->ze, phNativePlatform,
+                                          "phNativePlatform");
 }
 
 ur_result_t zepi_urPlatformCreateWithNativeHandle(
@@ -99,10 +100,10 @@ ur_result_t zepi_urPlatformCreateWithNativeHandle(
     struct zepi_platform *const *platforms;
     uint32_t count;
     (void)pProperties; // drivers are never given away
-    ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    result = result ?: zepi_ur_check_pointer(phPlatform, "phPlatform");
-    result = result ?: zepi_ur_result(zepi_adapter_get(&platforms, &count));
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_adapter(hAdapter)) ||
+        (result = zepi_ur_check_pointer(phPlatform, "phPlatform")) ||
+        (result = zepi_ur_result(zepi_adapter_get(&platforms, &count))))
         return result;
     for (uint32_t i = 0; i < count; i++) {
         if ((ur_native_handle_t)platforms[i]->ze == hNativePlatform) {
@@ -129,10 +130,10 @@ ur_result_t zepi_urPlatformGetBackendOption(ur_platform_handle_t hPlatform,
         {"-foffload-fp32-prec-div", "-ze-fp32-correctly-rounded-divide-sqrt"},
         {"-foffload-fp32-prec-sqrt", "-ze-fp32-correctly-rounded-divide-sqrt"},
     };
-    ur_result_t result = zepi_ur_check_platform(hPlatform);
-    result = result ?: zepi_ur_check_pointer(pFrontendOption, "pFrontendOption");
-    result = result ?: zepi_ur_check_pointer(ppPlatformOption, "ppPlatformOption");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_platform(hPlatform)) ||
+        (result = zepi_ur_check_pointer(pFrontendOption, "pFrontendOption")) ||
+        (result = zepi_ur_check_pointer(ppPlatformOption, "ppPlatformOption")))
         return result;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strcmp(table[i][0], pFrontendOption) == 0) {

@@ -64,8 +64,7 @@ ur_result_t zepi_urEnqueueKernelLaunch_own(
     ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel, uint32_t workDim,
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
     uint32_t numPropsInLaunchPropList, const ur_kernel_launch_property_t *launchPropList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_event_handle_t *phEvent)
+    uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
     ur_kernel_launch_ext_properties_t chain = {
         .stype = (ur_structure_type_t)UR_STRUCTURE_TYPE_KERNEL_LAUNCH_EXT_PROPERTIES};
@@ -74,7 +73,7 @@ ur_result_t zepi_urEnqueueKernelLaunch_own(
     return result == UR_RESULT_SUCCESS
                ? zepi_urEnqueueKernelLaunch(
                      hQueue, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
-                     chain.flags ? &chain : NULL, numEventsInWaitList, phEventWaitList, phEvent)
+                     chain.flags ? &chain : NULL, wait_count, wait_list, out_event)
                : result;
 }
 
@@ -82,8 +81,8 @@ ur_result_t zepi_urBindlessImagesImageCopyExp_own(
     ur_queue_handle_t hQueue, const void *pSrc, void *pDst, const ur_image_desc_t *pSrcImageDesc,
     const ur_image_desc_t *pDstImageDesc, const ur_image_format_t *pSrcImageFormat,
     const ur_image_format_t *pDstImageFormat, ur_exp_image_copy_region_t *pCopyRegion,
-    ur_exp_image_copy_flags_t imageCopyFlags, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
+    ur_exp_image_copy_flags_t imageCopyFlags, uint32_t wait_count,
+    const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
     return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "urBindlessImagesImageCopyExp: bindless images need an extension of "

@@ -137,13 +137,13 @@ ur_result_t zepi_urKernelSetArgValue(ur_kernel_handle_t hKernel, uint32_t argInd
 {
     struct zepi_ur_set_arguments *arguments;
     (void)pProperties;
-    ur_result_t result = argument_set_begin(hKernel, argIndex, &arguments);
-    result = result ?: zepi_ur_check_pointer(pArgValue, "pArgValue");
-    if (result == UR_RESULT_SUCCESS && argSize == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
-                                "argument %u is a value of 0 bytes", argIndex);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = argument_set_begin(hKernel, argIndex, &arguments)) ||
+        (result = zepi_ur_check_pointer(pArgValue, "pArgValue")))
         return result;
+    if (argSize == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
+                              "argument %u is a value of 0 bytes", argIndex);
     return put_argument_value(arguments, argIndex, argSize, pArgValue)
                ? UR_RESULT_SUCCESS
                : zepi_ur_result(zepi_fail_no_memory());
@@ -197,8 +197,8 @@ ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIn
             .value.memObjTuple = {hArgValue, pProperties ? pProperties->memoryAccess : 0}});
 }
 
-// Arguments that were never set: of a launch that is enqueued an error; of one that is recorded NULL
-// and 0, since updates may set them before it is executed.
+// Arguments that were never set: of a launch that is enqueued an error; of one that is recorded
+// NULL and 0, since updates may set them before it is executed.
 enum unset { UNSET_IS_REFUSED, UNSET_IS_ZERO };
 
 static ur_result_t refuse_unset(const struct zepi_device_kernel *device_kernel, uint32_t index)

@@ -12,10 +12,13 @@ static struct zepi_external_memory *external_memory_of(ur_exp_external_mem_handl
 static ur_result_t check_external_memory(ur_context_handle_t handle,
                                          ur_exp_external_mem_handle_t memory)
 {
-    return zepi_ur_check(memory, &zepi_external_memory_type, UR_RESULT_ERROR_INVALID_VALUE)
-               ?: zepi_ur_check_same_context(zepi_ur_context(handle),
-                                             external_memory_of(memory)->context,
-                                             UR_RESULT_ERROR_INVALID_VALUE, "the external memory");
+    const ur_result_t result =
+        zepi_ur_check(memory, &zepi_external_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
+    return result
+               ? result
+               : zepi_ur_check_same_context(zepi_ur_context(handle),
+                                            external_memory_of(memory)->context,
+                                            UR_RESULT_ERROR_INVALID_VALUE, "the external memory");
 }
 
 // ---- Import ----
@@ -53,18 +56,19 @@ ur_result_t zepi_urBindlessImagesImportExternalMemoryExp(
     enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
     bool is_descriptor = false;
     int descriptor = -1;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: read_kind(memHandleType, &kind, &is_descriptor);
-    result = result ?: zepi_ur_check_pointer(pExternalMemDesc, "pExternalMemDesc");
-    result = result ?: zepi_ur_check_pointer(phExternalMem, "phExternalMem");
-    if (result == UR_RESULT_SUCCESS && !is_descriptor)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "external memory of Windows: expected a file descriptor");
-    result = result ?: read_descriptor(pExternalMemDesc, &descriptor);
-    return result
-               ?: zepi_ur_result(zepi_external_memory_import(
-                      zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size, descriptor,
-                      (struct zepi_external_memory **)phExternalMem));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = read_kind(memHandleType, &kind, &is_descriptor)) ||
+        (result = zepi_ur_check_pointer(pExternalMemDesc, "pExternalMemDesc")) ||
+        (result = zepi_ur_check_pointer(phExternalMem, "phExternalMem")) ||
+        (!is_descriptor &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                  "external memory of Windows: expected a file descriptor"))) ||
+        (result = read_descriptor(pExternalMemDesc, &descriptor)))
+        return result;
+    return zepi_ur_result(
+        zepi_external_memory_import(zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size,
+                                    descriptor, (struct zepi_external_memory **)phExternalMem));
 }
 
 ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hContext,
@@ -72,7 +76,7 @@ ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hC
                                                           ur_exp_external_mem_handle_t hExternalMem)
 {
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: check_external_memory(hContext, hExternalMem);
+    result = result ? result : check_external_memory(hContext, hExternalMem);
     return zepi_ur_release(result, hExternalMem);
 }
 
@@ -83,8 +87,8 @@ ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
     bool is_descriptor = false;
     struct zepi_external_kinds kinds = {0};
     ur_result_t result = zepi_ur_check_device(hDevice);
-    result = result ?: read_kind(memHandleType, &kind, &is_descriptor);
-    result = result ?: zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
+    result = result ? result : read_kind(memHandleType, &kind, &is_descriptor);
+    result = result ? result : zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
     if (result == UR_RESULT_SUCCESS && is_descriptor)
         result = zepi_ur_result(zepi_external_kinds_get(zepi_ur_device(hDevice), &kinds));
     if (result == UR_RESULT_SUCCESS)
@@ -98,20 +102,23 @@ ur_result_t zepi_urBindlessImagesMapExternalLinearMemoryExp(
     ur_context_handle_t hContext, ur_device_handle_t hDevice, uint64_t offset, uint64_t size,
     ur_exp_external_mem_handle_t hExternalMem, void **ppRetMem)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: check_external_memory(hContext, hExternalMem);
-    result = result ?: zepi_ur_check_pointer(ppRetMem, "ppRetMem");
-    return result
-               ?: zepi_ur_result(zepi_external_memory_map(external_memory_of(hExternalMem), offset,
-                                                          size, ppRetMem));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = check_external_memory(hContext, hExternalMem)) ||
+        (result = zepi_ur_check_pointer(ppRetMem, "ppRetMem")))
+        return result;
+    return zepi_ur_result(
+        zepi_external_memory_map(external_memory_of(hExternalMem), offset, size, ppRetMem));
 }
 
 ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t hContext,
                                                            ur_device_handle_t hDevice, void *pMem)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
-    return result ?: zepi_ur_result(zepi_external_memory_unmap(zepi_ur_context(hContext), pMem));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_pointer(pMem, "pMem")))
+        return result;
+    return zepi_ur_result(zepi_external_memory_unmap(zepi_ur_context(hContext), pMem));
 }
 
 // ---- Export ----
@@ -147,11 +154,11 @@ ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(
     ur_exp_external_mem_type_t handleTypeToExport, void **ppMem)
 {
     enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(ppMem, "ppMem");
-    result = result ?: read_export_kind(handleTypeToExport, &kind);
-    result = result ?: check_export_size(zepi_ur_device(hDevice), alignment, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_pointer(ppMem, "ppMem")) ||
+        (result = read_export_kind(handleTypeToExport, &kind)) ||
+        (result = check_export_size(zepi_ur_device(hDevice), alignment, size)))
         return result;
     const zepi_result_t allocated = zepi_external_memory_allocate(
         zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size, alignment, ppMem);
@@ -163,11 +170,12 @@ ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(
 ur_result_t zepi_urMemoryExportFreeExportableMemoryExp(ur_context_handle_t hContext,
                                                        ur_device_handle_t hDevice, void *pMem)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
-    return result
-               ?: zepi_ur_result(zepi_external_memory_free(zepi_ur_context(hContext),
-                                                           zepi_ur_device(hDevice), pMem));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_pointer(pMem, "pMem")))
+        return result;
+    return zepi_ur_result(
+        zepi_external_memory_free(zepi_ur_context(hContext), zepi_ur_device(hDevice), pMem));
 }
 
 // The output is the host's `int`.
@@ -177,12 +185,12 @@ ur_result_t zepi_urMemoryExportExportMemoryHandleExp(ur_context_handle_t hContex
                                                      void *pMem, void *pMemHandleRet)
 {
     enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
-    result = result ?: zepi_ur_check_pointer(pMemHandleRet, "pMemHandleRet");
-    result = result ?: read_export_kind(handleTypeToExport, &kind);
-    return result
-               ?: zepi_ur_result(zepi_external_memory_export(zepi_ur_context(hContext),
-                                                             zepi_ur_device(hDevice), kind, pMem,
-                                                             pMemHandleRet));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_pointer(pMem, "pMem")) ||
+        (result = zepi_ur_check_pointer(pMemHandleRet, "pMemHandleRet")) ||
+        (result = read_export_kind(handleTypeToExport, &kind)))
+        return result;
+    return zepi_ur_result(zepi_external_memory_export(
+        zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, pMem, pMemHandleRet));
 }

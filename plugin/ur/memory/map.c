@@ -118,21 +118,20 @@ static zepi_result_t enqueue_map(struct zepi_ur_command *command, const struct z
 
 ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                        bool blockingMap, ur_map_flags_t mapFlags, size_t offset,
-                                       size_t size, uint32_t numEventsInWaitList,
-                                       const ur_event_handle_t *phEventWaitList,
-                                       ur_event_handle_t *phEvent, void **ppRetMap)
+                                       size_t size, uint32_t wait_count,
+                                       const ur_event_handle_t *wait_list,
+                                       ur_event_handle_t *out_event, void **ppRetMap)
 {
     struct zepi_ur_command command;
     struct zepi_ur_map *map = NULL;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blockingMap, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_buffer(hBuffer, command.queue->context);
-    result = result ?: zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK);
-    result = result ?: zepi_ur_check_pointer(ppRetMap, "ppRetMap");
-    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a map of 0 bytes");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command, hQueue, blockingMap, wait_count, wait_list,
+                                        out_event)) ||
+        (result = zepi_ur_check_buffer(hBuffer, command.queue->context)) ||
+        (result = zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK)) ||
+        (result = zepi_ur_check_pointer(ppRetMap, "ppRetMap")) ||
+        (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size)) ||
+        (size == 0 && (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a map of 0 bytes"))))
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem(hBuffer);
     result = zepi_ur_result(make_map(mem, offset, size, mapFlags, &map));
@@ -190,16 +189,15 @@ static zepi_result_t enqueue_unmap(struct zepi_ur_command *command, const struct
 }
 
 ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMem, void *pMappedPtr,
-                                   uint32_t numEventsInWaitList,
-                                   const ur_event_handle_t *phEventWaitList,
-                                   ur_event_handle_t *phEvent)
+                                   uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                   ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_buffer(hMem, command.queue->context);
-    result = result ?: zepi_ur_check_pointer(pMappedPtr, "pMappedPtr");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+        (result = zepi_ur_check_buffer(hMem, command.queue->context)) ||
+        (result = zepi_ur_check_pointer(pMappedPtr, "pMappedPtr")))
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem(hMem);
     struct zepi_ur_map *map = take_map(mem, pMappedPtr);

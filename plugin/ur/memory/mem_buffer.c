@@ -77,13 +77,13 @@ ur_result_t zepi_urMemBufferCreate(ur_context_handle_t hContext, ur_mem_flags_t 
                                    const ur_buffer_properties_t *pProperties,
                                    ur_mem_handle_t *phBuffer)
 {
-    ur_result_t result = zepi_ur_check_context(hContext);
-    result = result ?: zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
-    result = result ?: zepi_ur_check_pointer(phBuffer, "phBuffer");
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE, "a buffer of 0 bytes");
-    result = result ?: check_host_flags(flags, pProperties);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK)) ||
+        (result = zepi_ur_check_pointer(phBuffer, "phBuffer")) ||
+        (size == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE, "a buffer of 0 bytes"))) ||
+        (result = check_host_flags(flags, pProperties)))
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), flags);
     if (!mem)
@@ -107,9 +107,9 @@ ur_result_t zepi_urMemBufferCreateWithNativeHandle(ur_native_handle_t hNativeMem
                                                    const ur_mem_native_properties_t *pProperties,
                                                    ur_mem_handle_t *phMem)
 {
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, phMem, "phMem");
-    result = result ?: zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, phMem, "phMem")) ||
+        (result = zepi_ur_check_pointer((void *)hNativeMem, "hNativeMem")))
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE);
     if (!mem)
@@ -129,14 +129,14 @@ static ur_result_t check_buffer_partition(ur_mem_handle_t buffer, ur_mem_flags_t
                                           ur_buffer_create_type_t type,
                                           const ur_buffer_region_t *region, const void *out)
 {
-    ur_result_t result = zepi_ur_check_mem(buffer);
-    result = result ?: zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS && type != UR_BUFFER_CREATE_TYPE_REGION)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
-                                "a partition of type %d is not known", (int)type);
-    result = result ?: zepi_ur_check_pointer(region, "pRegion");
-    result = result ?: zepi_ur_check_pointer(out, "phMem");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_mem(buffer)) ||
+        (result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK)) ||
+        (type != UR_BUFFER_CREATE_TYPE_REGION &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                  "a partition of type %d is not known", (int)type))) ||
+        (result = zepi_ur_check_pointer(region, "pRegion")) ||
+        (result = zepi_ur_check_pointer(out, "phMem")))
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(buffer);
     if (!mem->buffer || mem->parent)
@@ -208,11 +208,11 @@ ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)
 ur_result_t zepi_urMemGetNativeHandle(ur_mem_handle_t hMem, ur_device_handle_t hDevice,
                                       ur_native_handle_t *phNativeMem)
 {
-    ur_result_t result = zepi_ur_check_mem(hMem);
-    if (result == UR_RESULT_SUCCESS && hDevice)
-        result = zepi_ur_check_device_in(zepi_ur_mem(hMem)->context, hDevice, NULL);
-    result = result ?: zepi_ur_check_pointer(phNativeMem, "phNativeMem");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_mem(hMem)) ||
+        (hDevice &&
+         (result = zepi_ur_check_device_in(zepi_ur_mem(hMem)->context, hDevice, NULL))) ||
+        (result = zepi_ur_check_pointer(phNativeMem, "phNativeMem")))
         return result;
     const struct zepi_ur_mem *mem = zepi_ur_mem(hMem);
     void *native = mem->buffer ? NULL : (void *)mem->image->ze;
@@ -232,12 +232,11 @@ static const struct zepi_ur_query mem_queries[] = {
     {ZEPI_UR_REFERENCES(MEM_INFO_REFERENCE_COUNT)},
 };
 
-ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t propName, size_t propSize,
-                              void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t query, size_t value_size,
+                              void *value, size_t *out_size)
 {
-    return zepi_ur_get_info(zepi_ur_check_mem(hMemory), hMemory, ZEPI_UR_ROWS(mem_queries),
-                            propName, UR_MEM_INFO_REFERENCE_COUNT, propSize, pPropValue,
-                            pPropSizeRet);
+    return zepi_ur_get_info(zepi_ur_check_mem(hMemory), hMemory, ZEPI_UR_ROWS(mem_queries), query,
+                            UR_MEM_INFO_REFERENCE_COUNT, value_size, value, out_size);
 }
 
 ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_context *context,
@@ -249,8 +248,8 @@ ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_conte
     zepi_arg_set_address(out_arg, NULL);
     if (!handle)
         return UR_RESULT_SUCCESS;
-    ur_result_t result = zepi_ur_check_mem(handle) ?: check_usable_in(mem, context);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_mem(handle)) || (result = check_usable_in(mem, context)))
         return result;
     out_use->object = mem;
     if (!mem->buffer) {

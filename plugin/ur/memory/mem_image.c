@@ -61,10 +61,9 @@ static ur_result_t check_image_desc(const ur_image_desc_t *desc)
 static ur_result_t read_image_desc(const ur_image_format_t *format, const ur_image_desc_t *desc,
                                    ur_mem_flags_t flags, ze_image_desc_t *out_desc)
 {
-    ur_result_t result = zepi_ur_check_pointer(format, "pImageFormat");
-    result = result ?: zepi_ur_check_pointer(desc, "pImageDesc");
-    result = result ?: check_image_desc(desc);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_pointer(format, "pImageFormat")) ||
+        (result = zepi_ur_check_pointer(desc, "pImageDesc")) || (result = check_image_desc(desc)))
         return result;
     *out_desc =
         (ze_image_desc_t){.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
@@ -157,20 +156,19 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
         UR_MEM_FLAG_USE_HOST_POINTER | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER;
     struct zepi_ur_mem *mem = NULL;
     ze_image_desc_t desc;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    result = result ?: zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK);
-    result = result ?: zepi_ur_check_pointer(phMem, "phMem");
-    result = result ?: read_image_desc(pImageFormat, pImageDesc, flags, &desc);
-    if (result == UR_RESULT_SUCCESS && !pHost && (pImageDesc->rowPitch || pImageDesc->slicePitch))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-                                "pitches without a host pointer");
-    if (result == UR_RESULT_SUCCESS && !(flags & needing) != !pHost)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
-                                "a host pointer goes with a flag that says what it is for");
-    if (result == UR_RESULT_SUCCESS)
-        result = mem_image_create(zepi_ur_context(hContext), flags, pImageFormat, &desc, NULL,
-                                  ZEPI_OWNERSHIP_TRANSFER, &mem);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK)) ||
+        (result = zepi_ur_check_pointer(phMem, "phMem")) ||
+        (result = read_image_desc(pImageFormat, pImageDesc, flags, &desc)) ||
+        ((!pHost && (pImageDesc->rowPitch || pImageDesc->slicePitch)) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                                  "pitches without a host pointer"))) ||
+        (!(flags & needing) != !pHost &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
+                                  "a host pointer goes with a flag that says what it is for"))) ||
+        (result = mem_image_create(zepi_ur_context(hContext), flags, pImageFormat, &desc, NULL,
+                                   ZEPI_OWNERSHIP_TRANSFER, &mem)))
         return result;
     result = copy_host_pixels(mem, pHost, pImageDesc->rowPitch, pImageDesc->slicePitch);
     if (result != UR_RESULT_SUCCESS) {
@@ -191,8 +189,9 @@ ur_result_t zepi_urMemImageCreateWithNativeHandle(ur_native_handle_t hNativeMem,
     struct zepi_ur_mem *mem = NULL;
     ze_image_desc_t desc;
     ur_result_t result = zepi_ur_check_context_pointer(hContext, (void *)hNativeMem, "hNativeMem");
-    result = result ?: zepi_ur_check_pointer(phMem, "phMem");
-    result = result ?: read_image_desc(pImageFormat, pImageDesc, UR_MEM_FLAG_READ_WRITE, &desc);
+    result = result ? result : zepi_ur_check_pointer(phMem, "phMem");
+    result =
+        result ? result : read_image_desc(pImageFormat, pImageDesc, UR_MEM_FLAG_READ_WRITE, &desc);
     if (result == UR_RESULT_SUCCESS)
         result =
             mem_image_create(zepi_ur_context(hContext), UR_MEM_FLAG_READ_WRITE, pImageFormat, &desc,
@@ -243,11 +242,11 @@ static const struct zepi_ur_query image_queries[] = {
     {ZEPI_UR_IS(IMAGE_INFO_NUM_SAMPLES, U32, 0)},
 };
 
-ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t propName,
-                                   size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urMemImageGetInfo(ur_mem_handle_t hMemory, ur_image_info_t query,
+                                   size_t value_size, void *value, size_t *out_size)
 {
     ur_result_t result = zepi_ur_check_mem(hMemory);
-    result = result ?: zepi_ur_check_image(hMemory, zepi_ur_mem(hMemory)->context);
-    return zepi_ur_get_info(result, hMemory, ZEPI_UR_ROWS(image_queries), propName,
-                            UR_IMAGE_INFO_NUM_SAMPLES, propSize, pPropValue, pPropSizeRet);
+    result = result ? result : zepi_ur_check_image(hMemory, zepi_ur_mem(hMemory)->context);
+    return zepi_ur_get_info(result, hMemory, ZEPI_UR_ROWS(image_queries), query,
+                            UR_IMAGE_INFO_NUM_SAMPLES, value_size, value, out_size);
 }

@@ -20,15 +20,14 @@ static const ze_sampler_address_mode_t address_modes[] = {
 ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_desc_t *pDesc,
                                  ur_sampler_handle_t *phSampler)
 {
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, pDesc, "pDesc");
-    result = result ?: zepi_ur_check_pointer(phSampler, "phSampler");
-    if (result == UR_RESULT_SUCCESS &&
-        (pDesc->addressingMode > UR_SAMPLER_ADDRESSING_MODE_MIRRORED_REPEAT ||
-         pDesc->filterMode > UR_SAMPLER_FILTER_MODE_LINEAR))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
-                                "addressing mode %d or filter mode %d is not known",
-                                (int)pDesc->addressingMode, (int)pDesc->filterMode);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, pDesc, "pDesc")) ||
+        (result = zepi_ur_check_pointer(phSampler, "phSampler")) ||
+        (((pDesc->addressingMode > UR_SAMPLER_ADDRESSING_MODE_MIRRORED_REPEAT ||
+           pDesc->filterMode > UR_SAMPLER_FILTER_MODE_LINEAR)) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                                  "addressing mode %d or filter mode %d is not known",
+                                  (int)pDesc->addressingMode, (int)pDesc->filterMode))))
         return result;
     const ze_sampler_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC,
                                     .addressMode = address_modes[pDesc->addressingMode],
@@ -73,26 +72,26 @@ static const struct zepi_ur_query sampler_queries[] = {
     {ZEPI_UR_NUMBER(SAMPLER_INFO_FILTER_MODE, U32, get_filter_mode)},
 };
 
-ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_t propName,
-                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_t query,
+                                  size_t value_size, void *value, size_t *out_size)
 {
     ur_result_t result = check_sampler(hSampler);
-    if (result == UR_RESULT_SUCCESS && propName >= UR_SAMPLER_INFO_NORMALIZED_COORDS &&
-        propName <= UR_SAMPLER_INFO_FILTER_MODE &&
+    if (result == UR_RESULT_SUCCESS && query >= UR_SAMPLER_INFO_NORMALIZED_COORDS &&
+        query <= UR_SAMPLER_INFO_FILTER_MODE &&
         !sampler_is_described((struct zepi_sampler *)hSampler))
         result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                                 "the sampler was made of a native handle, whose description Level "
                                 "Zero does not tell");
-    return zepi_ur_get_info(result, hSampler, ZEPI_UR_ROWS(sampler_queries), propName,
-                            UR_SAMPLER_INFO_FILTER_MODE, propSize, pPropValue, pPropSizeRet);
+    return zepi_ur_get_info(result, hSampler, ZEPI_UR_ROWS(sampler_queries), query,
+                            UR_SAMPLER_INFO_FILTER_MODE, value_size, value, out_size);
 }
 
 ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,
                                           ur_native_handle_t *phNativeSampler)
 {
     const struct zepi_sampler *sampler = (const struct zepi_sampler *)hSampler;
-    return check_sampler(hSampler)
-               ?: zepi_ur_return_native(sampler->ze, phNativeSampler, "phNativeSampler");
+    const ur_result_t result = check_sampler(hSampler);
+    return result ? result : zepi_ur_return_native(sampler->ze, phNativeSampler, "phNativeSampler");
 }
 
 // The description of the sampler that has a native handle. Level Zero has no query for it.
@@ -116,10 +115,10 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
                                                  ur_sampler_handle_t *phSampler)
 {
     struct description description = {.ze = (ze_sampler_handle_t)hNativeSampler};
-    ur_result_t result =
-        zepi_ur_check_context_pointer(hContext, (void *)hNativeSampler, "hNativeSampler");
-    result = result ?: zepi_ur_check_pointer(phSampler, "phSampler");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_check_context_pointer(hContext, (void *)hNativeSampler, "hNativeSampler")) ||
+        (result = zepi_ur_check_pointer(phSampler, "phSampler")))
         return result;
     zepi_object_visit_all(&zepi_sampler_type, find_sampler_description, &description);
     return zepi_ur_result(

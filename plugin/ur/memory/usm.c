@@ -28,14 +28,16 @@ static ur_result_t check_usm_desc(ur_context_handle_t context, ur_device_handle_
                                   const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size,
                                   const void *out)
 {
-    ur_result_t result = zepi_ur_check_pointer(out, "ppMem");
-    if (result == UR_RESULT_SUCCESS && desc)
-        result = zepi_ur_check_flags(desc->hints, UR_USM_ADVICE_FLAGS_MASK);
-    result = result ?: zepi_ur_check_usm_pool_of(pool, zepi_ur_context(context));
-    if (result == UR_RESULT_SUCCESS && desc && (desc->align & (desc->align - 1)))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                                "an alignment of %u bytes, expected a power of two", desc->align);
-    return result ?: zepi_ur_check_usm_size(zepi_ur_context(context), zepi_ur_device(device), size);
+    ur_result_t result;
+    if ((result = zepi_ur_check_pointer(out, "ppMem")) ||
+        (desc && (result = zepi_ur_check_flags(desc->hints, UR_USM_ADVICE_FLAGS_MASK))) ||
+        (result = zepi_ur_check_usm_pool_of(pool, zepi_ur_context(context))) ||
+        (desc && (desc->align & (desc->align - 1)) &&
+         (result =
+              zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                             "an alignment of %u bytes, expected a power of two", desc->align))))
+        return result;
+    return zepi_ur_check_usm_size(zepi_ur_context(context), zepi_ur_device(device), size);
 }
 
 static __attribute__((noinline)) ur_result_t
@@ -43,10 +45,10 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
                  const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size, void **out)
 {
     const size_t alignment = desc ? desc->align : 0;
-    ur_result_t checked = kind == ZEPI_USM_HOST ? zepi_ur_check_context(context)
-                                                : zepi_ur_check_context_device(context, device);
-    checked = checked ?: check_usm_desc(context, device, desc, pool, size, out);
-    if (checked != UR_RESULT_SUCCESS)
+    ur_result_t checked;
+    if ((checked = kind == ZEPI_USM_HOST ? zepi_ur_check_context(context)
+                                         : zepi_ur_check_context_device(context, device)) ||
+        (checked = check_usm_desc(context, device, desc, pool, size, out)))
         return checked;
     const zepi_result_t result =
         pool ? zepi_usm_allocate_from(zepi_ur_usm_pool(pool)->usm, zepi_ur_device(device), kind,
@@ -108,9 +110,10 @@ ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle
 static __attribute__((cold, noinline)) ur_result_t
 fail_free(ur_context_handle_t context, const void *memory, zepi_result_t freed)
 {
-    return zepi_ur_check_context_pointer(context, memory, "pMem")
-               ?: zepi_ur_result_with(freed, ZEPI_ERROR_INVALID_VALUE,
-                                      UR_RESULT_ERROR_INVALID_MEM_OBJECT);
+    const ur_result_t result = zepi_ur_check_context_pointer(context, memory, "pMem");
+    return result ? result
+                  : zepi_ur_result_with(freed, ZEPI_ERROR_INVALID_VALUE,
+                                        UR_RESULT_ERROR_INVALID_MEM_OBJECT);
 }
 
 ur_result_t zepi_urUSMFree(ur_context_handle_t hContext, void *pMem)
@@ -145,24 +148,24 @@ static const struct zepi_ur_query usm_queries[] = {
 };
 
 ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *pMem,
-                                      ur_usm_alloc_info_t propName, size_t propSize,
-                                      void *pPropValue, size_t *pPropSizeRet)
+                                      ur_usm_alloc_info_t query, size_t value_size, void *value,
+                                      size_t *out_size)
 {
-    struct usm_query query = {{.size = sizeof(query.usm)}, zepi_ur_context(hContext), pMem};
+    struct usm_query known = {{.size = sizeof(known.usm)}, zepi_ur_context(hContext), pMem};
     ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
-    result = result ?: zepi_ur_result(zepi_usm_get_info(query.context, pMem, &query.usm));
-    return zepi_ur_get_info(result, &query, ZEPI_UR_ROWS(usm_queries), propName,
-                            UR_USM_ALLOC_INFO_POOL, propSize, pPropValue, pPropSizeRet);
+    result = result ? result : zepi_ur_result(zepi_usm_get_info(known.context, pMem, &known.usm));
+    return zepi_ur_get_info(result, &known, ZEPI_UR_ROWS(usm_queries), query,
+                            UR_USM_ALLOC_INFO_POOL, value_size, value, out_size);
 }
 
 ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst, const void *pSrc,
                                        size_t size)
 {
     zepi_queue_t queue;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    result = result ?: zepi_ur_check_range(zepi_ur_context(hContext), pDst, size, "pDst");
-    result = result ?: zepi_ur_check_range(zepi_ur_context(hContext), pSrc, size, "pSrc");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (result = zepi_ur_check_range(zepi_ur_context(hContext), pDst, size, "pDst")) ||
+        (result = zepi_ur_check_range(zepi_ur_context(hContext), pSrc, size, "pSrc")))
         return result;
     // Rare: a queue for this copy alone.
     struct zepi_context *context = zepi_ur_context(hContext);
@@ -186,7 +189,7 @@ ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_ha
     size_t pitch = 0;
     size_t size = 0;
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(pResultPitch, "pResultPitch");
+    result = result ? result : zepi_ur_check_pointer(pResultPitch, "pResultPitch");
     if (result == UR_RESULT_SUCCESS &&
         (widthInBytes == 0 || height == 0 || elementSizeBytes == 0 ||
          __builtin_add_overflow(widthInBytes, row_alignment - 1, &pitch) ||
@@ -207,33 +210,38 @@ ur_result_t
 zepi_urUSMHostAllocRegisterExp(ur_context_handle_t hContext, void *pHostMem, size_t size,
                                const ur_exp_usm_host_alloc_register_properties_t *pProperties)
 {
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem");
-    // Level Zero has no memory that kernels only read: that they do is the host's promise.
-    if (result == UR_RESULT_SUCCESS && pProperties)
-        result = zepi_ur_check_flags(pProperties->flags, UR_EXP_USM_HOST_ALLOC_REGISTER_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "a registration of 0 bytes");
-    return result
-               ?: zepi_ur_result(
-                      zepi_host_memory_register(zepi_ur_context(hContext), pHostMem, size));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem")) ||
+        // Level Zero has no memory that kernels only read: that they do is the host's promise.
+        (pProperties && (result = zepi_ur_check_flags(
+                             pProperties->flags, UR_EXP_USM_HOST_ALLOC_REGISTER_FLAGS_MASK))) ||
+        (size == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "a registration of 0 bytes"))))
+        return result;
+    return zepi_ur_result(zepi_host_memory_register(zepi_ur_context(hContext), pHostMem, size));
 }
 
 ur_result_t zepi_urUSMHostAllocUnregisterExp(ur_context_handle_t hContext, void *pHostMem)
 {
-    return zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem")
-               ?: zepi_ur_result(zepi_host_memory_unregister(zepi_ur_context(hContext), pHostMem));
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pHostMem, "pHostMem");
+    return result
+               ? result
+               : zepi_ur_result(zepi_host_memory_unregister(zepi_ur_context(hContext), pHostMem));
 }
 
 ur_result_t zepi_urUSMImportExp(ur_context_handle_t hContext, void *pMem, size_t size)
 {
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "an import of 0 bytes");
-    return result ?: zepi_ur_result(zepi_host_memory_import(zepi_ur_context(hContext), pMem, size));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, pMem, "pMem")) ||
+        (size == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "an import of 0 bytes"))))
+        return result;
+    return zepi_ur_result(zepi_host_memory_import(zepi_ur_context(hContext), pMem, size));
 }
 
 ur_result_t zepi_urUSMReleaseExp(ur_context_handle_t hContext, void *pMem)
 {
-    return zepi_ur_check_context_pointer(hContext, pMem, "pMem")
-               ?: zepi_ur_result(zepi_host_memory_release(zepi_ur_context(hContext), pMem));
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
+    return result ? result
+                  : zepi_ur_result(zepi_host_memory_release(zepi_ur_context(hContext), pMem));
 }

@@ -29,14 +29,14 @@ static ur_result_t usm_pool_create_of_desc(struct zepi_context *context, struct 
                                            const ur_usm_pool_desc_t *desc,
                                            ur_usm_pool_handle_t *out_pool)
 {
-    ur_result_t result = zepi_ur_check_pointer(desc, "pPoolDesc");
-    result = result ?: zepi_ur_check_pointer(out_pool, "ppPool");
-    result = result ?: zepi_ur_check_flags(desc->flags, UR_USM_POOL_FLAGS_MASK);
-    if (result == UR_RESULT_SUCCESS &&
-        zepi_ur_find_in_chain(desc->pNext, UR_STRUCTURE_TYPE_USM_POOL_BUFFER_DESC))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "a pool in memory of the host's: pools get theirs from the driver");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_pointer(desc, "pPoolDesc")) ||
+        (result = zepi_ur_check_pointer(out_pool, "ppPool")) ||
+        (result = zepi_ur_check_flags(desc->flags, UR_USM_POOL_FLAGS_MASK)) ||
+        (zepi_ur_find_in_chain(desc->pNext, UR_STRUCTURE_TYPE_USM_POOL_BUFFER_DESC) &&
+         (result =
+              zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                             "a pool in memory of the host's: pools get theirs from the driver"))))
         return result;
     const struct zepi_usm_pool_desc own = read_pool_desc(desc);
     return zepi_ur_result(zepi_pool_make(context, device, &own, (struct zepi_pool **)out_pool));
@@ -45,16 +45,18 @@ static ur_result_t usm_pool_create_of_desc(struct zepi_context *context, struct 
 ur_result_t zepi_urUSMPoolCreate(ur_context_handle_t hContext, ur_usm_pool_desc_t *pPoolDesc,
                                  ur_usm_pool_handle_t *ppPool)
 {
-    return zepi_ur_check_context(hContext)
-               ?: usm_pool_create_of_desc(zepi_ur_context(hContext), NULL, pPoolDesc, ppPool);
+    const ur_result_t result = zepi_ur_check_context(hContext);
+    return result ? result
+                  : usm_pool_create_of_desc(zepi_ur_context(hContext), NULL, pPoolDesc, ppPool);
 }
 
 ur_result_t zepi_urUSMPoolCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                     ur_usm_pool_desc_t *pPoolDesc, ur_usm_pool_handle_t *pPool)
 {
-    return zepi_ur_check_context_device(hContext, hDevice)
-               ?: usm_pool_create_of_desc(zepi_ur_context(hContext), zepi_ur_device(hDevice),
-                                          pPoolDesc, pPool);
+    const ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
+    return result ? result
+                  : usm_pool_create_of_desc(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                                            pPoolDesc, pPool);
 }
 
 // Default pools stay as long as their context; the host's references do not matter.
@@ -79,9 +81,10 @@ ur_result_t zepi_ur_check_usm_pool_of(ur_usm_pool_handle_t handle,
 {
     if (!handle)
         return UR_RESULT_SUCCESS;
-    return zepi_ur_check_usm_pool(handle)
-               ?: zepi_ur_check_same_context(context, zepi_ur_usm_pool(handle)->context,
-                                             UR_RESULT_ERROR_INVALID_CONTEXT, "the pool");
+    const ur_result_t result = zepi_ur_check_usm_pool(handle);
+    return result ? result
+                  : zepi_ur_check_same_context(context, zepi_ur_usm_pool(handle)->context,
+                                               UR_RESULT_ERROR_INVALID_CONTEXT, "the pool");
 }
 
 // A pool of the context, which is the device's or of all devices.
@@ -90,7 +93,7 @@ static ur_result_t check_device_pool(ur_context_handle_t context, ur_device_hand
 {
     const struct zepi_pool *pool = zepi_ur_usm_pool(handle);
     ur_result_t result = zepi_ur_check_context_device(context, device);
-    result = result ?: zepi_ur_check_usm_pool(handle);
+    result = result ? result : zepi_ur_check_usm_pool(handle);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_same_context(zepi_ur_context(context), pool->context,
                                             UR_RESULT_ERROR_INVALID_VALUE, "the pool");
@@ -116,11 +119,12 @@ static ur_result_t get_device_pool(zepi_result_t (*get)(struct zepi_context *, s
                                    ur_context_handle_t context, ur_device_handle_t device,
                                    ur_usm_pool_handle_t *out_pool)
 {
-    ur_result_t result = zepi_ur_check_context_device(context, device);
-    result = result ?: zepi_ur_check_pointer(out_pool, "pPool");
-    return result
-               ?: zepi_ur_result(get(zepi_ur_context(context), zepi_ur_device(device),
-                                     (struct zepi_pool **)out_pool));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(context, device)) ||
+        (result = zepi_ur_check_pointer(out_pool, "pPool")))
+        return result;
+    return zepi_ur_result(
+        get(zepi_ur_context(context), zepi_ur_device(device), (struct zepi_pool **)out_pool));
 }
 
 ur_result_t zepi_urUSMPoolGetDefaultDevicePoolExp(ur_context_handle_t hContext,
@@ -171,20 +175,18 @@ static const struct zepi_ur_query pool_queries[] = {
     {COUNTER(USED_HIGH_EXP, used_high_bytes)},
 };
 
-ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
-                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t query,
+                                  size_t value_size, void *value, size_t *out_size)
 {
-    return zepi_ur_get_info(zepi_ur_check_usm_pool(hPool), hPool, ZEPI_UR_ROWS(pool_queries),
-                            propName, UR_USM_POOL_INFO_USED_HIGH_EXP, propSize, pPropValue,
-                            pPropSizeRet);
+    return zepi_ur_get_info(zepi_ur_check_usm_pool(hPool), hPool, ZEPI_UR_ROWS(pool_queries), query,
+                            UR_USM_POOL_INFO_USED_HIGH_EXP, value_size, value, out_size);
 }
 
 // The function takes no size: the host's room is for the property that it queries.
-ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
-                                     void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t query,
+                                     void *value, size_t *out_size)
 {
-    return zepi_urUSMPoolGetInfo(hPool, propName, pPropValue ? sizeof(size_t) : 0, pPropValue,
-                                 pPropSizeRet);
+    return zepi_urUSMPoolGetInfo(hPool, query, value ? sizeof(size_t) : 0, value, out_size);
 }
 
 // Limits are set to any number, high marks to 0: they begin anew with the memory that is there.
@@ -215,19 +217,19 @@ static ur_result_t pool_set_info(struct zepi_pool *pool, ur_usm_pool_info_t quer
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t propName,
-                                     void *pPropValue, size_t propSize)
+ur_result_t zepi_urUSMPoolSetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t query,
+                                     void *value, size_t value_size)
 {
-    ur_result_t result = zepi_ur_check_usm_pool(hPool);
-    result = result ?: zepi_ur_check_pointer(pPropValue, "pPropValue");
-    if (result == UR_RESULT_SUCCESS && propSize != sizeof(size_t))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "a value of %zu bytes, expected a size_t", propSize);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_usm_pool(hPool)) ||
+        (result = zepi_ur_check_pointer(value, "pPropValue")) ||
+        (value_size != sizeof(size_t) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                  "a value of %zu bytes, expected a size_t", value_size))))
         return result;
-    size_t value;
-    memcpy(&value, pPropValue, sizeof(value));
-    return pool_set_info(zepi_ur_usm_pool(hPool), propName, value);
+    size_t number;
+    memcpy(&number, value, sizeof(number));
+    return pool_set_info(zepi_ur_usm_pool(hPool), query, number);
 }
 
 ur_result_t zepi_urUSMPoolTrimToExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,

@@ -33,38 +33,40 @@ static ur_result_t read_access_flags(ur_virtual_mem_access_flags_t flags,
 
 ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
                                                 ur_device_handle_t hDevice, size_t allocationSize,
-                                                ur_virtual_mem_granularity_info_t propName,
-                                                size_t propSize, void *pPropValue,
-                                                size_t *pPropSizeRet)
+                                                ur_virtual_mem_granularity_info_t query,
+                                                size_t value_size, void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
+    const struct zepi_ur_info info = {value_size, value, out_size, query};
     size_t page_bytes;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS && hDevice)
-        result = zepi_ur_check_context_device(hContext, hDevice);
-    if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM &&
-        propName != UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED)
-        result = zepi_ur_refuse_query(propName, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED);
-    result = result ?: zepi_ur_info_check(&info);
-    // Level Zero has one size for both queries.
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_virtual_memory_get_page_size(
-            zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes));
-    return result ?: zepi_ur_info_return_size(&info, page_bytes);
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (hDevice && (result = zepi_ur_check_context_device(hContext, hDevice))) ||
+        (query != UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM &&
+         query != UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED &&
+         (result = zepi_ur_refuse_query(query, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED))) ||
+        (result = zepi_ur_info_check(&info)) ||
+        // Level Zero has one size for both queries.
+        (result = zepi_ur_result(zepi_virtual_memory_get_page_size(
+             zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes))))
+        return result;
+    return zepi_ur_info_return_size(&info, page_bytes);
 }
 
 ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *pStart, size_t size,
                                      void **ppStart)
 {
-    return zepi_ur_check_context_pointer(hContext, ppStart, "ppStart")
-               ?: zepi_ur_result(zepi_virtual_memory_reserve(zepi_ur_context(hContext), pStart,
-                                                             size, ppStart));
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, ppStart, "ppStart");
+    return result ? result
+                  : zepi_ur_result(zepi_virtual_memory_reserve(zepi_ur_context(hContext), pStart,
+                                                               size, ppStart));
 }
 
 ur_result_t zepi_urVirtualMemFree(ur_context_handle_t hContext, const void *pStart, size_t size)
 {
-    return zepi_ur_check_context_pointer(hContext, pStart, "pStart")
-               ?: zepi_ur_result(zepi_virtual_memory_free(zepi_ur_context(hContext), pStart, size));
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
+    return result
+               ? result
+               : zepi_ur_result(zepi_virtual_memory_free(zepi_ur_context(hContext), pStart, size));
 }
 
 ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStart, size_t size,
@@ -72,52 +74,52 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
                                  ur_virtual_mem_access_flags_t flags)
 {
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    result = result ?: check_physical_memory(hPhysicalMem);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_same_context(
-            zepi_ur_context(hContext), physical_memory_of(hPhysicalMem)->context,
-            UR_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory");
-    result = result ?: zepi_ur_check_pointer(pStart, "pStart");
-    result = result ?: read_access_flags(flags, &access);
-    return result
-               ?: zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
-                                                         physical_memory_of(hPhysicalMem), offset,
-                                                         access));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (result = check_physical_memory(hPhysicalMem)) ||
+        (result = zepi_ur_check_same_context(
+             zepi_ur_context(hContext), physical_memory_of(hPhysicalMem)->context,
+             UR_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory")) ||
+        (result = zepi_ur_check_pointer(pStart, "pStart")) ||
+        (result = read_access_flags(flags, &access)))
+        return result;
+    return zepi_ur_result(zepi_virtual_memory_map(
+        zepi_ur_context(hContext), pStart, size, physical_memory_of(hPhysicalMem), offset, access));
 }
 
 ur_result_t zepi_urVirtualMemUnmap(ur_context_handle_t hContext, const void *pStart, size_t size)
 {
-    return zepi_ur_check_context_pointer(hContext, pStart, "pStart")
-               ?: zepi_ur_result(
-                      zepi_virtual_memory_unmap(zepi_ur_context(hContext), pStart, size));
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
+    return result
+               ? result
+               : zepi_ur_result(zepi_virtual_memory_unmap(zepi_ur_context(hContext), pStart, size));
 }
 
 ur_result_t zepi_urVirtualMemSetAccess(ur_context_handle_t hContext, const void *pStart,
                                        size_t size, ur_virtual_mem_access_flags_t flags)
 {
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
-    result = result ?: read_access_flags(flags, &access);
-    return result
-               ?: zepi_ur_result(zepi_virtual_memory_set_access(zepi_ur_context(hContext), pStart,
-                                                                size, access));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, pStart, "pStart")) ||
+        (result = read_access_flags(flags, &access)))
+        return result;
+    return zepi_ur_result(
+        zepi_virtual_memory_set_access(zepi_ur_context(hContext), pStart, size, access));
 }
 
 ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *pStart, size_t size,
-                                     ur_virtual_mem_info_t propName, size_t propSize,
-                                     void *pPropValue, size_t *pPropSizeRet)
+                                     ur_virtual_mem_info_t query, size_t value_size, void *value,
+                                     size_t *out_size)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
+    const struct zepi_ur_info info = {value_size, value, out_size, query};
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
-    if (result == UR_RESULT_SUCCESS && propName != UR_VIRTUAL_MEM_INFO_ACCESS_MODE)
-        result = zepi_ur_refuse_query(propName, UR_VIRTUAL_MEM_INFO_ACCESS_MODE);
-    result = result ?: zepi_ur_info_check(&info);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(
-            zepi_virtual_memory_get_access(zepi_ur_context(hContext), pStart, size, &access));
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, pStart, "pStart")) ||
+        (query != UR_VIRTUAL_MEM_INFO_ACCESS_MODE &&
+         (result = zepi_ur_refuse_query(query, UR_VIRTUAL_MEM_INFO_ACCESS_MODE))) ||
+        (result = zepi_ur_info_check(&info)) ||
+        (result = zepi_ur_result(
+             zepi_virtual_memory_get_access(zepi_ur_context(hContext), pStart, size, &access))))
         return result;
     return zepi_ur_info_return_u32(
         &info, access == ZEPI_ACCESS_READ_WRITE  ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE
@@ -147,17 +149,18 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
                                      ur_physical_mem_handle_t *phPhysicalMem)
 {
     const ur_physical_mem_flags_t flags = pProperties ? pProperties->flags : 0;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK);
-    result = result ?: zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem");
-    if (result == UR_RESULT_SUCCESS && (flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "physical memory is not shared with other processes");
-    result = result ?: check_page_multiple(hContext, hDevice, size);
-    return result
-               ?: zepi_ur_result(zepi_physical_memory_create(
-                      zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
-                      (struct zepi_physical_memory **)phPhysicalMem));
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK)) ||
+        (result = zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem")) ||
+        ((flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                  "physical memory is not shared with other processes"))) ||
+        (result = check_page_multiple(hContext, hDevice, size)))
+        return result;
+    return zepi_ur_result(
+        zepi_physical_memory_create(zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
+                                    (struct zepi_physical_memory **)phPhysicalMem));
 }
 
 ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, check_physical_memory)
@@ -179,10 +182,10 @@ static const struct zepi_ur_query physical_memory_queries[] = {
 };
 
 ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
-                                      ur_physical_mem_info_t propName, size_t propSize,
-                                      void *pPropValue, size_t *pPropSizeRet)
+                                      ur_physical_mem_info_t query, size_t value_size, void *value,
+                                      size_t *out_size)
 {
-    return zepi_ur_get_info(
-        check_physical_memory(hPhysicalMem), hPhysicalMem, ZEPI_UR_ROWS(physical_memory_queries),
-        propName, UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT, propSize, pPropValue, pPropSizeRet);
+    return zepi_ur_get_info(check_physical_memory(hPhysicalMem), hPhysicalMem,
+                            ZEPI_UR_ROWS(physical_memory_queries), query,
+                            UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT, value_size, value, out_size);
 }

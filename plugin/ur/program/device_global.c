@@ -21,8 +21,10 @@ static ur_result_t find_program_global(ur_program_handle_t program, struct zepi_
 
 static ur_result_t check_program_device(ur_device_handle_t device, ur_program_handle_t program)
 {
-    const ur_result_t result = zepi_ur_check_device(device) ?: zepi_ur_check_program(program);
-    return result ?: zepi_ur_check_device_in(zepi_ur_program(program)->context, device, NULL);
+    ur_result_t result;
+    if ((result = zepi_ur_check_device(device)) || (result = zepi_ur_check_program(program)))
+        return result;
+    return zepi_ur_check_device_in(zepi_ur_program(program)->context, device, NULL);
 }
 
 ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
@@ -32,14 +34,13 @@ ur_result_t zepi_urProgramGetGlobalVariablePointer(ur_device_handle_t hDevice,
                                                    void **ppGlobalVariablePointerRet)
 {
     struct zepi_global global;
-    ur_result_t result = check_program_device(hDevice, hProgram);
-    result = result ?: zepi_ur_check_pointer(pGlobalVariableName, "pGlobalVariableName");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_pointer(ppGlobalVariablePointerRet, "ppGlobalVariablePointerRet");
-    if (result == UR_RESULT_SUCCESS)
-        result =
-            find_program_global(hProgram, zepi_ur_device(hDevice), pGlobalVariableName, &global);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_program_device(hDevice, hProgram)) ||
+        (result = zepi_ur_check_pointer(pGlobalVariableName, "pGlobalVariableName")) ||
+        (result =
+             zepi_ur_check_pointer(ppGlobalVariablePointerRet, "ppGlobalVariablePointerRet")) ||
+        (result =
+             find_program_global(hProgram, zepi_ur_device(hDevice), pGlobalVariableName, &global)))
         return result;
     *ppGlobalVariablePointerRet = global.address;
     if (pGlobalVariableSizeRet)
@@ -69,12 +70,11 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
 {
     void *address;
     struct zepi_module *module;
-    ur_result_t result = check_program_device(hDevice, hProgram);
-    result = result ?: zepi_ur_check_pointer(pFunctionName, "pFunctionName");
-    result = result ?: zepi_ur_check_pointer(ppFunctionPointer, "ppFunctionPointer");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_program_executable(zepi_ur_program(hProgram), "functions", &module);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_program_device(hDevice, hProgram)) ||
+        (result = zepi_ur_check_pointer(pFunctionName, "pFunctionName")) ||
+        (result = zepi_ur_check_pointer(ppFunctionPointer, "ppFunctionPointer")) ||
+        (result = zepi_ur_program_executable(zepi_ur_program(hProgram), "functions", &module)))
         return result;
     const zepi_result_t found =
         zepi_module_find_function(module, zepi_ur_device(hDevice), pFunctionName, &address);
@@ -101,11 +101,11 @@ static ur_result_t find_global_part(const struct zepi_queue *queue, const struct
                                     char **out_address)
 {
     struct zepi_global global;
-    ur_result_t result =
-        zepi_ur_check_program_in(queue->context, part->program, UR_RESULT_ERROR_INVALID_PROGRAM);
-    result = result ?: zepi_ur_check_pointer(part->name, "name");
-    result = result ?: find_program_global(part->program, queue->device, part->name, &global);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_program_in(queue->context, part->program,
+                                           UR_RESULT_ERROR_INVALID_PROGRAM)) ||
+        (result = zepi_ur_check_pointer(part->name, "name")) ||
+        (result = find_program_global(part->program, queue->device, part->name, &global)))
         return result;
     if (part->offset_bytes > global.size_bytes ||
         part->size_bytes > global.size_bytes - part->offset_bytes)
@@ -124,11 +124,10 @@ static ur_result_t transfer_global(struct zepi_ur_command *command, const struct
     const char *name = is_read ? "pDst" : "pSrc";
     const size_t size = part->size_bytes;
     char *address = NULL;
-    ur_result_t result = find_global_part(command->queue, part, &address);
-    if (result == UR_RESULT_SUCCESS)
-        result = size > 0 ? zepi_ur_check_range(command->queue->context, memory, size, name)
-                          : zepi_ur_check_pointer(memory, name);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = find_global_part(command->queue, part, &address)) ||
+        (result = size > 0 ? zepi_ur_check_range(command->queue->context, memory, size, name)
+                           : zepi_ur_check_pointer(memory, name)))
         return result;
     zepi_event_t *event = zepi_ur_command_event(command);
     const zepi_result_t done =
@@ -141,28 +140,30 @@ static ur_result_t transfer_global(struct zepi_ur_command *command, const struct
 ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
                                                     ur_program_handle_t hProgram, const char *name,
                                                     bool blockingWrite, size_t count, size_t offset,
-                                                    const void *pSrc, uint32_t numEventsInWaitList,
-                                                    const ur_event_handle_t *phEventWaitList,
-                                                    ur_event_handle_t *phEvent)
+                                                    const void *pSrc, uint32_t wait_count,
+                                                    const ur_event_handle_t *wait_list,
+                                                    ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     const struct global_part part = {hProgram, name, offset, count};
-    return zepi_ur_command_begin(&command, hQueue, blockingWrite, numEventsInWaitList,
-                                 phEventWaitList, phEvent)
-               ?: transfer_global(&command, &part, (void *)pSrc,
-                                  UR_COMMAND_DEVICE_GLOBAL_VARIABLE_WRITE);
+    const ur_result_t result =
+        zepi_ur_command_begin(&command, hQueue, blockingWrite, wait_count, wait_list, out_event);
+    return result ? result
+                  : transfer_global(&command, &part, (void *)pSrc,
+                                    UR_COMMAND_DEVICE_GLOBAL_VARIABLE_WRITE);
 }
 
 ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
                                                    ur_program_handle_t hProgram, const char *name,
                                                    bool blockingRead, size_t count, size_t offset,
-                                                   void *pDst, uint32_t numEventsInWaitList,
-                                                   const ur_event_handle_t *phEventWaitList,
-                                                   ur_event_handle_t *phEvent)
+                                                   void *pDst, uint32_t wait_count,
+                                                   const ur_event_handle_t *wait_list,
+                                                   ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     const struct global_part part = {hProgram, name, offset, count};
-    return zepi_ur_command_begin(&command, hQueue, blockingRead, numEventsInWaitList,
-                                 phEventWaitList, phEvent)
-               ?: transfer_global(&command, &part, pDst, UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ);
+    const ur_result_t result =
+        zepi_ur_command_begin(&command, hQueue, blockingRead, wait_count, wait_list, out_event);
+    return result ? result
+                  : transfer_global(&command, &part, pDst, UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ);
 }

@@ -26,12 +26,13 @@ static ur_result_t kernel_create_by_name(struct zepi_ur_program *program, const 
 ur_result_t zepi_urKernelCreate(ur_program_handle_t hProgram, const char *pKernelName,
                                 ur_kernel_handle_t *phKernel)
 {
-    ur_result_t result = zepi_ur_check_program(hProgram);
-    result = result ?: zepi_ur_check_pointer(pKernelName, "pKernelName");
-    result = result ?: zepi_ur_check_pointer(phKernel, "phKernel");
-    return result
-               ?: kernel_create_by_name(zepi_ur_program(hProgram), pKernelName,
-                                        (struct zepi_kernel **)phKernel);
+    ur_result_t result;
+    if ((result = zepi_ur_check_program(hProgram)) ||
+        (result = zepi_ur_check_pointer(pKernelName, "pKernelName")) ||
+        (result = zepi_ur_check_pointer(phKernel, "phKernel")))
+        return result;
+    return kernel_create_by_name(zepi_ur_program(hProgram), pKernelName,
+                                 (struct zepi_kernel **)phKernel);
 }
 
 static ur_result_t kernel_get_name(ze_kernel_handle_t native, char **out_name)
@@ -61,14 +62,13 @@ ur_result_t zepi_urKernelCreateWithNativeHandle(ur_native_handle_t hNativeKernel
 {
     char *name = NULL;
     struct zepi_kernel *kernel = NULL;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_program_in(zepi_ur_context(hContext), hProgram,
-                                          UR_RESULT_ERROR_INVALID_CONTEXT);
-    result = result ?: zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel");
-    result = result ?: zepi_ur_check_pointer(phKernel, "phKernel");
-    result = result ?: kernel_get_name((ze_kernel_handle_t)hNativeKernel, &name);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (result = zepi_ur_check_program_in(zepi_ur_context(hContext), hProgram,
+                                           UR_RESULT_ERROR_INVALID_CONTEXT)) ||
+        (result = zepi_ur_check_pointer((void *)hNativeKernel, "hNativeKernel")) ||
+        (result = zepi_ur_check_pointer(phKernel, "phKernel")) ||
+        (result = kernel_get_name((ze_kernel_handle_t)hNativeKernel, &name)))
         return result;
     result = kernel_create_by_name(zepi_ur_program(hProgram), name, &kernel);
     zepi_free(name);
@@ -84,24 +84,24 @@ ZEPI_UR_DEFINE_REFERENCES(Kernel, , ur_kernel_handle_t, zepi_ur_check_kernel)
 
 // Every kernel may access memory through pointers in memory (kernel_instance.c), and a list of
 // pointers says no more than that.
-ur_result_t zepi_urKernelSetExecInfo(ur_kernel_handle_t hKernel, ur_kernel_exec_info_t propName,
-                                     size_t propSize,
+ur_result_t zepi_urKernelSetExecInfo(ur_kernel_handle_t hKernel, ur_kernel_exec_info_t query,
+                                     size_t value_size,
                                      const ur_kernel_exec_info_properties_t *pProperties,
-                                     const void *pPropValue)
+                                     const void *value)
 {
     (void)pProperties;
     ur_result_t result = zepi_ur_check_kernel(hKernel);
-    if (result == UR_RESULT_SUCCESS && propName > UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
+    if (result == UR_RESULT_SUCCESS && query > UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
-                                "execution attribute %d is not known", (int)propName);
-    result = result ?: zepi_ur_check_pointer(pPropValue, "pPropValue");
-    if (result != UR_RESULT_SUCCESS || propName != UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
+                                "execution attribute %d is not known", (int)query);
+    result = result ? result : zepi_ur_check_pointer(value, "pPropValue");
+    if (result != UR_RESULT_SUCCESS || query != UR_KERNEL_EXEC_INFO_CACHE_CONFIG)
         return result;
-    if (propSize < sizeof(ur_kernel_cache_config_t))
+    if (value_size < sizeof(ur_kernel_cache_config_t))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a cache configuration of %zu bytes",
-                              propSize);
+                              value_size);
     ur_kernel_cache_config_t config;
-    memcpy(&config, pPropValue, sizeof(config));
+    memcpy(&config, value, sizeof(config));
     if (config > UR_KERNEL_CACHE_CONFIG_LARGE_DATA)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                               "cache configuration %d is not known", (int)config);
@@ -112,9 +112,9 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
                                          ur_native_handle_t *phNativeKernel)
 {
     void *native;
-    ur_result_t result = zepi_ur_check_kernel(hKernel);
-    result = result ?: zepi_ur_check_pointer(phNativeKernel, "phNativeKernel");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_kernel(hKernel)) ||
+        (result = zepi_ur_check_pointer(phNativeKernel, "phNativeKernel")))
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
     const struct zepi_context *context = kernel->context;
@@ -132,17 +132,17 @@ static ur_result_t check_suggestion_sizes(ur_kernel_handle_t kernel, ur_queue_ha
                                           uint32_t work_dim, const size_t *global_size,
                                           const size_t *out)
 {
-    ur_result_t result = zepi_ur_check_kernel(kernel);
-    result = result ?: zepi_ur_check_queue(queue);
-    result = result ?: zepi_ur_check_pointer(global_size, "pGlobalWorkSize");
-    result = result ?: zepi_ur_check_pointer(out, "pSuggestedLocalWorkSize");
-    if (result == UR_RESULT_SUCCESS && (work_dim == 0 || work_dim > 3))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
-                                "%u dimensions, expected 1 to 3", work_dim);
-    return result
-               ?: zepi_ur_check_same_context(zepi_ur_queue(queue)->context,
-                                             zepi_ur_kernel(kernel)->context,
-                                             UR_RESULT_ERROR_INVALID_KERNEL, "the kernel");
+    ur_result_t result;
+    if ((result = zepi_ur_check_kernel(kernel)) || (result = zepi_ur_check_queue(queue)) ||
+        (result = zepi_ur_check_pointer(global_size, "pGlobalWorkSize")) ||
+        (result = zepi_ur_check_pointer(out, "pSuggestedLocalWorkSize")) ||
+        (((work_dim == 0 || work_dim > 3)) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
+                                  "%u dimensions, expected 1 to 3", work_dim))))
+        return result;
+    return zepi_ur_check_same_context(zepi_ur_queue(queue)->context,
+                                      zepi_ur_kernel(kernel)->context,
+                                      UR_RESULT_ERROR_INVALID_KERNEL, "the kernel");
 }
 
 ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
@@ -151,10 +151,10 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
                                                    const size_t *pGlobalWorkSize,
                                                    size_t *pSuggestedLocalWorkSize)
 {
-    ur_result_t result = check_suggestion_sizes(hKernel, hQueue, numWorkDim, pGlobalWorkSize,
-                                                pSuggestedLocalWorkSize);
-    result = result ?: zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_suggestion_sizes(hKernel, hQueue, numWorkDim, pGlobalWorkSize,
+                                         pSuggestedLocalWorkSize)) ||
+        (result = zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset")))
         return result;
     return zepi_ur_result(zepi_kernel_suggest_group_size(zepi_ur_kernel(hKernel),
                                                          zepi_ur_queue(hQueue)->device, numWorkDim,
@@ -175,10 +175,10 @@ ur_result_t zepi_urKernelGetSuggestedLocalWorkSizeWithArgs(
             result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                                     "argument %u has the unknown type %d", i, (int)pArgs[i].type);
     }
-    return result
-               ?: zepi_urKernelGetSuggestedLocalWorkSize(hKernel, hQueue, numWorkDim,
-                                                         pGlobalWorkOffset, pGlobalWorkSize,
-                                                         pSuggestedLocalWorkSize);
+    return result ? result
+                  : zepi_urKernelGetSuggestedLocalWorkSize(hKernel, hQueue, numWorkDim,
+                                                           pGlobalWorkOffset, pGlobalWorkSize,
+                                                           pSuggestedLocalWorkSize);
 }
 
 // Level Zero counts the kernel's own local memory alone. Groups that run at the same time share a
@@ -208,8 +208,8 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
     ur_result_t result = zepi_ur_check_kernel(hKernel);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_device_in(zepi_ur_kernel(hKernel)->context, hDevice, &index);
-    result = result ?: zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
-    result = result ?: zepi_ur_check_pointer(pGroupCountRet, "pGroupCountRet");
+    result = result ? result : zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
+    result = result ? result : zepi_ur_check_pointer(pGroupCountRet, "pGroupCountRet");
     if (result == UR_RESULT_SUCCESS && (workDim == 0 || workDim > 3))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                                 "%u dimensions, expected 1 to 3", workDim);

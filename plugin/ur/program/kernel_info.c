@@ -70,12 +70,11 @@ static const struct zepi_ur_query kernel_queries[] = {
     {ZEPI_UR_VALUE(KERNEL_INFO_SPILL_MEM_SIZE, get_spill_sizes)},
 };
 
-ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t propName,
-                                 size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t query,
+                                 size_t value_size, void *value, size_t *out_size)
 {
     return zepi_ur_get_info(zepi_ur_check_kernel(hKernel), hKernel, ZEPI_UR_ROWS(kernel_queries),
-                            propName, UR_KERNEL_INFO_SPILL_MEM_SIZE, propSize, pPropValue,
-                            pPropSizeRet);
+                            query, UR_KERNEL_INFO_SPILL_MEM_SIZE, value_size, value, out_size);
 }
 
 // The kernel on a device of its context.
@@ -83,12 +82,12 @@ static ur_result_t kernel_on_device(ur_kernel_handle_t handle, ur_device_handle_
                                     struct zepi_device_kernel **out_device_kernel)
 {
     uint32_t index;
-    ur_result_t result = zepi_ur_check_kernel(handle);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_device_in(zepi_ur_kernel(handle)->context, device, &index);
-    return result
-               ?: zepi_ur_result(zepi_kernel_get_device_kernel(zepi_ur_kernel(handle), index,
-                                                               out_device_kernel));
+    ur_result_t result;
+    if ((result = zepi_ur_check_kernel(handle)) ||
+        (result = zepi_ur_check_device_in(zepi_ur_kernel(handle)->context, device, &index)))
+        return result;
+    return zepi_ur_result(
+        zepi_kernel_get_device_kernel(zepi_ur_kernel(handle), index, out_device_kernel));
 }
 
 struct group_sizes {
@@ -106,8 +105,8 @@ static const struct zepi_ur_query group_queries[] = {
 };
 
 ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,
-                                      ur_kernel_group_info_t propName, size_t propSize,
-                                      void *pPropValue, size_t *pPropSizeRet)
+                                      ur_kernel_group_info_t query, size_t value_size, void *value,
+                                      size_t *out_size)
 {
     struct group_sizes sizes = {.most = 0};
     struct zepi_device_kernel *device_kernel;
@@ -125,9 +124,9 @@ ur_result_t zepi_urKernelGetGroupInfo(ur_kernel_handle_t hKernel, ur_device_hand
             .multiple = device_kernel->preferred_multiple,
             .private = own->privateMemSize};
     }
-    return zepi_ur_get_info(result, &sizes, ZEPI_UR_ROWS(group_queries), propName,
-                            UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE, propSize,
-                            pPropValue, pPropSizeRet);
+    return zepi_ur_get_info(result, &sizes, ZEPI_UR_ROWS(group_queries), query,
+                            UR_KERNEL_GROUP_INFO_COMPILE_MAX_LINEAR_WORK_GROUP_SIZE, value_size,
+                            value, out_size);
 }
 
 #define SUB_GROUP(name, member)                                                                    \
@@ -140,12 +139,12 @@ static const struct zepi_ur_query sub_group_queries[] = {
 };
 
 ur_result_t zepi_urKernelGetSubGroupInfo(ur_kernel_handle_t hKernel, ur_device_handle_t hDevice,
-                                         ur_kernel_sub_group_info_t propName, size_t propSize,
-                                         void *pPropValue, size_t *pPropSizeRet)
+                                         ur_kernel_sub_group_info_t query, size_t value_size,
+                                         void *value, size_t *out_size)
 {
     struct zepi_device_kernel *device_kernel = NULL;
     const ur_result_t result = kernel_on_device(hKernel, hDevice, &device_kernel);
-    return zepi_ur_get_info(result, device_kernel, ZEPI_UR_ROWS(sub_group_queries), propName,
-                            UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL, propSize, pPropValue,
-                            pPropSizeRet);
+    return zepi_ur_get_info(result, device_kernel, ZEPI_UR_ROWS(sub_group_queries), query,
+                            UR_KERNEL_SUB_GROUP_INFO_SUB_GROUP_SIZE_INTEL, value_size, value,
+                            out_size);
 }

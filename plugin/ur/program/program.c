@@ -96,12 +96,12 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
 {
     struct zepi_module *input = NULL;
     struct zepi_ur_program *program = NULL;
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, pIL, "pIL");
-    result = result ?: zepi_ur_check_pointer(phProgram, "phProgram");
-    result = result ?: check_program_properties(pProperties);
-    if (result == UR_RESULT_SUCCESS && length == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, pIL, "pIL")) ||
+        (result = zepi_ur_check_pointer(phProgram, "phProgram")) ||
+        (result = check_program_properties(pProperties)) ||
+        (length == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes"))))
         return result;
     struct zepi_context *context = zepi_ur_context(hContext);
     const zepi_result_t created = zepi_module_create_plain(context, pIL, length, &input);
@@ -178,14 +178,14 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
                                            const ur_program_properties_t *pProperties,
                                            ur_program_handle_t *phProgram)
 {
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, phDevices, "phDevices");
-    result = result ?: zepi_ur_check_pointer(pLengths, "pLengths");
-    result = result ?: zepi_ur_check_pointer(ppBinaries, "ppBinaries");
-    result = result ?: zepi_ur_check_pointer(phProgram, "phProgram");
-    result = result ?: check_program_properties(pProperties);
-    if (result == UR_RESULT_SUCCESS && numDevices == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binaries for no device");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, phDevices, "phDevices")) ||
+        (result = zepi_ur_check_pointer(pLengths, "pLengths")) ||
+        (result = zepi_ur_check_pointer(ppBinaries, "ppBinaries")) ||
+        (result = zepi_ur_check_pointer(phProgram, "phProgram")) ||
+        (result = check_program_properties(pProperties)) ||
+        (numDevices == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "binaries for no device"))))
         return result;
     zepi_device_image_desc_t *images = zepi_allocate(numDevices, sizeof(*images));
     if (!images)
@@ -200,7 +200,7 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
         result = program_wrap_input(context, created, input, &program);
     }
     zepi_free(images);
-    result = result ?: load_binaries(program, numDevices, phDevices);
+    result = result ? result : load_binaries(program, numDevices, phDevices);
     if (result == UR_RESULT_SUCCESS)
         *phProgram = (ur_program_handle_t)program;
     else
@@ -234,14 +234,15 @@ ur_result_t
 zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t count,
                                          const ur_specialization_constant_info_t *pSpecConstants)
 {
-    ur_result_t result = zepi_ur_check_program(hProgram);
-    result = result ?: zepi_ur_check_pointer(pSpecConstants, "pSpecConstants");
-    if (result == UR_RESULT_SUCCESS && count == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no constant to set");
-    if (result == UR_RESULT_SUCCESS && !zepi_ur_program(hProgram)->is_il)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
-                                "the program was not made of SPIR-V: it has no constants to set");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_program(hProgram)) ||
+        (result = zepi_ur_check_pointer(pSpecConstants, "pSpecConstants")) ||
+        (count == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no constant to set"))) ||
+        (!zepi_ur_program(hProgram)->is_il &&
+         (result =
+              zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
+                             "the program was not made of SPIR-V: it has no constants to set"))))
         return result;
     struct zepi_module *input = zepi_ur_program(hProgram)->input;
     return zepi_ur_result(count > 1 ? set_spec_constants(input, count, pSpecConstants)
@@ -254,9 +255,9 @@ ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
                                           ur_native_handle_t *phNativeProgram)
 {
     void *native;
-    ur_result_t result = zepi_ur_check_program(hProgram);
-    result = result ?: zepi_ur_check_pointer(phNativeProgram, "phNativeProgram");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_program(hProgram)) ||
+        (result = zepi_ur_check_pointer(phNativeProgram, "phNativeProgram")))
         return result;
     struct zepi_ur_program *program = zepi_ur_program(hProgram);
     struct zepi_module *module = zepi_ur_program_module(program);
@@ -281,10 +282,10 @@ ur_result_t zepi_urProgramCreateWithNativeHandle(ur_native_handle_t hNativeProgr
                                                  const ur_program_native_properties_t *pProperties,
                                                  ur_program_handle_t *phProgram)
 {
-    ur_result_t result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram");
-    if (result == UR_RESULT_SUCCESS && !hNativeProgram)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram")) ||
+        (!hNativeProgram &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL"))))
         return result;
     struct zepi_context *context = zepi_ur_context(hContext);
     struct zepi_ur_program *program = zepi_ur_program_make(context);

@@ -41,9 +41,10 @@ static inline ur_result_t zepi_ur_check_program(ur_program_handle_t handle)
 static inline ur_result_t zepi_ur_check_program_in(const struct zepi_context *context,
                                                    ur_program_handle_t handle, ur_result_t wrong)
 {
-    return zepi_ur_check_program(handle)
-               ?: zepi_ur_check_same_context(context, zepi_ur_program(handle)->context, wrong,
-                                             "the program");
+    const ur_result_t result = zepi_ur_check_program(handle);
+    return result ? result
+                  : zepi_ur_check_same_context(context, zepi_ur_program(handle)->context, wrong,
+                                               "the program");
 }
 
 // A program without modules. One reference, or NULL (noted).

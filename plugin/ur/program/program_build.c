@@ -175,30 +175,31 @@ static ur_result_t program_compile(struct zepi_ur_program *program, uint32_t dev
 
 static ur_result_t check_program_context(ur_context_handle_t context, ur_program_handle_t program)
 {
-    return zepi_ur_check_context(context)
-               ?: zepi_ur_check_program_in(zepi_ur_context(context), program,
-                                           UR_RESULT_ERROR_INVALID_CONTEXT);
+    const ur_result_t result = zepi_ur_check_context(context);
+    return result ? result
+                  : zepi_ur_check_program_in(zepi_ur_context(context), program,
+                                             UR_RESULT_ERROR_INVALID_CONTEXT);
 }
 
 ur_result_t zepi_urProgramBuild(ur_context_handle_t hContext, ur_program_handle_t hProgram,
                                 const char *pOptions)
 {
-    return check_program_context(hContext, hProgram)
-               ?: program_operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions);
+    const ur_result_t result = check_program_context(hContext, hProgram);
+    return result ? result : program_operate(zepi_ur_program(hProgram), BUILD, 0, NULL, pOptions);
 }
 
 ur_result_t zepi_urProgramCompile(ur_context_handle_t hContext, ur_program_handle_t hProgram,
                                   const char *pOptions)
 {
-    return check_program_context(hContext, hProgram)
-               ?: program_compile(zepi_ur_program(hProgram), 0, NULL, pOptions);
+    const ur_result_t result = check_program_context(hContext, hProgram);
+    return result ? result : program_compile(zepi_ur_program(hProgram), 0, NULL, pOptions);
 }
 
 static ur_result_t check_build_devices(uint32_t count, const ur_device_handle_t *devices,
                                        ur_exp_program_flags_t flags)
 {
     ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
-    result = result ?: zepi_ur_check_flags(flags, UR_EXP_PROGRAM_FLAGS_MASK);
+    result = result ? result : zepi_ur_check_flags(flags, UR_EXP_PROGRAM_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && count == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no device to build for");
     return result;
@@ -208,9 +209,9 @@ ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDev
                                    ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
                                    const char *pOptions)
 {
-    ur_result_t result = zepi_ur_check_program(hProgram);
-    result = result ?: check_build_devices(numDevices, phDevices, flags);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_program(hProgram)) ||
+        (result = check_build_devices(numDevices, phDevices, flags)))
         return result;
     // A program that may have unresolved symbols is an object.
     return program_operate(zepi_ur_program(hProgram),
@@ -222,9 +223,11 @@ ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numD
                                      ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
                                      const char *pOptions)
 {
-    ur_result_t result = zepi_ur_check_program(hProgram);
-    result = result ?: check_build_devices(numDevices, phDevices, flags);
-    return result ?: program_compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions);
+    ur_result_t result;
+    if ((result = zepi_ur_check_program(hProgram)) ||
+        (result = check_build_devices(numDevices, phDevices, flags)))
+        return result;
+    return program_compile(zepi_ur_program(hProgram), numDevices, phDevices, pOptions);
 }
 
 static void release_program_modules(uint32_t count, struct zepi_module **modules)
@@ -255,10 +258,10 @@ static ur_result_t programs_get_objects(struct zepi_context *context, uint32_t c
                                         const ur_program_handle_t *programs,
                                         struct zepi_module ***out_objects)
 {
-    ur_result_t result = zepi_ur_check_pointer(programs, "phPrograms");
-    if (result == UR_RESULT_SUCCESS && count == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no program to link");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_pointer(programs, "phPrograms")) ||
+        (count == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no program to link"))))
         return result;
     struct zepi_module **objects = zepi_allocate(count, sizeof(struct zepi_module *));
     if (!objects)
@@ -330,7 +333,7 @@ ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevi
                                   const char *pOptions, ur_program_handle_t *phProgram)
 {
     ur_result_t result = zepi_ur_check_context_pointer(hContext, phProgram, "phProgram");
-    result = result ?: check_build_devices(numDevices, phDevices, flags);
+    result = result ? result : check_build_devices(numDevices, phDevices, flags);
     for (uint32_t i = 0; i < numDevices && result == UR_RESULT_SUCCESS; i++)
         result = zepi_ur_check_context_device(hContext, phDevices[i]);
     if (result != UR_RESULT_SUCCESS)
@@ -346,9 +349,9 @@ ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t 
 {
     struct zepi_module **objects;
     struct zepi_module *linked = NULL;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    result = result ?: programs_get_objects(zepi_ur_context(hContext), count, phPrograms, &objects);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (result = programs_get_objects(zepi_ur_context(hContext), count, phPrograms, &objects)))
         return result;
     const zepi_result_t done = zepi_module_link_private(count, objects, NULL, &linked);
     release_program_modules(count, objects);

@@ -86,7 +86,7 @@ static ur_result_t get_info_sizes(struct zepi_module *module, uint32_t count,
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < count && result == UR_RESULT_SUCCESS; i++)
         result = program_get_binary(module, devices[i], &sizes[i], NULL);
-    result = result ?: zepi_ur_info_return(info, sizes, count * sizeof(*sizes));
+    result = result ? result : zepi_ur_info_return(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
     return result;
 }
@@ -135,7 +135,7 @@ static ur_result_t get_of_devices(void *object, const struct zepi_ur_info *info)
     uint32_t count = 0;
     struct zepi_module *module = zepi_ur_program_module(object);
     ur_result_t result = program_get_devices(object, module, &devices, &count);
-    result = result ?: devices_info(module, devices, count, info);
+    result = result ? result : devices_info(module, devices, count, info);
     zepi_free(devices);
     zepi_release(module);
     return result;
@@ -147,8 +147,9 @@ static ur_result_t get_il(void *object, const struct zepi_ur_info *info)
     zepi_device_image_info_t image = {.size = sizeof(image)};
     if (!program->is_il)
         return zepi_ur_info_return(info, NULL, 0);
-    return zepi_ur_result(zepi_device_image_describe(program->input->images[0], &image))
-               ?: zepi_ur_info_return(info, image.bytes, image.size_bytes);
+    const ur_result_t result =
+        zepi_ur_result(zepi_device_image_describe(program->input->images[0], &image));
+    return result ? result : zepi_ur_info_return(info, image.bytes, image.size_bytes);
 }
 
 struct name_list {
@@ -213,12 +214,12 @@ static const struct zepi_ur_query program_queries[] = {
     {ZEPI_UR_VALUE(PROGRAM_INFO_KERNEL_NAMES, get_of_kernels)},
 };
 
-ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_t propName,
-                                  size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_t query,
+                                  size_t value_size, void *value, size_t *out_size)
 {
     return zepi_ur_get_info(zepi_ur_check_program(hProgram), hProgram,
-                            ZEPI_UR_ROWS(program_queries), propName, UR_PROGRAM_INFO_KERNEL_NAMES,
-                            propSize, pPropValue, pPropSizeRet);
+                            ZEPI_UR_ROWS(program_queries), query, UR_PROGRAM_INFO_KERNEL_NAMES,
+                            value_size, value, out_size);
 }
 
 static ur_program_binary_type_t binary_type_of_state(const struct zepi_ur_program *program)
@@ -256,20 +257,19 @@ static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint
 }
 
 ur_result_t zepi_urProgramGetBuildInfo(ur_program_handle_t hProgram, ur_device_handle_t hDevice,
-                                       ur_program_build_info_t propName, size_t propSize,
-                                       void *pPropValue, size_t *pPropSizeRet)
+                                       ur_program_build_info_t query, size_t value_size,
+                                       void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
+    const struct zepi_ur_info info = {value_size, value, out_size, query};
     struct zepi_ur_program *program = zepi_ur_program(hProgram);
     uint32_t index;
-    ur_result_t result = zepi_ur_check_program(hProgram);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_device_in(program->context, hDevice, &index);
-    result = result ?: zepi_ur_info_check(&info);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_program(hProgram)) ||
+        (result = zepi_ur_check_device_in(program->context, hDevice, &index)) ||
+        (result = zepi_ur_info_check(&info)))
         return result;
     zepi_mutex_lock(&program->mutex);
-    result = build_info_locked(program, index, propName, &info);
+    result = build_info_locked(program, index, query, &info);
     zepi_mutex_unlock(&program->mutex);
     return result;
 }

@@ -13,17 +13,15 @@ static ur_result_t enqueue_allocation(ur_queue_handle_t queue, ur_usm_pool_handl
                                       ur_command_t type)
 {
     struct zepi_ur_command command;
-    ur_result_t result =
-        zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, out_event);
-    result = result ?: zepi_ur_check_pointer(out_memory, "ppMem");
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_flags(properties ? properties->flags : 0,
-                                     UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK);
-    result = result ?: zepi_ur_check_usm_pool_of(pool, command.queue->context);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_usm_size(command.queue->context,
-                                        kind == ZEPI_USM_HOST ? NULL : command.queue->device, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, out_event)) ||
+        (result = zepi_ur_check_pointer(out_memory, "ppMem")) ||
+        (result = zepi_ur_check_flags(properties ? properties->flags : 0,
+                                      UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)) ||
+        (result = zepi_ur_check_usm_pool_of(pool, command.queue->context)) ||
+        (result = zepi_ur_check_usm_size(
+             command.queue->context, kind == ZEPI_USM_HOST ? NULL : command.queue->device, size)))
         return result;
     return zepi_ur_command_end(&command,
                                zepi_queue_allocate(command.queue, zepi_ur_usm_pool(pool), kind,
@@ -35,51 +33,45 @@ static ur_result_t enqueue_allocation(ur_queue_handle_t queue, ur_usm_pool_handl
 ur_result_t zepi_urEnqueueUSMDeviceAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
                                             const size_t size,
                                             const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                            uint32_t numEventsInWaitList,
-                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
-                                            ur_event_handle_t *phEvent)
+                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                            void **ppMem, ur_event_handle_t *out_event)
 {
-    return enqueue_allocation(hQueue, pPool, ZEPI_USM_DEVICE, size, pProperties,
-                              numEventsInWaitList, phEventWaitList, ppMem, phEvent,
-                              UR_COMMAND_ENQUEUE_USM_DEVICE_ALLOC_EXP);
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_DEVICE, size, pProperties, wait_count,
+                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_DEVICE_ALLOC_EXP);
 }
 
 ur_result_t zepi_urEnqueueUSMSharedAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
                                             const size_t size,
                                             const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                            uint32_t numEventsInWaitList,
-                                            const ur_event_handle_t *phEventWaitList, void **ppMem,
-                                            ur_event_handle_t *phEvent)
+                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                            void **ppMem, ur_event_handle_t *out_event)
 {
-    return enqueue_allocation(hQueue, pPool, ZEPI_USM_SHARED, size, pProperties,
-                              numEventsInWaitList, phEventWaitList, ppMem, phEvent,
-                              UR_COMMAND_ENQUEUE_USM_SHARED_ALLOC_EXP);
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_SHARED, size, pProperties, wait_count,
+                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_SHARED_ALLOC_EXP);
 }
 
 ur_result_t zepi_urEnqueueUSMHostAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
                                           const size_t size,
                                           const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                          uint32_t numEventsInWaitList,
-                                          const ur_event_handle_t *phEventWaitList, void **ppMem,
-                                          ur_event_handle_t *phEvent)
+                                          uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                          void **ppMem, ur_event_handle_t *out_event)
 {
-    return enqueue_allocation(hQueue, pPool, ZEPI_USM_HOST, size, pProperties, numEventsInWaitList,
-                              phEventWaitList, ppMem, phEvent,
-                              UR_COMMAND_ENQUEUE_USM_HOST_ALLOC_EXP);
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_HOST, size, pProperties, wait_count,
+                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_HOST_ALLOC_EXP);
 }
 
 // Memory goes back to the pool that it is from; the pool that the host names does not matter.
 ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                     void *pMem, uint32_t numEventsInWaitList,
-                                     const ur_event_handle_t *phEventWaitList,
-                                     ur_event_handle_t *phEvent)
+                                     void *pMem, uint32_t wait_count,
+                                     const ur_event_handle_t *wait_list,
+                                     ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_pointer(pMem, "pMem");
-    result = result ?: zepi_ur_check_usm_pool_of(pPool, command.queue->context);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+        (result = zepi_ur_check_pointer(pMem, "pMem")) ||
+        (result = zepi_ur_check_usm_pool_of(pPool, command.queue->context)))
         return result;
     const zepi_result_t freed =
         zepi_queue_free(command.queue, pMem, command.wait, zepi_ur_command_event(&command));

@@ -10,8 +10,9 @@ static ur_result_t buffer_command_begin(struct zepi_ur_command *command, ur_queu
                                         uint32_t wait_count, const ur_event_handle_t *wait_list,
                                         ur_event_handle_t *out_event)
 {
-    return zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event)
-               ?: zepi_ur_check_buffer(buffer, command->queue->context);
+    const ur_result_t result =
+        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
+    return result ? result : zepi_ur_check_buffer(buffer, command->queue->context);
 }
 
 // Some bytes of a buffer, wherever the queue's device reaches them.
@@ -51,10 +52,10 @@ static ur_result_t transfer_buffer(struct zepi_ur_command *command, ur_mem_handl
     struct zepi_buffer_uses uses;
     void *address;
     const bool is_read = access == ZEPI_BUFFER_READ;
-    const ur_result_t result =
-        zepi_ur_check_range(command->queue->context, memory, size, is_read ? "pDst" : "pSrc")
-            ?: zepi_ur_check_buffer_range(zepi_ur_mem(buffer), offset, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_range(command->queue->context, memory, size,
+                                      is_read ? "pDst" : "pSrc")) ||
+        (result = zepi_ur_check_buffer_range(zepi_ur_mem(buffer), offset, size)))
         return result;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
     zepi_result_t done = use_buffer_range(&uses, buffer, offset, size, access, &address);
@@ -67,48 +68,49 @@ static ur_result_t transfer_buffer(struct zepi_ur_command *command, ur_mem_handl
 
 ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                         bool blockingRead, size_t offset, size_t size, void *pDst,
-                                        uint32_t numEventsInWaitList,
-                                        const ur_event_handle_t *phEventWaitList,
-                                        ur_event_handle_t *phEvent)
+                                        uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                        ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    return buffer_command_begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
-                                phEventWaitList, phEvent)
-               ?: transfer_buffer(&command, hBuffer, ZEPI_BUFFER_READ, offset, size, pDst,
-                                  UR_COMMAND_MEM_BUFFER_READ);
+    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
+                                                    wait_count, wait_list, out_event);
+    return result ? result
+                  : transfer_buffer(&command, hBuffer, ZEPI_BUFFER_READ, offset, size, pDst,
+                                    UR_COMMAND_MEM_BUFFER_READ);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                          bool blockingWrite, size_t offset, size_t size,
-                                         const void *pSrc, uint32_t numEventsInWaitList,
-                                         const ur_event_handle_t *phEventWaitList,
-                                         ur_event_handle_t *phEvent)
+                                         const void *pSrc, uint32_t wait_count,
+                                         const ur_event_handle_t *wait_list,
+                                         ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    return buffer_command_begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
-                                phEventWaitList, phEvent)
-               ?: transfer_buffer(&command, hBuffer, ZEPI_BUFFER_WRITE, offset, size, (void *)pSrc,
-                                  UR_COMMAND_MEM_BUFFER_WRITE);
+    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
+                                                    wait_count, wait_list, out_event);
+    return result ? result
+                  : transfer_buffer(&command, hBuffer, ZEPI_BUFFER_WRITE, offset, size,
+                                    (void *)pSrc, UR_COMMAND_MEM_BUFFER_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
                                         ur_mem_handle_t hBufferDst, size_t srcOffset,
-                                        size_t dstOffset, size_t size, uint32_t numEventsInWaitList,
-                                        const ur_event_handle_t *phEventWaitList,
-                                        ur_event_handle_t *phEvent)
+                                        size_t dstOffset, size_t size, uint32_t wait_count,
+                                        const ur_event_handle_t *wait_list,
+                                        ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     struct zepi_buffer_uses uses;
     void *source;
     void *destination;
-    ur_result_t result = buffer_command_begin(&command, hQueue, hBufferSrc, false,
-                                              numEventsInWaitList, phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_buffer(hBufferDst, command.queue->context);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
-    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBufferSrc), srcOffset, size);
-    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBufferDst), dstOffset, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = buffer_command_begin(&command, hQueue, hBufferSrc, false, wait_count, wait_list,
+                                       out_event)) ||
+        (result = zepi_ur_check_buffer(hBufferDst, command.queue->context)) ||
+        (size == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes"))) ||
+        (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferSrc), srcOffset, size)) ||
+        (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferDst), dstOffset, size)))
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
     zepi_result_t done =
@@ -125,25 +127,24 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
 
 ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                         const void *pPattern, size_t patternSize, size_t offset,
-                                        size_t size, uint32_t numEventsInWaitList,
-                                        const ur_event_handle_t *phEventWaitList,
-                                        ur_event_handle_t *phEvent)
+                                        size_t size, uint32_t wait_count,
+                                        const ur_event_handle_t *wait_list,
+                                        ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     struct zepi_buffer_uses uses;
     void *destination;
-    ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, false, numEventsInWaitList,
-                                              phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_pointer(pPattern, "pPattern");
-    if (result == UR_RESULT_SUCCESS &&
-        (patternSize == 0 || (patternSize & (patternSize - 1)) || size == 0 ||
-         size % patternSize != 0 || offset % patternSize != 0))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "a pattern of %zu bytes for %zu bytes from %zu on, expected a "
-                                "power of two and multiples of it",
-                                patternSize, size, offset);
-    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = buffer_command_begin(&command, hQueue, hBuffer, false, wait_count, wait_list,
+                                       out_event)) ||
+        (result = zepi_ur_check_pointer(pPattern, "pPattern")) ||
+        (((patternSize == 0 || (patternSize & (patternSize - 1)) || size == 0 ||
+           size % patternSize != 0 || offset % patternSize != 0)) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                  "a pattern of %zu bytes for %zu bytes from %zu on, expected a "
+                                  "power of two and multiples of it",
+                                  patternSize, size, offset))) ||
+        (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size)))
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
     zepi_result_t done =
@@ -209,11 +210,10 @@ static ur_result_t transfer_buffer_rect(struct zepi_ur_command *command, ur_mem_
     struct zepi_layout layout, memory_layout;
     zepi_event_t *event = zepi_ur_command_event(command);
     const char *name = access == ZEPI_BUFFER_READ ? "pDst" : "pSrc";
-    ur_result_t result = zepi_ur_read_buffer_rect(zepi_ur_mem(buffer), in_buffer, region, &layout);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_read_memory_rect(command->queue->context, name, memory, in_memory, region,
-                                          &memory_layout);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_read_buffer_rect(zepi_ur_mem(buffer), in_buffer, region, &layout)) ||
+        (result = zepi_ur_read_memory_rect(command->queue->context, name, memory, in_memory, region,
+                                           &memory_layout)))
         return result;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
     zepi_result_t done = use_whole_buffer(&uses, buffer, access, &address);
@@ -231,17 +231,17 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_rect_offset_t hostOrigin, ur_rect_region_t region,
                                             size_t bufferRowPitch, size_t bufferSlicePitch,
                                             size_t hostRowPitch, size_t hostSlicePitch, void *pDst,
-                                            uint32_t numEventsInWaitList,
-                                            const ur_event_handle_t *phEventWaitList,
-                                            ur_event_handle_t *phEvent)
+                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                            ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     const struct zepi_ur_rect from = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
     const struct zepi_ur_rect to = {hostOrigin, hostRowPitch, hostSlicePitch};
-    return buffer_command_begin(&command, hQueue, hBuffer, blockingRead, numEventsInWaitList,
-                                phEventWaitList, phEvent)
-               ?: transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_READ, &from, pDst, &to,
-                                       region, UR_COMMAND_MEM_BUFFER_READ_RECT);
+    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
+                                                    wait_count, wait_list, out_event);
+    return result ? result
+                  : transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_READ, &from, pDst, &to,
+                                         region, UR_COMMAND_MEM_BUFFER_READ_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -249,17 +249,18 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
                                              ur_rect_offset_t hostOrigin, ur_rect_region_t region,
                                              size_t bufferRowPitch, size_t bufferSlicePitch,
                                              size_t hostRowPitch, size_t hostSlicePitch, void *pSrc,
-                                             uint32_t numEventsInWaitList,
-                                             const ur_event_handle_t *phEventWaitList,
-                                             ur_event_handle_t *phEvent)
+                                             uint32_t wait_count,
+                                             const ur_event_handle_t *wait_list,
+                                             ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     const struct zepi_ur_rect to = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
     const struct zepi_ur_rect from = {hostOrigin, hostRowPitch, hostSlicePitch};
-    return buffer_command_begin(&command, hQueue, hBuffer, blockingWrite, numEventsInWaitList,
-                                phEventWaitList, phEvent)
-               ?: transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_WRITE, &to, pSrc, &from,
-                                       region, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
+    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
+                                                    wait_count, wait_list, out_event);
+    return result ? result
+                  : transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_WRITE, &to, pSrc, &from,
+                                         region, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -267,9 +268,8 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_rect_offset_t dstOrigin, ur_rect_region_t region,
                                             size_t srcRowPitch, size_t srcSlicePitch,
                                             size_t dstRowPitch, size_t dstSlicePitch,
-                                            uint32_t numEventsInWaitList,
-                                            const ur_event_handle_t *phEventWaitList,
-                                            ur_event_handle_t *phEvent)
+                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                            ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     struct zepi_buffer_uses uses;
@@ -278,12 +278,12 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
     struct zepi_layout from, to;
     const struct zepi_ur_rect from_rect = {srcOrigin, srcRowPitch, srcSlicePitch};
     const struct zepi_ur_rect to_rect = {dstOrigin, dstRowPitch, dstSlicePitch};
-    ur_result_t result = buffer_command_begin(&command, hQueue, hBufferSrc, false,
-                                              numEventsInWaitList, phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_buffer(hBufferDst, command.queue->context);
-    result = result ?: zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferSrc), &from_rect, region, &from);
-    result = result ?: zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferDst), &to_rect, region, &to);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = buffer_command_begin(&command, hQueue, hBufferSrc, false, wait_count, wait_list,
+                                       out_event)) ||
+        (result = zepi_ur_check_buffer(hBufferDst, command.queue->context)) ||
+        (result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferSrc), &from_rect, region, &from)) ||
+        (result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferDst), &to_rect, region, &to)))
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
     zepi_result_t done = use_whole_buffer(&uses, hBufferSrc, ZEPI_BUFFER_READ, &source);

@@ -9,8 +9,9 @@ static ur_result_t image_command_begin(struct zepi_ur_command *command, ur_queue
                                        const ur_event_handle_t *wait_list,
                                        ur_event_handle_t *out_event)
 {
-    return zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event)
-               ?: zepi_ur_check_image(image, command->queue->context);
+    const ur_result_t result =
+        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
+    return result ? result : zepi_ur_check_image(image, command->queue->context);
 }
 
 // In pixels. Layers of an array are its last dimension, in both interfaces.
@@ -81,64 +82,63 @@ static ur_result_t transfer_image(struct zepi_ur_command *command, ur_mem_handle
                                    .from_memory = is_read ? NULL : side->memory,
                                    .to = is_read ? NULL : mem->image,
                                    .to_memory = is_read ? side->memory : NULL};
-    ur_result_t result = zepi_ur_check_pointer(side->memory, is_read ? "pDst" : "pSrc");
-    if (result == UR_RESULT_SUCCESS)
-        result = image_region_init(is_read ? &copy.from_region : &copy.to_region, mem->image,
-                                   origin, region);
-    if (result == UR_RESULT_SUCCESS)
-        result = copy_pitches_init(mem, region, side->row_pitch, side->slice_pitch, &copy);
-    return result ?: image_command_end(command, &copy, type);
+    ur_result_t result;
+    if ((result = zepi_ur_check_pointer(side->memory, is_read ? "pDst" : "pSrc")) ||
+        (result = image_region_init(is_read ? &copy.from_region : &copy.to_region, mem->image,
+                                    origin, region)) ||
+        (result = copy_pitches_init(mem, region, side->row_pitch, side->slice_pitch, &copy)))
+        return result;
+    return image_command_end(command, &copy, type);
 }
 
 ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
                                        bool blockingRead, ur_rect_offset_t origin,
                                        ur_rect_region_t region, size_t rowPitch, size_t slicePitch,
-                                       void *pDst, uint32_t numEventsInWaitList,
-                                       const ur_event_handle_t *phEventWaitList,
-                                       ur_event_handle_t *phEvent)
+                                       void *pDst, uint32_t wait_count,
+                                       const ur_event_handle_t *wait_list,
+                                       ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     const struct memory_side side = {pDst, rowPitch, slicePitch};
-    return image_command_begin(&command, hQueue, hImage, blockingRead, numEventsInWaitList,
-                               phEventWaitList, phEvent)
-               ?: transfer_image(&command, hImage, origin, region, &side,
-                                 UR_COMMAND_MEM_IMAGE_READ);
+    const ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingRead,
+                                                   wait_count, wait_list, out_event);
+    return result
+               ? result
+               : transfer_image(&command, hImage, origin, region, &side, UR_COMMAND_MEM_IMAGE_READ);
 }
 
 ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
                                         bool blockingWrite, ur_rect_offset_t origin,
                                         ur_rect_region_t region, size_t rowPitch, size_t slicePitch,
-                                        void *pSrc, uint32_t numEventsInWaitList,
-                                        const ur_event_handle_t *phEventWaitList,
-                                        ur_event_handle_t *phEvent)
+                                        void *pSrc, uint32_t wait_count,
+                                        const ur_event_handle_t *wait_list,
+                                        ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     const struct memory_side side = {pSrc, rowPitch, slicePitch};
-    return image_command_begin(&command, hQueue, hImage, blockingWrite, numEventsInWaitList,
-                               phEventWaitList, phEvent)
-               ?: transfer_image(&command, hImage, origin, region, &side,
-                                 UR_COMMAND_MEM_IMAGE_WRITE);
+    const ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingWrite,
+                                                   wait_count, wait_list, out_event);
+    return result ? result
+                  : transfer_image(&command, hImage, origin, region, &side,
+                                   UR_COMMAND_MEM_IMAGE_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hImageSrc,
                                        ur_mem_handle_t hImageDst, ur_rect_offset_t srcOrigin,
                                        ur_rect_offset_t dstOrigin, ur_rect_region_t region,
-                                       uint32_t numEventsInWaitList,
-                                       const ur_event_handle_t *phEventWaitList,
-                                       ur_event_handle_t *phEvent)
+                                       uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                       ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     struct zepi_image_copy copy = {0};
-    ur_result_t result = image_command_begin(&command, hQueue, hImageSrc, false,
-                                             numEventsInWaitList, phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_image(hImageDst, command.queue->context);
-    if (result == UR_RESULT_SUCCESS)
-        result =
-            image_region_init(&copy.from_region, zepi_ur_mem(hImageSrc)->image, srcOrigin, region);
-    if (result == UR_RESULT_SUCCESS)
-        result =
-            image_region_init(&copy.to_region, zepi_ur_mem(hImageDst)->image, dstOrigin, region);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = image_command_begin(&command, hQueue, hImageSrc, false, wait_count, wait_list,
+                                      out_event)) ||
+        (result = zepi_ur_check_image(hImageDst, command.queue->context)) ||
+        (result = image_region_init(&copy.from_region, zepi_ur_mem(hImageSrc)->image, srcOrigin,
+                                    region)) ||
+        (result =
+             image_region_init(&copy.to_region, zepi_ur_mem(hImageDst)->image, dstOrigin, region)))
         return result;
     copy.from = zepi_ur_mem(hImageSrc)->image;
     copy.to = zepi_ur_mem(hImageDst)->image;

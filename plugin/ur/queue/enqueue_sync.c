@@ -7,13 +7,13 @@
 #include "queue/progress.h"
 #include "ur/command.h"
 
-ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEventsInWaitList,
-                                     const ur_event_handle_t *phEventWaitList,
-                                     ur_event_handle_t *phEvent)
+ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t wait_count,
+                                     const ur_event_handle_t *wait_list,
+                                     ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    const ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                                     phEventWaitList, phEvent);
+    const ur_result_t result =
+        zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -21,14 +21,13 @@ ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t numEvent
         UR_COMMAND_EVENTS_WAIT);
 }
 
-ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue,
-                                                uint32_t numEventsInWaitList,
-                                                const ur_event_handle_t *phEventWaitList,
-                                                ur_event_handle_t *phEvent)
+ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue, uint32_t wait_count,
+                                                const ur_event_handle_t *wait_list,
+                                                ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    const ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                                     phEventWaitList, phEvent);
+    const ur_result_t result =
+        zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -48,11 +47,10 @@ static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,
                                   const ur_event_handle_t *wait_list, ur_event_handle_t event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, NULL);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_same_context(command.queue->context, zepi_ur_event(event)->context,
-                                            UR_RESULT_ERROR_INVALID_EVENT, "the reusable event");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, NULL)) ||
+        (result = zepi_ur_check_same_context(command.queue->context, zepi_ur_event(event)->context,
+                                             UR_RESULT_ERROR_INVALID_EVENT, "the reusable event")))
         return result;
     const zepi_result_t done = zepi_queue_signal(command.queue, command.wait, zepi_ur_event(event));
     return zepi_ur_result(done);
@@ -60,30 +58,28 @@ static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,
 
 ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
     ur_queue_handle_t hQueue, const ur_exp_enqueue_ext_properties_t *pProperties,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_event_handle_t *phEvent)
+    uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
     // The one flag there is asks for events of low power: a hint.
     const ur_result_t result =
         zepi_ur_check_flags(pProperties ? pProperties->flags : 0, UR_EXP_ENQUEUE_EXT_FLAGS_MASK);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return has_reusable_event(phEvent)
-               ? enqueue_signal(hQueue, numEventsInWaitList, phEventWaitList, *phEvent)
-               : zepi_urEnqueueEventsWaitWithBarrier(hQueue, numEventsInWaitList, phEventWaitList,
-                                                     phEvent);
+    return has_reusable_event(out_event)
+               ? enqueue_signal(hQueue, wait_count, wait_list, *out_event)
+               : zepi_urEnqueueEventsWaitWithBarrier(hQueue, wait_count, wait_list, out_event);
 }
 
 ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool blocking,
-                                                uint32_t numEventsInWaitList,
-                                                const ur_event_handle_t *phEventWaitList,
-                                                ur_event_handle_t *phEvent)
+                                                uint32_t wait_count,
+                                                const ur_event_handle_t *wait_list,
+                                                ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_pointer(phEvent, "phEvent");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, blocking, wait_count, wait_list, out_event)) ||
+        (result = zepi_ur_check_pointer(out_event, "phEvent")))
         return result;
     return zepi_ur_command_end(&command,
                                zepi_queue_record_time(command.queue, command.wait, &command.event),
@@ -93,19 +89,16 @@ ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool b
 ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
                                       ur_exp_host_task_function_t pfnHostTask, void *data,
                                       const ur_exp_host_task_properties_t *pProperties,
-                                      uint32_t numEventsInWaitList,
-                                      const ur_event_handle_t *phEventWaitList,
-                                      ur_event_handle_t *phEvent)
+                                      uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                      ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS && !pfnHostTask)
-        result = zepi_ur_refuse_null("pfnHostTask");
-    if (result == UR_RESULT_SUCCESS)
-        result =
-            zepi_ur_check_flags(pProperties ? pProperties->flags : 0, UR_EXP_HOST_TASK_FLAGS_MASK);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+        (!pfnHostTask && (result = zepi_ur_refuse_null("pfnHostTask"))) ||
+        (result = zepi_ur_check_flags(pProperties ? pProperties->flags : 0,
+                                      UR_EXP_HOST_TASK_FLAGS_MASK)))
         return result;
     return zepi_ur_command_end(&command,
                                zepi_queue_call_host(command.queue, pfnHostTask, data, command.wait,

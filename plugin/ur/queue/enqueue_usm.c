@@ -11,15 +11,15 @@
 
 static __attribute__((noinline)) ur_result_t
 enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const void *pSrc,
-                   size_t size, uint32_t numEventsInWaitList,
-                   const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
+                   size_t size, uint32_t wait_count, const ur_event_handle_t *wait_list,
+                   ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_range(command.queue->context, pDst, size, "pDst");
-    result = result ?: zepi_ur_check_range(command.queue->context, pSrc, size, "pSrc");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, blocking, wait_count, wait_list, out_event)) ||
+        (result = zepi_ur_check_range(command.queue->context, pDst, size, "pDst")) ||
+        (result = zepi_ur_check_range(command.queue->context, pSrc, size, "pSrc")))
         return result;
     return zepi_ur_command_end(&command,
                                zepi_queue_copy(command.queue, pDst, pSrc, size, command.wait,
@@ -64,7 +64,7 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
                        ? zepi_copy_stage_destination(queue, pDst, pSrc, size)
                        : NULL;
     ur_result_t result = enqueue_memcpy_plain(hQueue, staged ? staged : pDst, pSrc, size);
-    result = result ?: zepi_ur_result(zepi_queue_wait_for_commands(queue));
+    result = result ? result : zepi_ur_result(zepi_queue_wait_for_commands(queue));
     if (!staged)
         return result;
     if (result == UR_RESULT_SUCCESS)
@@ -74,16 +74,15 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
 }
 
 ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
-                                    const void *pSrc, size_t size, uint32_t numEventsInWaitList,
-                                    const ur_event_handle_t *phEventWaitList,
-                                    ur_event_handle_t *phEvent)
+                                    const void *pSrc, size_t size, uint32_t wait_count,
+                                    const ur_event_handle_t *wait_list,
+                                    ur_event_handle_t *out_event)
 {
     // The frame of a command is for its event and its wait list.
-    if (((uintptr_t)phEventWaitList | (uintptr_t)phEvent | numEventsInWaitList) == 0)
+    if (((uintptr_t)wait_list | (uintptr_t)out_event | wait_count) == 0)
         return blocking ? enqueue_memcpy_blocking(hQueue, pDst, pSrc, size)
                         : enqueue_memcpy_plain(hQueue, pDst, pSrc, size);
-    return enqueue_memcpy_any(hQueue, blocking, pDst, pSrc, size, numEventsInWaitList,
-                              phEventWaitList, phEvent);
+    return enqueue_memcpy_any(hQueue, blocking, pDst, pSrc, size, wait_count, wait_list, out_event);
 }
 
 ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)
@@ -99,16 +98,15 @@ ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size
 }
 
 ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t patternSize,
-                                  const void *pPattern, size_t size, uint32_t numEventsInWaitList,
-                                  const ur_event_handle_t *phEventWaitList,
-                                  ur_event_handle_t *phEvent)
+                                  const void *pPattern, size_t size, uint32_t wait_count,
+                                  const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_range(command.queue->context, pMem, size, "pMem");
-    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+        (result = zepi_ur_check_range(command.queue->context, pMem, size, "pMem")) ||
+        (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
         return result;
     return zepi_ur_command_end(&command,
                                zepi_queue_fill_any(command.queue, pMem, pPattern, patternSize, size,
@@ -120,8 +118,8 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
 static ur_result_t check_usm_hint(const struct zepi_ur_command *command, const void *memory,
                                   size_t size, uint32_t flags, uint32_t unknown_flags)
 {
-    return zepi_ur_check_range(command->queue->context, memory, size, "pMem")
-               ?: zepi_ur_check_flags(flags, unknown_flags);
+    const ur_result_t result = zepi_ur_check_range(command->queue->context, memory, size, "pMem");
+    return result ? result : zepi_ur_check_flags(flags, unknown_flags);
 }
 
 static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t size,
@@ -135,15 +133,15 @@ static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t
 }
 
 ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem, size_t size,
-                                      ur_usm_migration_flags_t flags, uint32_t numEventsInWaitList,
-                                      const ur_event_handle_t *phEventWaitList,
-                                      ur_event_handle_t *phEvent)
+                                      ur_usm_migration_flags_t flags, uint32_t wait_count,
+                                      const ur_event_handle_t *wait_list,
+                                      ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: check_usm_hint(&command, pMem, size, flags, UR_USM_MIGRATION_FLAGS_MASK);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+        (result = check_usm_hint(&command, pMem, size, flags, UR_USM_MIGRATION_FLAGS_MASK)))
         return result;
     return zepi_ur_command_end(&command,
                                prefetch_usm(command.queue, pMem, size, flags, command.wait,
@@ -187,12 +185,12 @@ static zepi_result_t advise_usm(zepi_queue_t queue, const void *memory, size_t s
 }
 
 ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,
-                                    ur_usm_advice_flags_t advice, ur_event_handle_t *phEvent)
+                                    ur_usm_advice_flags_t advice, ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, 0, NULL, phEvent);
-    result = result ?: check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command, hQueue, false, 0, NULL, out_event)) ||
+        (result = check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK)))
         return result;
     return zepi_ur_command_end(
         &command, advise_usm(command.queue, pMem, size, advice, zepi_ur_command_event(&command)),
@@ -217,15 +215,15 @@ static ur_result_t read_rows(struct zepi_context *context, const void *memory, s
 
 ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,
                                     size_t patternSize, const void *pPattern, size_t width,
-                                    size_t height, uint32_t numEventsInWaitList,
-                                    const ur_event_handle_t *phEventWaitList,
-                                    ur_event_handle_t *phEvent)
+                                    size_t height, uint32_t wait_count,
+                                    const ur_event_handle_t *wait_list,
+                                    ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     struct zepi_layout layout;
     size_t size;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
+    ur_result_t result =
+        zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event);
     if (result == UR_RESULT_SUCCESS && __builtin_mul_overflow(width, height, &size))
         result =
             zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "%zu rows of %zu bytes", height, width);
@@ -235,7 +233,7 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
             pitch == width || (height == 1 && pitch > width)
                 ? zepi_ur_check_range(command.queue->context, pMem, size, "pMem")
                 : read_rows(command.queue->context, pMem, pitch, width, height, "pMem", &layout);
-    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
+    result = result ? result : zepi_ur_check_pattern(pPattern, patternSize, size);
     if (result == UR_RESULT_SUCCESS && (patternSize & (patternSize - 1)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                 "a pattern of %zu bytes, expected a power of two", patternSize);
@@ -251,19 +249,17 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
 
 ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, void *pDst,
                                       size_t dstPitch, const void *pSrc, size_t srcPitch,
-                                      size_t width, size_t height, uint32_t numEventsInWaitList,
-                                      const ur_event_handle_t *phEventWaitList,
-                                      ur_event_handle_t *phEvent)
+                                      size_t width, size_t height, uint32_t wait_count,
+                                      const ur_event_handle_t *wait_list,
+                                      ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
     struct zepi_layout to, from;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_rows(command.queue->context, pDst, dstPitch, width, height, "pDst", &to);
-    if (result == UR_RESULT_SUCCESS)
-        result = read_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc", &from);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result =
+             zepi_ur_command_begin(&command, hQueue, blocking, wait_count, wait_list, out_event)) ||
+        (result = read_rows(command.queue->context, pDst, dstPitch, width, height, "pDst", &to)) ||
+        (result = read_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc", &from)))
         return result;
     return zepi_ur_command_end(&command,
                                zepi_queue_copy_rect(command.queue, pDst, &to, pSrc, &from,

@@ -6,17 +6,16 @@
 
 ZEPI_UR_DEFINE_REFERENCES(Event, , ur_event_handle_t, zepi_ur_check_event)
 
-ur_result_t zepi_urEventWait(uint32_t numEvents, const ur_event_handle_t *phEventWaitList)
+ur_result_t zepi_urEventWait(uint32_t numEvents, const ur_event_handle_t *wait_list)
 {
-    ur_result_t result = zepi_ur_check_pointer(phEventWaitList, "phEventWaitList");
+    ur_result_t result = zepi_ur_check_pointer(wait_list, "phEventWaitList");
     if (result == UR_RESULT_SUCCESS && numEvents == 0)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "no events to wait for");
     for (uint32_t i = 0; i < numEvents && result == UR_RESULT_SUCCESS; i++)
-        result = zepi_ur_check_event(phEventWaitList[i]);
+        result = zepi_ur_check_event(wait_list[i]);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return zepi_ur_result(
-        zepi_event_wait(numEvents, (const zepi_event_t *)phEventWaitList, UINT64_MAX));
+    return zepi_ur_result(zepi_event_wait(numEvents, (const zepi_event_t *)wait_list, UINT64_MAX));
 }
 
 static zepi_result_t get_status(void *object, uint64_t parameter, uint64_t *out_number)
@@ -49,12 +48,11 @@ static const struct zepi_ur_query event_queries[] = {
     {ZEPI_UR_REFERENCES(EVENT_INFO_REFERENCE_COUNT)},
 };
 
-ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t propName, size_t propSize,
-                                void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t query, size_t value_size,
+                                void *value, size_t *out_size)
 {
-    return zepi_ur_get_info(zepi_ur_check_event(hEvent), hEvent, ZEPI_UR_ROWS(event_queries),
-                            propName, UR_EVENT_INFO_REFERENCE_COUNT, propSize, pPropValue,
-                            pPropSizeRet);
+    return zepi_ur_get_info(zepi_ur_check_event(hEvent), hEvent, ZEPI_UR_ROWS(event_queries), query,
+                            UR_EVENT_INFO_REFERENCE_COUNT, value_size, value, out_size);
 }
 
 // A time of the event's command, complete or not.
@@ -86,32 +84,36 @@ static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t 
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t propName,
-                                         size_t propSize, void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t query,
+                                         size_t value_size, void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {propSize, pPropValue, pPropSizeRet, propName};
+    const struct zepi_ur_info info = {value_size, value, out_size, query};
     uint64_t ns = 0;
-    ur_result_t result = zepi_ur_check_event(hEvent);
-    if (result == UR_RESULT_SUCCESS && !zepi_event_has_times(zepi_ur_event(hEvent)))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
-                                "the event has no times: its queue was made without profiling");
-    // The header has another result for this case than for all other queries.
-    if (result == UR_RESULT_SUCCESS && pPropValue && propSize == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                                "room for 0 bytes of the property's value");
-    result = result ?: zepi_ur_info_check(&info);
-    if (result == UR_RESULT_SUCCESS && propName > UR_PROFILING_INFO_COMMAND_COMPLETE)
-        result = zepi_ur_refuse_query(propName, UR_PROFILING_INFO_COMMAND_COMPLETE);
-    result = result ?: event_get_time(zepi_ur_event(hEvent), propName, &ns);
-    return result ?: zepi_ur_info_return(&info, &ns, sizeof(ns));
+    ur_result_t result;
+    if ((result = zepi_ur_check_event(hEvent)) ||
+        (!zepi_event_has_times(zepi_ur_event(hEvent)) &&
+         (result =
+              zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                             "the event has no times: its queue was made without profiling"))) ||
+        // The header has another result for this case than for all other queries.
+        (value && value_size == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                  "room for 0 bytes of the property's value"))) ||
+        (result = zepi_ur_info_check(&info)) ||
+        (query > UR_PROFILING_INFO_COMMAND_COMPLETE &&
+         (result = zepi_ur_refuse_query(query, UR_PROFILING_INFO_COMMAND_COMPLETE))) ||
+        (result = event_get_time(zepi_ur_event(hEvent), query, &ns)))
+        return result;
+    return zepi_ur_info_return(&info, &ns, sizeof(ns));
 }
 
 ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)
 {
     void *native;
     ur_result_t result = zepi_ur_check_event(hEvent);
-    result = result ?: zepi_ur_check_pointer(phNativeEvent, "phNativeEvent");
-    result = result ?: zepi_ur_result(zepi_event_get_native(zepi_ur_event(hEvent), &native));
+    result = result ? result : zepi_ur_check_pointer(phNativeEvent, "phNativeEvent");
+    result =
+        result ? result : zepi_ur_result(zepi_event_get_native(zepi_ur_event(hEvent), &native));
     if (result == UR_RESULT_SUCCESS)
         *phNativeEvent = (ur_native_handle_t)native;
     return result;
@@ -134,27 +136,29 @@ static zepi_result_t create_complete(struct zepi_context *context, zepi_event_t 
 ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
                                                ur_context_handle_t hContext,
                                                const ur_event_native_properties_t *pProperties,
-                                               ur_event_handle_t *phEvent)
+                                               ur_event_handle_t *out_event)
 {
-    const ur_result_t result = zepi_ur_check_context_pointer(hContext, phEvent, "phEvent");
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, out_event, "phEvent");
     if (result != UR_RESULT_SUCCESS)
         return result;
     // An event without a native handle is over: that is how hosts describe a command that needed
     // none.
     if (!hNativeEvent)
-        return zepi_ur_result(create_complete(zepi_ur_context(hContext), (zepi_event_t *)phEvent));
+        return zepi_ur_result(
+            create_complete(zepi_ur_context(hContext), (zepi_event_t *)out_event));
     return zepi_ur_result(
         zepi_event_create_from_native(zepi_ur_context(hContext), (void *)hNativeEvent,
-                                      ZEPI_UR_OWNERSHIP(pProperties), (zepi_event_t *)phEvent));
+                                      ZEPI_UR_OWNERSHIP(pProperties), (zepi_event_t *)out_event));
 }
 
 ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
-                                  const ur_exp_event_desc_t *pEventDesc, ur_event_handle_t *phEvent)
+                                  const ur_exp_event_desc_t *pEventDesc,
+                                  ur_event_handle_t *out_event)
 {
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(pEventDesc, "pEventDesc");
-    result = result ?: zepi_ur_check_pointer(phEvent, "phEvent");
-    result = result ?: zepi_ur_check_flags(pEventDesc->flags, UR_EXP_EVENT_FLAGS_MASK);
+    result = result ? result : zepi_ur_check_pointer(pEventDesc, "pEventDesc");
+    result = result ? result : zepi_ur_check_pointer(out_event, "phEvent");
+    result = result ? result : zepi_ur_check_flags(pEventDesc->flags, UR_EXP_EVENT_FLAGS_MASK);
     if (result == UR_RESULT_SUCCESS && pEventDesc->flags & UR_EXP_EVENT_FLAG_IPC_EXP)
         result = pEventDesc->flags & UR_EXP_EVENT_FLAG_ENABLE_PROFILING
                      ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
@@ -172,6 +176,6 @@ ur_result_t zepi_urEventCreateExp(ur_context_handle_t hContext, ur_device_handle
     if (result != UR_RESULT_SUCCESS)
         return result;
     event->label = UR_COMMAND_EVENTS_WAIT_WITH_BARRIER;
-    *phEvent = (ur_event_handle_t)event;
+    *out_event = (ur_event_handle_t)event;
     return UR_RESULT_SUCCESS;
 }

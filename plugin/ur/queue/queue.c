@@ -54,11 +54,11 @@ ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t 
 {
     zepi_queue_flags_t flags = 0;
     uint32_t engine = ZEPI_COMPUTE_ENGINE_ANY;
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(phQueue, "phQueue");
-    result = result ?: read_queue_flags(pProperties, &flags);
-    result = result ?: read_queue_engine(pProperties, zepi_ur_device(hDevice), &engine);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_pointer(phQueue, "phQueue")) ||
+        (result = read_queue_flags(pProperties, &flags)) ||
+        (result = read_queue_engine(pProperties, zepi_ur_device(hDevice), &engine)))
         return result;
     return zepi_ur_result(zepi_queue_create_on_engine(zepi_ur_context(hContext),
                                                       zepi_ur_device(hDevice), flags, engine,
@@ -98,21 +98,21 @@ static const struct zepi_ur_query queue_queries[] = {
     {ZEPI_UR_VALUE(QUEUE_INFO_SIZE, refuse_device_queue)},
 };
 
-ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t propName, size_t propSize,
-                                void *pPropValue, size_t *pPropSizeRet)
+ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t query, size_t value_size,
+                                void *value, size_t *out_size)
 {
-    return zepi_ur_get_info(zepi_ur_check_queue(hQueue), hQueue, ZEPI_UR_ROWS(queue_queries),
-                            propName, UR_QUEUE_INFO_EMPTY, propSize, pPropValue, pPropSizeRet);
+    return zepi_ur_get_info(zepi_ur_check_queue(hQueue), hQueue, ZEPI_UR_ROWS(queue_queries), query,
+                            UR_QUEUE_INFO_EMPTY, value_size, value, out_size);
 }
 
 ur_result_t zepi_urQueueGetNativeHandle(ur_queue_handle_t hQueue, ur_queue_native_desc_t *pDesc,
                                         ur_native_handle_t *phNativeQueue)
 {
     void *native;
-    ur_result_t result = zepi_ur_check_queue(hQueue);
-    result = result ?: zepi_ur_check_pointer(phNativeQueue, "phNativeQueue");
-    result = result ?: zepi_ur_result(zepi_queue_get_native(zepi_ur_queue(hQueue), &native));
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_queue(hQueue)) ||
+        (result = zepi_ur_check_pointer(phNativeQueue, "phNativeQueue")) ||
+        (result = zepi_ur_result(zepi_queue_get_native(zepi_ur_queue(hQueue), &native))))
         return result;
     // Level Zero's convention: 1 says that the handle is an immediate command list.
     if (pDesc && pDesc->pNativeData)
@@ -139,16 +139,14 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
     zepi_queue_flags_t flags = 0;
     struct zepi_device *device = zepi_ur_device(hDevice);
     const void *chain = pProperties ? pProperties->pNext : NULL;
-    ur_result_t result = zepi_ur_check_context(hContext);
-    if (result == UR_RESULT_SUCCESS && hDevice)
-        result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(phQueue, "phQueue");
-    if (result == UR_RESULT_SUCCESS && !hNativeQueue)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "hNativeQueue is 0");
-    if (result == UR_RESULT_SUCCESS)
-        result = read_queue_flags(zepi_ur_find_in_chain(chain, UR_STRUCTURE_TYPE_QUEUE_PROPERTIES),
-                                  &flags);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context(hContext)) ||
+        (hDevice && (result = zepi_ur_check_context_device(hContext, hDevice))) ||
+        (result = zepi_ur_check_pointer(phQueue, "phQueue")) ||
+        (!hNativeQueue &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "hNativeQueue is 0"))) ||
+        (result = read_queue_flags(zepi_ur_find_in_chain(chain, UR_STRUCTURE_TYPE_QUEUE_PROPERTIES),
+                                   &flags)))
         return result;
     if (is_command_queue(chain))
         return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
@@ -163,7 +161,8 @@ ur_result_t zepi_urQueueCreateWithNativeHandle(ur_native_handle_t hNativeQueue,
 
 ur_result_t zepi_urQueueFinish(ur_queue_handle_t hQueue)
 {
-    return zepi_ur_check_queue(hQueue) ?: zepi_ur_result(zepi_queue_finish(zepi_ur_queue(hQueue)));
+    const ur_result_t result = zepi_ur_check_queue(hQueue);
+    return result ? result : zepi_ur_result(zepi_queue_finish(zepi_ur_queue(hQueue)));
 }
 
 // Immediate command lists hold nothing back.
