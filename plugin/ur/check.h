@@ -51,6 +51,17 @@ static inline ur_result_t zepi_ur_check(const void *handle, const struct zepi_ty
                : zepi_ur_refuse_handle(handle, type, wrong);
 }
 
+// Defines zepi_ur_NAME(), the object behind a handle, and zepi_ur_check_NAME().
+#define ZEPI_UR_DEFINE_HANDLE(name, handle_type, object, wrong)                                    \
+    static inline struct object *zepi_ur_##name(handle_type handle)                                \
+    {                                                                                              \
+        return (struct object *)handle;                                                            \
+    }                                                                                              \
+    static inline ur_result_t zepi_ur_check_##name(handle_type handle)                             \
+    {                                                                                              \
+        return zepi_ur_check(handle, &object##_type, wrong);                                       \
+    }
+
 // Pointers that must not be NULL: `name` is the first one that is.
 ur_result_t zepi_ur_refuse_null(const char *name) __attribute__((cold, noinline));
 static inline ur_result_t zepi_ur_check_pointer(const void *pointer, const char *name)

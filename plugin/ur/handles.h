@@ -13,47 +13,12 @@
 // Handles of Unified Runtime that are objects of the core: any thread. Handles with an object of
 // the adapter have a header of their own: program.h, kernel.h, mem.h, ...
 
-static inline struct zepi_platform *zepi_ur_platform(ur_platform_handle_t handle)
-{
-    return (struct zepi_platform *)handle;
-}
-static inline struct zepi_device *zepi_ur_device(ur_device_handle_t handle)
-{
-    return (struct zepi_device *)handle;
-}
-static inline struct zepi_context *zepi_ur_context(ur_context_handle_t handle)
-{
-    return (struct zepi_context *)handle;
-}
-static inline struct zepi_queue *zepi_ur_queue(ur_queue_handle_t handle)
-{
-    return (struct zepi_queue *)handle;
-}
-static inline struct zepi_event *zepi_ur_event(ur_event_handle_t handle)
-{
-    return (struct zepi_event *)handle;
-}
-
-static inline ur_result_t zepi_ur_check_platform(ur_platform_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_platform_type, UR_RESULT_ERROR_INVALID_PLATFORM);
-}
-static inline ur_result_t zepi_ur_check_device(ur_device_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_device_type, UR_RESULT_ERROR_INVALID_DEVICE);
-}
-static inline ur_result_t zepi_ur_check_context(ur_context_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_context_type, UR_RESULT_ERROR_INVALID_CONTEXT);
-}
-static inline ur_result_t zepi_ur_check_queue(ur_queue_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_queue_type, UR_RESULT_ERROR_INVALID_QUEUE);
-}
-static inline ur_result_t zepi_ur_check_event(ur_event_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_event_type, UR_RESULT_ERROR_INVALID_EVENT);
-}
+ZEPI_UR_DEFINE_HANDLE(platform, ur_platform_handle_t, zepi_platform,
+                      UR_RESULT_ERROR_INVALID_PLATFORM)
+ZEPI_UR_DEFINE_HANDLE(device, ur_device_handle_t, zepi_device, UR_RESULT_ERROR_INVALID_DEVICE)
+ZEPI_UR_DEFINE_HANDLE(context, ur_context_handle_t, zepi_context, UR_RESULT_ERROR_INVALID_CONTEXT)
+ZEPI_UR_DEFINE_HANDLE(queue, ur_queue_handle_t, zepi_queue, UR_RESULT_ERROR_INVALID_QUEUE)
+ZEPI_UR_DEFINE_HANDLE(event, ur_event_handle_t, zepi_event, UR_RESULT_ERROR_INVALID_EVENT)
 
 // A context, and a pointer that must not be NULL.
 static inline ur_result_t zepi_ur_check_context_pointer(ur_context_handle_t context,

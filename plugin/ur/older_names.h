@@ -78,7 +78,6 @@ typedef struct ur_exp_host_task_properties_t {
 } ur_exp_host_task_properties_t;
 #define UR_EXP_HOST_TASK_FLAGS_MASK 0xfffffffe
 #define UR_COMMAND_HOST_TASK_EXP 0x2200
-typedef int ur_exp_image_copy_input_types_t;
 
 // The functions of layout/release_2025_3.c for slots that the header does not name.
 ur_result_t zepi_ur_reserved(void);

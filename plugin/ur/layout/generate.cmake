@@ -70,6 +70,27 @@ function(zepi_write_ur_layout file definitions)
     "#define ZEPI_UR_LAYOUT_TABLES(X)${table_list}\n\n${slot_lists}")
 endfunction()
 
+# zepi_write_ur_refused(FILE HEADER REASON FUNCTION... [REASON FUNCTION...]...)
+#
+# FILE gets, from the release's ur_api.h:
+#   ZEPI_UR_REFUSED(X)   X(urEventSetCallback, NO_CALLBACKS, (ur_event_handle_t hEvent, ...)) ...: those of
+#                        the functions that the release has, with their parameters
+function(zepi_write_ur_refused file header)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
+  file(READ "${header}" text)
+  string(REGEX REPLACE "\n *///[^\n]*" "" text "${text}") # comments, whose brackets mean something in a list
+  set(rows "")
+  foreach(word IN LISTS ARGN)
+    if(NOT word MATCHES "^ur")
+      set(reason "${word}")
+    elseif(text MATCHES "UR_APICALL[ \n]+${word}(\\([^;]*\\));")
+      string(REGEX REPLACE "[ \n]+" " " parameters "${CMAKE_MATCH_1}")
+      string(APPEND rows " \\\n    X(${word}, ${reason}, ${parameters})")
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT "#define ZEPI_UR_REFUSED(X)${rows}\n")
+endfunction()
+
 # zepi_write_ur_functions(FILE RELEASE DEFINITIONS [RELEASE DEFINITIONS]...)
 #
 # FILE gets what the getters need of all layouts:

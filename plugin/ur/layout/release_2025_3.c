@@ -77,18 +77,6 @@ ur_result_t zepi_urEnqueueKernelLaunch_own(
                : result;
 }
 
-ur_result_t zepi_urBindlessImagesImageCopyExp_own(
-    ur_queue_handle_t hQueue, const void *pSrc, void *pDst, const ur_image_desc_t *pSrcImageDesc,
-    const ur_image_desc_t *pDstImageDesc, const ur_image_format_t *pSrcImageFormat,
-    const ur_image_format_t *pDstImageFormat, ur_exp_image_copy_region_t *pCopyRegion,
-    ur_exp_image_copy_flags_t imageCopyFlags, uint32_t wait_count,
-    const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
-{
-    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "urBindlessImagesImageCopyExp: bindless images need an extension of "
-                          "Level Zero that zepi does not use");
-}
-
 ur_result_t zepi_urReserved(void)
 {
     return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,

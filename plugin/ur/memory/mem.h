@@ -30,15 +30,7 @@ struct zepi_ur_mem {
 
 extern const struct zepi_type zepi_ur_mem_type;
 
-static inline struct zepi_ur_mem *zepi_ur_mem(ur_mem_handle_t handle)
-{
-    return (struct zepi_ur_mem *)handle;
-}
-
-static inline ur_result_t zepi_ur_check_mem(ur_mem_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_ur_mem_type, UR_RESULT_ERROR_INVALID_MEM_OBJECT);
-}
+ZEPI_UR_DEFINE_HANDLE(mem, ur_mem_handle_t, zepi_ur_mem, UR_RESULT_ERROR_INVALID_MEM_OBJECT)
 
 // A buffer that commands of the context can use: its own, or of another context of the platform
 // with one place for its life, since pointers are the same in all of them.

@@ -3,10 +3,7 @@
 #include "ur/info.h"
 #include "ur/memory/mem.h"
 
-static ur_result_t check_sampler(ur_sampler_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_sampler_type, UR_RESULT_ERROR_INVALID_SAMPLER);
-}
+ZEPI_UR_DEFINE_HANDLE(sampler, ur_sampler_handle_t, zepi_sampler, UR_RESULT_ERROR_INVALID_SAMPLER)
 
 // Both interfaces have the same modes, in another order.
 static const ze_sampler_address_mode_t address_modes[] = {
@@ -40,7 +37,7 @@ ur_result_t zepi_urSamplerCreate(ur_context_handle_t hContext, const ur_sampler_
                             NULL, ZEPI_OWNERSHIP_TRANSFER, (struct zepi_sampler **)phSampler));
 }
 
-ZEPI_UR_DEFINE_REFERENCES(Sampler, , ur_sampler_handle_t, check_sampler)
+ZEPI_UR_DEFINE_REFERENCES(Sampler, , ur_sampler_handle_t, zepi_ur_check_sampler)
 
 // Whether the sampler's description is known.
 static bool sampler_is_described(const struct zepi_sampler *sampler)
@@ -75,10 +72,9 @@ static const struct zepi_ur_query sampler_queries[] = {
 ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_t query,
                                   size_t value_size, void *value, size_t *out_size)
 {
-    ur_result_t result = check_sampler(hSampler);
+    ur_result_t result = zepi_ur_check_sampler(hSampler);
     if (result == UR_RESULT_SUCCESS && query >= UR_SAMPLER_INFO_NORMALIZED_COORDS &&
-        query <= UR_SAMPLER_INFO_FILTER_MODE &&
-        !sampler_is_described((struct zepi_sampler *)hSampler))
+        query <= UR_SAMPLER_INFO_FILTER_MODE && !sampler_is_described(zepi_ur_sampler(hSampler)))
         result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                                 "the sampler was made of a native handle, whose description Level "
                                 "Zero does not tell");
@@ -89,8 +85,8 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
 ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,
                                           ur_native_handle_t *phNativeSampler)
 {
-    const struct zepi_sampler *sampler = (const struct zepi_sampler *)hSampler;
-    const ur_result_t result = check_sampler(hSampler);
+    const struct zepi_sampler *sampler = zepi_ur_sampler(hSampler);
+    const ur_result_t result = zepi_ur_check_sampler(hSampler);
     return result ? result : zepi_ur_return_native(sampler->ze, phNativeSampler, "phNativeSampler");
 }
 
@@ -130,8 +126,8 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
 ur_result_t zepi_ur_read_sampler_arg(ur_sampler_handle_t handle, const struct zepi_context *context,
                                      struct zepi_arg *out_arg)
 {
-    const struct zepi_sampler *sampler = (const struct zepi_sampler *)handle;
-    ur_result_t result = check_sampler(handle);
+    const struct zepi_sampler *sampler = zepi_ur_sampler(handle);
+    ur_result_t result = zepi_ur_check_sampler(handle);
     if (result == UR_RESULT_SUCCESS)
         result = zepi_ur_check_same_context(context, sampler->context,
                                             UR_RESULT_ERROR_INVALID_SAMPLER, "the sampler");

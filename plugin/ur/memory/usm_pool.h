@@ -7,14 +7,8 @@
 
 // Pools of USM, which are the core's, and common parts of allocations from them. Any thread.
 
-static inline struct zepi_pool *zepi_ur_usm_pool(ur_usm_pool_handle_t handle)
-{
-    return (struct zepi_pool *)handle;
-}
-static inline ur_result_t zepi_ur_check_usm_pool(ur_usm_pool_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_pool_type, UR_RESULT_ERROR_INVALID_VALUE);
-}
+ZEPI_UR_DEFINE_HANDLE(usm_pool, ur_usm_pool_handle_t, zepi_pool, UR_RESULT_ERROR_INVALID_VALUE)
+
 // A pool of the context, for an allocation; NULL is none.
 ur_result_t zepi_ur_check_usm_pool_of(ur_usm_pool_handle_t handle,
                                       const struct zepi_context *context);

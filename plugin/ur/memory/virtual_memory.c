@@ -4,15 +4,8 @@
 #include "ur/handles.h"
 #include "ur/info.h"
 
-static struct zepi_physical_memory *physical_memory_of(ur_physical_mem_handle_t handle)
-{
-    return (struct zepi_physical_memory *)handle;
-}
-
-static ur_result_t check_physical_memory(ur_physical_mem_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_physical_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
-}
+ZEPI_UR_DEFINE_HANDLE(physical_memory, ur_physical_mem_handle_t, zepi_physical_memory,
+                      UR_RESULT_ERROR_INVALID_VALUE)
 
 // ---- Ranges ----
 
@@ -76,15 +69,16 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result;
     if ((result = zepi_ur_check_context(hContext)) ||
-        (result = check_physical_memory(hPhysicalMem)) ||
+        (result = zepi_ur_check_physical_memory(hPhysicalMem)) ||
         (result = zepi_ur_check_same_context(
-             zepi_ur_context(hContext), physical_memory_of(hPhysicalMem)->context,
+             zepi_ur_context(hContext), zepi_ur_physical_memory(hPhysicalMem)->context,
              UR_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory")) ||
         (result = zepi_ur_check_pointer(pStart, "pStart")) ||
         (result = read_access_flags(flags, &access)))
         return result;
-    return zepi_ur_result(zepi_virtual_memory_map(
-        zepi_ur_context(hContext), pStart, size, physical_memory_of(hPhysicalMem), offset, access));
+    return zepi_ur_result(zepi_virtual_memory_map(zepi_ur_context(hContext), pStart, size,
+                                                  zepi_ur_physical_memory(hPhysicalMem), offset,
+                                                  access));
 }
 
 ur_result_t zepi_urVirtualMemUnmap(ur_context_handle_t hContext, const void *pStart, size_t size)
@@ -163,7 +157,7 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
                                     (struct zepi_physical_memory **)phPhysicalMem));
 }
 
-ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, check_physical_memory)
+ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, zepi_ur_check_physical_memory)
 
 static ur_result_t get_properties(void *memory, const struct zepi_ur_info *info)
 {
@@ -185,7 +179,7 @@ ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
                                       ur_physical_mem_info_t query, size_t value_size, void *value,
                                       size_t *out_size)
 {
-    return zepi_ur_get_info(check_physical_memory(hPhysicalMem), hPhysicalMem,
+    return zepi_ur_get_info(zepi_ur_check_physical_memory(hPhysicalMem), hPhysicalMem,
                             ZEPI_UR_ROWS(physical_memory_queries), query,
                             UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT, value_size, value, out_size);
 }

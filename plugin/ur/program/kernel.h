@@ -8,15 +8,7 @@
 
 // A kernel of the core that keeps its program. Threads may launch and query it at once.
 
-static inline struct zepi_kernel *zepi_ur_kernel(ur_kernel_handle_t handle)
-{
-    return (struct zepi_kernel *)handle;
-}
-
-static inline ur_result_t zepi_ur_check_kernel(ur_kernel_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_kernel_type, UR_RESULT_ERROR_INVALID_KERNEL);
-}
+ZEPI_UR_DEFINE_HANDLE(kernel, ur_kernel_handle_t, zepi_kernel, UR_RESULT_ERROR_INVALID_KERNEL)
 
 // The kernel on some device that it has code for: there is one. Borrowed.
 const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel);

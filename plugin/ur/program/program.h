@@ -27,15 +27,8 @@ struct zepi_ur_program {
 
 extern const struct zepi_type zepi_ur_program_type;
 
-static inline struct zepi_ur_program *zepi_ur_program(ur_program_handle_t handle)
-{
-    return (struct zepi_ur_program *)handle;
-}
-
-static inline ur_result_t zepi_ur_check_program(ur_program_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_ur_program_type, UR_RESULT_ERROR_INVALID_PROGRAM);
-}
+ZEPI_UR_DEFINE_HANDLE(program, ur_program_handle_t, zepi_ur_program,
+                      UR_RESULT_ERROR_INVALID_PROGRAM)
 
 // A program of a context. `wrong` is the code for one of another context.
 static inline ur_result_t zepi_ur_check_program_in(const struct zepi_context *context,
