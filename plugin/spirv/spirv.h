@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The result of a bounds-checked walk over a SPIR-V module: specialization constants, kernels with
-// their arguments, and linkage. Nothing that fails the walk may reach a driver (quirk
+// The result of a bounds-checked parse of a SPIR-V module: specialization constants, kernels with
+// their arguments, and linkage. Nothing that the parser refuses may reach a driver (quirk
 // truncated-modules).
 //
-// The walk depends on nothing but the C library, so that the plugin and the driver in
+// The parser depends on nothing but the C library, so that the plugin and the driver in
 // tools share one source. A filled `struct zepi_spirv` is immutable and may be read by any
-// number of threads. It owns everything it points to and keeps no pointer into the walked bytes.
+// number of threads. It owns everything it points to and keeps no pointer into the bytes.
 
 enum zepi_spirv_scalar_kind {
     ZEPI_SPIRV_BOOL, // one byte, 0 or 1
@@ -87,7 +87,7 @@ enum zepi_spirv_status {
     ZEPI_SPIRV_OUT_OF_MEMORY,
 };
 
-// Walks `size_bytes` at `bytes` (any alignment) and fills *out_spirv, which the caller finishes
+// Parses `size_bytes` at `bytes` (any alignment) and fills *out_spirv, which the caller finishes
 // with zepi_spirv_finish. On failure *out_spirv is zeroed and `message` (of `message_size` bytes,
 // always terminated) names the word of the module, the mistake and the expected value. Refused are:
 // sizes that are no multiple of 4 or below a header, a wrong magic (byte-swapped modules are named

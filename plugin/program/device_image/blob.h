@@ -13,7 +13,7 @@
 #include <string.h>
 
 // The bytes of an image, once in the process however often a host hands them in, with their
-// digest, the result of the SPIR-V walk and the declarations of a plain image of it. Known bytes
+// digest, what the parser of SPIR-V read and the declarations of a plain image of it. Known bytes
 // are recognised by their length, a hash of samples and a comparison with the copy, which costs
 // less than a digest; where other bytes have the same samples, by their digest. Immutable.
 struct zepi_blob {
@@ -30,7 +30,7 @@ struct zepi_blob {
     struct zepi_digest identity;                // of a plain image
 };
 
-// New reference to the blob copy of the bytes. SPIR-V that the walk refuses is
+// New reference to the blob copy of the bytes. SPIR-V that the parser refuses is
 // ZEPI_ERROR_COMPILE_FAILURE, saying where and why.
 zepi_result_t zepi_blob_get(const void *bytes, size_t size_bytes, bool is_spirv,
                             struct zepi_blob **out_blob);

@@ -32,7 +32,7 @@ struct cpu_module {
     ze_device_handle_t device;   // borrowed
     struct zepi_spirv *tables;   // owned, one for each input: kernels and symbols
     uint32_t table_count;
-    bool tables_are_native;      // one block each, not of the SPIR-V walk's making
+    bool tables_are_native;      // one block each, not of the SPIR-V parser's making
     cl_program object_program;   // owned: compiled, for linking; NULL if nothing is to be linked
     pthread_mutex_t mutex;       // guards the members below; nothing is called under it
     struct cpu_program *program; // owned; NULL while symbols are unresolved
