@@ -7,6 +7,7 @@
 #include "program/built_image.h"
 #include "program/join.h"
 #include "program/module_build.h"
+#include "program/module_create.h"
 #include "program/module_link.h"
 #include "program/native_binary.h"
 #include "program/native_handle.h"
@@ -65,7 +66,7 @@ zepi_result_t zepi_api_module_build(zepi_module_t input, const zepi_build_desc_t
                                     zepi_module_t *out_executable)
 {
     const zepi_result_t result = check_input(input, out_executable);
-    return result ? result : zepi_module_build(input, desc, out_executable);
+    return result ? result : zepi_module_build(input, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
 static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
@@ -96,7 +97,9 @@ zepi_result_t zepi_api_module_link(uint32_t object_count, const zepi_module_t *o
                                    const zepi_build_desc_t *desc, zepi_module_t *out_executable)
 {
     const zepi_result_t result = check_linked_objects(object_count, objects, out_executable);
-    return result ? result : zepi_module_link(object_count, objects, desc, out_executable);
+    return result ? result
+                  : zepi_module_link(object_count, objects, desc, ZEPI_VARIABLES_SHARED,
+                                     out_executable);
 }
 
 static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_module_t *modules)
@@ -149,13 +152,6 @@ zepi_result_t zepi_api_module_create_from_native(zepi_context_t context, zepi_de
 
 // ---- Asking ----
 
-static bool count_kernel_name(void *user, const char *name)
-{
-    (void)name;
-    ++*(uint32_t *)user;
-    return true;
-}
-
 // Values that a built module did not use do not count.
 static bool has_native_constants(const struct zepi_module *module)
 {
@@ -196,7 +192,9 @@ zepi_result_t zepi_api_module_get_info(zepi_module_t module, zepi_module_info_t 
                                .spec_constant_count = module->declaration_count,
                                .has_spec_constants = module->declaration_count > 0,
                                .has_native_spec_constants = has_native_constants(module)};
-    zepi_module_for_each_kernel(module, count_kernel_name, &info.kernel_count);
+    struct zepi_kernel_pass pass = {.module = module};
+    while (zepi_module_next_kernel(&pass))
+        info.kernel_count++;
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
@@ -238,21 +236,6 @@ zepi_result_t zepi_api_module_get_device_images(zepi_module_t module, uint32_t c
                              out_count);
 }
 
-struct name_list {
-    uint32_t capacity;
-    uint32_t count;
-    const char **names;
-};
-
-static bool list_kernel_name(void *user, const char *name)
-{
-    struct name_list *list = user;
-    if (list->count < list->capacity)
-        list->names[list->count] = name;
-    list->count++;
-    return true;
-}
-
 zepi_result_t zepi_api_module_get_kernel_names(zepi_module_t module, uint32_t capacity,
                                                const char **out_names, uint32_t *out_count)
 {
@@ -260,9 +243,13 @@ zepi_result_t zepi_api_module_get_kernel_names(zepi_module_t module, uint32_t ca
         zepi_api_check_list(module, &zepi_module_type, capacity, out_names, out_count);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct name_list list = {.capacity = capacity, .names = out_names};
-    zepi_module_for_each_kernel(module, list_kernel_name, &list);
-    *out_count = list.count;
+    struct zepi_kernel_pass pass = {.module = module};
+    uint32_t count = 0;
+    for (const char *name; (name = zepi_module_next_kernel(&pass)); count++) {
+        if (count < capacity)
+            out_names[count] = name;
+    }
+    *out_count = count;
     return ZEPI_SUCCESS;
 }
 

@@ -8,8 +8,8 @@
 #include "launch/kernel_search.h"
 #include "program/built_image.h"
 #include "program/module_build.h"
+#include "program/module_create.h"
 #include "program/module_link.h"
-#include "program/module_load.h"
 
 // Its handles are live ones of the queue's context. *out_module: the one that it names, borrowed.
 static zepi_result_t check_handles(const struct zepi_queue *queue, const zepi_launch_desc_t *desc,
@@ -255,7 +255,7 @@ static zepi_result_t search_input(struct zepi_kernel_search *search)
     if (wanted.entry_count > 0 && !values)
         result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZEPI_SUCCESS)
-        result = zepi_module_build_with(input, values, NULL, &executable);
+        result = zepi_module_build_with(input, values, NULL, ZEPI_VARIABLES_SHARED, &executable);
     // The build has chosen by the defaults, those of the images that may have the kernel.
     wanted.needs_defaults = false;
     if (result == ZEPI_SUCCESS)

@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "device/platform.h"
 #include "launch/kernel_instance.h"
-#include "program/build/build_key.h"
+#include "program/build/device_build.h"
 #include "program/build/handle_caches.h"
 #include "ze/ze.h"
 

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "launch/kernel.h"
+#include "program/build/device_build.h"
 #include "program/build/handle_caches.h"
 #include "program/module.h"
 #include "queue/queue.h"

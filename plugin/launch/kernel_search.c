@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "launch/emulation.h"
 #include "launch/kernel.h"
+#include "program/build/device_build.h"
 #include "program/built_image.h"
 
 // A value for a constant that no image declares has no effect: compilers drop unused constants.
@@ -165,7 +166,7 @@ static zepi_result_t is_native_taken(const struct zepi_kernel_search *search,
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_device_module_get(search->queue->context, search->queue->device_index, image,
-                                    NULL, &options, ZEPI_DEVICE_MODULE_EXECUTABLE, &code);
+                                    NULL, &options, ZEPI_MODULE_EXECUTABLE, &code);
     zepi_build_options_finish(&options);
     *out_is =
         code && zepi_device_module_find_kernel(zepi_device_module_of(code), search->name) != NULL;

@@ -7,11 +7,6 @@
 #include "program/module.h"
 #include "program/native_binary.h"
 
-struct zepi_built_images {
-    uint32_t count;
-    struct zepi_device_image *images[]; // references
-};
-
 uint32_t zepi_module_count_images(const struct zepi_module *module)
 {
     uint32_t count = 0;
@@ -24,32 +19,17 @@ uint32_t zepi_module_count_images(const struct zepi_module *module)
     return count;
 }
 
-void zepi_built_images_destroy(struct zepi_built_images *images)
-{
-    for (uint32_t i = 0; i < images->count; i++)
-        zepi_release(images->images[i]);
-    zepi_free(images);
-}
-
 // ---- Making ----
-
-static bool count_built_kernel(void *user, const char *name)
-{
-    (void)name;
-    ++*(uint32_t *)user;
-    return true;
-}
 
 // Those of linked native code are not known one by one.
 static uint32_t count_built_kernels(const struct zepi_module_part *part,
                                     const struct zepi_device_image *source,
-                                    const struct zepi_build_result *device_module)
+                                    const struct zepi_device_module *code)
 {
     const struct zepi_spirv *spirv = zepi_device_image_spirv(source);
     uint32_t count = spirv ? spirv->kernel_count : 0;
-    if (!spirv && part->image_count == 1)
-        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module), count_built_kernel,
-                                           &count);
+    for (uint32_t i = 0; i < code->unit_count && !spirv && part->image_count == 1; i++)
+        count += code->units[i].kernel_count;
     return count;
 }
 
@@ -70,7 +50,7 @@ static zepi_result_t create_built_image(const struct zepi_module *module, uint32
     image->state = module->state;
     image->declarations = source->declarations;
     image->declaration_count = source->declaration_count;
-    image->kernel_count = count_built_kernels(part, source, device_module);
+    image->kernel_count = count_built_kernels(part, source, zepi_device_module_of(device_module));
     image->source = zepi_retain(source);
     image->values = zepi_spec_values_retain(part->values[index]);
     image->context = zepi_retain(module->context);
@@ -80,22 +60,25 @@ static zepi_result_t create_built_image(const struct zepi_module *module, uint32
 }
 
 static zepi_result_t create_built_images(const struct zepi_module *module,
-                                         struct zepi_built_images **out_images)
+                                         struct zepi_module_images **out_images)
 {
-    const uint32_t room = zepi_module_count_images(module);
-    struct zepi_built_images *images =
-        zepi_allocate(1, sizeof(*images) + room * sizeof(images->images[0]));
+    uint32_t made = 0;
+    struct zepi_device_image **images =
+        zepi_allocate(zepi_module_count_images(module), sizeof(struct zepi_device_image *));
     zepi_result_t result = images ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
         const uint32_t count = zepi_module_any_code(module, i) ? module->parts[i].image_count : 0;
         for (uint32_t at = 0; at < count && result == ZEPI_SUCCESS; at++) {
-            result = create_built_image(module, i, at, &images->images[images->count]);
-            images->count += result == ZEPI_SUCCESS;
+            result = create_built_image(module, i, at, &images[made]);
+            made += result == ZEPI_SUCCESS;
         }
     }
-    if (result != ZEPI_SUCCESS && images)
-        zepi_built_images_destroy(images);
-    *out_images = images;
+    if (result == ZEPI_SUCCESS)
+        result =
+            zepi_module_images_create(module->context, module->state, made, images, out_images);
+    for (uint32_t i = 0; i < made; i++)
+        zepi_release(images[i]);
+    zepi_free(images);
     return result;
 }
 
@@ -107,9 +90,9 @@ zepi_result_t zepi_module_list_images(struct zepi_module *module,
         return ZEPI_SUCCESS;
     }
     // Acquire: they are seen whole.
-    struct zepi_built_images *images = atomic_load_explicit(&module->built, memory_order_acquire);
+    struct zepi_module_images *images = atomic_load_explicit(&module->built, memory_order_acquire);
     if (!images) {
-        struct zepi_built_images *made;
+        struct zepi_module_images *made;
         const zepi_result_t result = create_built_images(module, &made);
         if (result != ZEPI_SUCCESS)
             return result;
@@ -117,7 +100,7 @@ zepi_result_t zepi_module_list_images(struct zepi_module *module,
                                                     memory_order_acq_rel, memory_order_acquire))
             images = made;
         else
-            zepi_built_images_destroy(made);
+            zepi_release(made);
     }
     *out_images = images->images;
     return ZEPI_SUCCESS;
@@ -126,7 +109,7 @@ zepi_result_t zepi_module_list_images(struct zepi_module *module,
 const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_module *module,
                                                              uint32_t part_index, uint32_t index)
 {
-    const struct zepi_built_images *images =
+    const struct zepi_module_images *images =
         atomic_load_explicit(&module->built, memory_order_acquire);
     if (!images || !zepi_module_any_code(module, part_index))
         return NULL;
@@ -142,23 +125,16 @@ static zepi_result_t get_native_binary(struct zepi_device_image *image,
 {
     struct zepi_blob *native = atomic_load_explicit(&image->native, memory_order_acquire);
     struct zepi_blob *made = NULL;
-    void *bytes = NULL;
-    size_t size_bytes = 0;
     struct zepi_error before;
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_error_save(&before);
     if (!native)
-        result = zepi_device_module_get_native(zepi_device_module_of(image->build), image->state,
-                                               &bytes, &size_bytes);
-    if (result == ZEPI_ERROR_UNSUPPORTED) {
-        // a driver that returns no native code is no failure.
+        result =
+            zepi_device_module_get_native(zepi_device_module_of(image->build), image->state, &made);
+    // A driver that returns no native code is no failure.
+    if (result == ZEPI_ERROR_UNSUPPORTED)
         zepi_error_restore(&before);
-        result = ZEPI_SUCCESS;
-    }
-    if (result == ZEPI_SUCCESS && size_bytes > 0)
-        result = zepi_blob_get(bytes, size_bytes, false, &made);
-    zepi_free(bytes);
-    if (result != ZEPI_SUCCESS)
+    else if (result != ZEPI_SUCCESS)
         return result;
     if (made && atomic_compare_exchange_strong_explicit(&image->native, &native, made,
                                                         memory_order_acq_rel, memory_order_acquire))

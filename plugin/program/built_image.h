@@ -12,8 +12,6 @@ struct zepi_module;
 // a host holds it or the module. An image that was declared in the module's state is its own built
 // image. Any thread.
 
-struct zepi_built_images; // a module's; opaque
-
 uint32_t zepi_module_count_images(const struct zepi_module *module);
 
 // The module's images, in any state. Borrowed from it.
@@ -24,8 +22,6 @@ zepi_result_t zepi_module_list_images(struct zepi_module *module,
 // host has none.
 const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_module *module,
                                                              uint32_t part_index, uint32_t index);
-
-void zepi_built_images_destroy(struct zepi_built_images *images);
 
 // Of any image. The native code of a built one is queried when it is first needed.
 zepi_result_t zepi_device_image_describe(struct zepi_device_image *image,

@@ -116,58 +116,41 @@ uint64_t zepi_module_hash(const struct zepi_module *module)
 
 // ---- Joining ----
 
-struct kernel_check {
-    const struct zepi_module *other;
-    const char *missing;
-};
+enum listed { KERNELS, SYMBOLS };
 
-struct name_search {
-    const char *name;
-    bool is_found;
-};
-
-static bool kernel_name_matches(void *user, const char *name)
+// Whether the module lists all of them that it has. An empty module has none. The kernels of native
+// images are known once these are loaded, their symbols never are.
+static bool lists_all(const struct zepi_module *module, enum listed listed)
 {
-    struct name_search *search = user;
-    search->is_found = strcmp(name, search->name) == 0;
-    return !search->is_found;
-}
-
-static bool check_kernel_of_join(void *user, const char *name)
-{
-    struct kernel_check *check = user;
-    struct name_search search = {.name = name};
-    zepi_module_for_each_kernel(check->other, kernel_name_matches, &search);
-    if (!search.is_found)
-        check->missing = name;
-    return search.is_found;
-}
-
-// Whether the module lists all kernels that it has. An empty module has none, and the kernels in
-// native images of an input are not known before they are loaded.
-static bool lists_all_kernels(const struct zepi_module *module)
-{
-    for (uint32_t i = 0; i < module->image_count && module->part_count == 0; i++) {
+    const bool is_loaded = listed == KERNELS && module->part_count > 0;
+    for (uint32_t i = 0; i < module->image_count && !is_loaded; i++) {
         if (!zepi_device_image_spirv(module->images[i]))
             return false;
     }
     return module->image_count > 0;
 }
 
+// The first kernel of a module that the other lacks, if that lists all; NULL: none.
+static const char *find_missing_kernel(const struct zepi_module *module,
+                                       const struct zepi_module *other)
+{
+    struct zepi_kernel_pass pass = {.module = module};
+    const char *name = NULL;
+    while (lists_all(other, KERNELS) && (name = zepi_module_next_kernel(&pass)) &&
+           zepi_module_has_kernel(other, name))
+        ;
+    return name;
+}
+
 static zepi_result_t check_kernels_of_join(const struct zepi_module *a, const struct zepi_module *b,
                                            uint32_t index, uint32_t other)
 {
-    struct kernel_check check = {.other = b};
-    if (lists_all_kernels(b))
-        zepi_module_for_each_kernel(a, check_kernel_of_join, &check);
-    if (!check.missing && lists_all_kernels(a)) {
-        check.other = a;
-        zepi_module_for_each_kernel(b, check_kernel_of_join, &check);
-    }
-    return check.missing ? zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                                     "modules %u and %u cannot be joined: only one has kernel '%s'",
-                                     other, index, check.missing)
-                         : ZEPI_SUCCESS;
+    const char *missing = find_missing_kernel(a, b);
+    missing = missing ? missing : find_missing_kernel(b, a);
+    return missing ? zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                               "modules %u and %u cannot be joined: only one has kernel '%s'",
+                               other, index, missing)
+                   : ZEPI_SUCCESS;
 }
 
 static bool module_has_symbol(const struct zepi_module *module,
@@ -184,20 +167,10 @@ static bool module_has_symbol(const struct zepi_module *module,
     return false;
 }
 
-// The symbols of native images are not known here, and an empty module has none.
-static bool lists_all_symbols(const struct zepi_module *module)
-{
-    for (uint32_t i = 0; i < module->image_count; i++) {
-        if (!zepi_device_image_spirv(module->images[i]))
-            return false;
-    }
-    return module->image_count > 0;
-}
-
 static zepi_result_t check_symbols_of_join(const struct zepi_module *a, const struct zepi_module *b,
                                            uint32_t index, uint32_t other)
 {
-    for (uint32_t i = 0; i < a->image_count && lists_all_symbols(b); i++) {
+    for (uint32_t i = 0; i < a->image_count && lists_all(b, SYMBOLS); i++) {
         const struct zepi_spirv *spirv = zepi_device_image_spirv(a->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
             if (!module_has_symbol(b, &spirv->symbols[at]))
@@ -211,10 +184,10 @@ static zepi_result_t check_symbols_of_join(const struct zepi_module *a, const st
 
 // The first module that lists all of its kernels or symbols; module_count: none does.
 static uint32_t find_listing(uint32_t module_count, const zepi_module_t *modules,
-                             bool (*lists_all)(const struct zepi_module *))
+                             enum listed listed)
 {
     uint32_t index = 0;
-    while (index < module_count && !lists_all(modules[index]))
+    while (index < module_count && !lists_all(modules[index], listed))
         index++;
     return index;
 }
@@ -224,8 +197,8 @@ static uint32_t find_listing(uint32_t module_count, const zepi_module_t *modules
 static zepi_result_t check_modules_of_join(uint32_t module_count, const zepi_module_t *modules)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    const uint32_t kernels = find_listing(module_count, modules, lists_all_kernels);
-    const uint32_t symbols = find_listing(module_count, modules, lists_all_symbols);
+    const uint32_t kernels = find_listing(module_count, modules, KERNELS);
+    const uint32_t symbols = find_listing(module_count, modules, SYMBOLS);
     for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
         if (kernels < module_count && i != kernels)
             result = check_kernels_of_join(modules[kernels], modules[i], i, kernels);

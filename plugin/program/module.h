@@ -9,7 +9,6 @@
 #include "program/device_image/device_image.h"
 #include "program/device_image/module_images.h"
 
-struct zepi_built_images;
 struct zepi_context;
 
 // A part of an object or executable: code, for each device, and the images that it was made from.
@@ -40,6 +39,7 @@ struct zepi_module {
     const struct zepi_spec_declaration *declarations; // sorted by id
     struct zepi_unit_entry *unit;                     // reference; NULL: not of a translation unit
     struct zepi_module *unit_next;                    // under the lock of this_module.c
+    void (*unit_forget)(struct zepi_module *module);  // at the end, if there is a unit
     uint32_t image_count;
     uint32_t declaration_count;
     zepi_module_state_t state;
@@ -51,9 +51,9 @@ struct zepi_module {
     _Atomic(struct zepi_spec_values *) values;
     // Objects and executables.
     struct zepi_module_part *parts;
-    char *options;                             // owned; canonical, that an object was compiled with
-    zepi_exports_t exports;                    // owned; each a struct zepi_device_module of its own
-    _Atomic(struct zepi_built_images *) built; // owned; NULL: they were not asked for
+    char *options;          // owned; canonical, that an object was compiled with
+    zepi_exports_t exports; // owned; each a struct zepi_device_module of its own
+    _Atomic(struct zepi_module_images *) built;   // reference; NULL: they were not asked for
     _Atomic(struct zepi_module_kernel *) kernels; // owned; those that launches by name use
     void *storage; // parts and the lists in them: owned, or inline_storage
     alignas(max_align_t) char inline_storage[ZEPI_MODULE_INLINE_BYTES];
@@ -89,24 +89,18 @@ struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module,
 // Whether a part of the module serves a device of the context.
 bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_index);
 
-// Calls `visit` for each kernel name, each once, until it returns false. Names are borrowed from
-// the module.
-void zepi_module_for_each_kernel(const struct zepi_module *module,
-                                 bool (*visit)(void *user, const char *name), void *user);
+// A pass over the names of the kernels, each once.
+struct zepi_kernel_pass {
+    const struct zepi_module *module; // the only member that is not zero at first
+    uint32_t part, image, unit, at;
+};
+// Borrowed from the module; NULL: there are no more.
+const char *zepi_module_next_kernel(struct zepi_kernel_pass *pass);
 
 // Appends ": there are 'a', 'b'" to the thread's last error.
 void zepi_module_append_kernel_names(const struct zepi_module *module);
 
 const char *zepi_module_state_name(zepi_module_state_t state);
-
-zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t state,
-                                 uint32_t image_count, const zepi_device_image_desc_t *images,
-                                 zepi_module_t *out_module);
-
-// An input of one image of SPIR-V of which nothing else is known, as zepi_module_create makes it;
-// bytes and output are there.
-zepi_result_t zepi_module_create_plain(struct zepi_context *context, const void *bytes,
-                                       size_t size_bytes, struct zepi_module **out_module);
 
 bool zepi_module_has_kernel(const struct zepi_module *module, const char *name);
 // Of the first part with a log. Borrowed from the module.

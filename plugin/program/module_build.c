@@ -5,6 +5,7 @@
 #include "core/options.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "program/build/device_build.h"
 #include "program/code_choice.h"
 #include "program/module_link.h"
 
@@ -33,7 +34,7 @@ struct build {
     struct zepi_module *input;
     const struct zepi_spec_values *values;
     const struct zepi_build_options *options;
-    enum zepi_device_module_kind kind;
+    zepi_module_state_t state;  // object or executable
     struct zepi_module *output; // one part an image
 };
 
@@ -102,7 +103,7 @@ static zepi_result_t build_get_device_module(const struct build *build, uint32_t
 {
     return zepi_device_module_get(build->input->context, device_index,
                                   build->input->images[image_index], build->values, build->options,
-                                  build->kind,
+                                  build->state,
                                   &build->output->parts[image_index].device_module[device_index]);
 }
 
@@ -120,18 +121,6 @@ static bool native_has_kernel(const struct native *native, const char *name)
     return zepi_device_module_find_kernel(zepi_device_module_of(native->device_module), name);
 }
 
-struct kernel_search {
-    const struct native *native;
-    bool is_found;
-};
-
-static bool search_kernel(void *user, const char *name)
-{
-    struct kernel_search *search = user;
-    search->is_found = native_has_kernel(search->native, name);
-    return !search->is_found;
-}
-
 // Whether another image has a kernel of the native one. Code that the device does not take is no
 // other code of the kernel.
 static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, bool *out_has)
@@ -140,22 +129,24 @@ static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, 
     const struct build *build = native->build;
     const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
     struct zepi_context *context = build->input->context;
-    struct kernel_search search = {.native = native};
-    struct zepi_build_result *device_module = NULL;
-    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_build_result *result = NULL;
     if (!zepi_device_image_is_for(image, context->devices[native->device_index]))
         return ZEPI_SUCCESS;
-    for (uint32_t i = 0; spirv && i < spirv->kernel_count && !search.is_found; i++)
-        search_kernel(&search, spirv->kernels[i].name);
-    if (!spirv)
-        result = zepi_device_module_get(context, native->device_index, image, build->values,
-                                        build->options, build->kind, &device_module);
-    if (device_module)
-        zepi_device_module_for_each_kernel(zepi_device_module_of(device_module), search_kernel,
-                                           &search);
-    zepi_build_result_release(device_module);
-    *out_has = search.is_found;
-    return result == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : result;
+    for (uint32_t i = 0; spirv && i < spirv->kernel_count && !*out_has; i++)
+        *out_has = native_has_kernel(native, spirv->kernels[i].name);
+    if (spirv)
+        return ZEPI_SUCCESS;
+    const zepi_result_t done = zepi_device_module_get(
+        context, native->device_index, image, build->values, build->options, build->state, &result);
+    if (done != ZEPI_SUCCESS)
+        return done == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : done;
+    const struct zepi_device_module *other = zepi_device_module_of(result);
+    for (uint32_t i = 0; i < other->unit_count; i++) {
+        for (uint32_t at = 0; at < other->units[i].kernel_count && !*out_has; at++)
+            *out_has = native_has_kernel(native, other->units[i].kernel_names[at]);
+    }
+    zepi_build_result_release(result);
+    return ZEPI_SUCCESS;
 }
 
 // Takes the native image's code for the device if it has the values: *is_served then.
@@ -221,7 +212,7 @@ static void *run_task(void *user)
     const struct build *build = task->build;
     const zepi_result_t result = zepi_device_module_look_up(
         build->input->context, task->device_index, build->input->images[task->image_index],
-        build->values, build->options, build->kind, &task->result);
+        build->values, build->options, build->state, &task->result);
     if (result != ZEPI_SUCCESS)
         zepi_error_save(&task->error);
     return NULL;
@@ -349,8 +340,7 @@ static zepi_result_t build_for_devices(struct build *build)
 }
 
 static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec_values *values,
-                                     const zepi_build_desc_t *desc,
-                                     enum zepi_device_module_kind kind,
+                                     const zepi_build_desc_t *desc, zepi_module_state_t state,
                                      enum zepi_variables variables, struct zepi_module **out_module)
 {
     struct zepi_build_options options;
@@ -363,15 +353,12 @@ static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec
     if (result == ZEPI_SUCCESS)
         result = check_required_constants(input, values);
     if (result == ZEPI_SUCCESS)
-        result = zepi_module_make_from(
-            input,
-            kind == ZEPI_DEVICE_MODULE_EXECUTABLE ? ZEPI_MODULE_EXECUTABLE : ZEPI_MODULE_OBJECT,
-            input->image_count, &output);
+        result = zepi_module_make_from(input, state, input->image_count, &output);
     if (result == ZEPI_SUCCESS) {
-        struct build build = {input, values, &options, kind, output};
+        struct build build = {input, values, &options, state, output};
         result = build_for_devices(&build);
     }
-    if (result == ZEPI_SUCCESS && kind == ZEPI_DEVICE_MODULE_OBJECT) {
+    if (result == ZEPI_SUCCESS && state == ZEPI_MODULE_OBJECT) {
         output->options = zepi_duplicate_string(options.text);
         if (!output->options)
             result = zepi_fail_no_memory();
@@ -412,48 +399,38 @@ static bool has_own_imports_on(const struct zepi_module *object, uint32_t device
     return false;
 }
 
-static zepi_result_t compile_and_link(struct zepi_module *input, struct zepi_spec_values *values,
-                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
-                                      struct zepi_module **out_executable)
+// Images that need nothing of each other are built each on its own, in one step.
+static bool can_build_each(const struct zepi_module *input, const struct zepi_module *object)
 {
-    struct zepi_module *object = NULL;
     bool has_imports = false;
-    zepi_result_t result =
-        build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT, variables, &object);
     for (uint32_t i = 0; i < input->context->device_count && object; i++)
         has_imports = has_imports || has_own_imports_on(object, i);
+    return !has_imports;
+}
+
+zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
+                                     const zepi_build_desc_t *desc, enum zepi_variables variables,
+                                     struct zepi_module **out_executable)
+{
+    struct zepi_module *object = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (has_own_imports(input))
+        result = build_to_module(input, values, desc, ZEPI_MODULE_OBJECT, variables, &object);
     if (result == ZEPI_SUCCESS)
-        result = has_imports ? zepi_module_link_objects(1, &object, desc, variables, out_executable)
-                             : build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE,
-                                               variables, out_executable);
+        result = can_build_each(input, object)
+                     ? build_to_module(input, values, desc, ZEPI_MODULE_EXECUTABLE, variables,
+                                       out_executable)
+                     : zepi_module_link_objects(1, &object, desc, variables, out_executable);
     zepi_release(object);
     return result;
 }
 
-// Images that need nothing of each other are built each on its own, in one step.
-static zepi_result_t build_executable(struct zepi_module *input, struct zepi_spec_values *values,
-                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
-                                      struct zepi_module **out_executable)
-{
-    return has_own_imports(input)
-               ? compile_and_link(input, values, desc, variables, out_executable)
-               : build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_EXECUTABLE, variables,
-                                 out_executable);
-}
-
-zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
-                                     const zepi_build_desc_t *desc,
-                                     struct zepi_module **out_executable)
-{
-    return build_executable(input, values, desc, ZEPI_VARIABLES_SHARED, out_executable);
-}
-
-static zepi_result_t build_input(zepi_module_t input, const zepi_build_desc_t *desc,
-                                 enum zepi_variables variables, zepi_module_t *out_executable)
+zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
+                                enum zepi_variables variables, zepi_module_t *out_executable)
 {
     struct zepi_module *output;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
-    const zepi_result_t result = build_executable(input, values, desc, variables, &output);
+    const zepi_result_t result = zepi_module_build_with(input, values, desc, variables, &output);
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;
@@ -462,25 +439,13 @@ static zepi_result_t build_input(zepi_module_t input, const zepi_build_desc_t *d
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
-                                zepi_module_t *out_executable)
-{
-    return build_input(input, desc, ZEPI_VARIABLES_SHARED, out_executable);
-}
-
-zepi_result_t zepi_module_build_private(zepi_module_t input, const zepi_build_desc_t *desc,
-                                        zepi_module_t *out_executable)
-{
-    return build_input(input, desc, ZEPI_VARIABLES_OWN, out_executable);
-}
-
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                   zepi_module_t *out_object)
 {
     struct zepi_module *output;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
-    const zepi_result_t result = build_to_module(input, values, desc, ZEPI_DEVICE_MODULE_OBJECT,
-                                                 ZEPI_VARIABLES_SHARED, &output);
+    const zepi_result_t result =
+        build_to_module(input, values, desc, ZEPI_MODULE_OBJECT, ZEPI_VARIABLES_SHARED, &output);
     zepi_spec_values_release(values);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -6,16 +6,6 @@
 #include "device/device.h"
 #include "program/link/link_build.h"
 
-// An empty module lacks nothing on any device.
-static bool object_serves_device(const struct zepi_module *object, uint32_t device_index)
-{
-    for (uint32_t i = 0; i < object->part_count; i++) {
-        if (object->parts[i].device_module[device_index])
-            return true;
-    }
-    return object->part_count == 0;
-}
-
 // The link sets of the devices that all objects have: one each, in the order of the context.
 struct sets {
     struct zepi_link_set *list; // owned
@@ -84,7 +74,8 @@ static zepi_result_t sets_add_link_set(struct sets *sets, uint32_t object_count,
 {
     struct zepi_link_set *set = &sets->list[sets->count];
     for (uint32_t i = 0; i < object_count; i++) {
-        if (!object_serves_device(objects[i], device_index))
+        // An empty module lacks nothing on any device.
+        if (objects[i]->part_count > 0 && !zepi_module_has_code(objects[i], device_index))
             return ZEPI_SUCCESS;
     }
     zepi_result_t result = link_set_init(set, object_count, objects, device_index);
@@ -234,9 +225,9 @@ zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_
     return result;
 }
 
-static zepi_result_t link_and_publish(uint32_t object_count, const zepi_module_t *objects,
-                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
-                                      zepi_module_t *out_executable)
+zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
+                               const zepi_build_desc_t *desc, enum zepi_variables variables,
+                               zepi_module_t *out_executable)
 {
     struct zepi_module *module = NULL;
     const zepi_result_t result =
@@ -246,16 +237,4 @@ static zepi_result_t link_and_publish(uint32_t object_count, const zepi_module_t
     zepi_object_publish(module);
     *out_executable = module;
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objects,
-                               const zepi_build_desc_t *desc, zepi_module_t *out_executable)
-{
-    return link_and_publish(object_count, objects, desc, ZEPI_VARIABLES_SHARED, out_executable);
-}
-
-zepi_result_t zepi_module_link_private(uint32_t object_count, const zepi_module_t *objects,
-                                       const zepi_build_desc_t *desc, zepi_module_t *out_executable)
-{
-    return link_and_publish(object_count, objects, desc, ZEPI_VARIABLES_OWN, out_executable);
 }

@@ -5,129 +5,115 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/native_symbols.h"
-#include "program/build/ze_module.h"
 #include "program/native/container.h"
 
 struct pieces {
     uint32_t count;
     struct zepi_container_member *members; // owned
-    void **bytes;                          // owned, and each that is not NULL
+    struct zepi_blob **blobs;              // owned list of references; NULL: no code
 };
 
 static void pieces_finish(struct pieces *pieces)
 {
-    for (uint32_t i = 0; pieces->bytes && i < pieces->count; i++)
-        zepi_free(pieces->bytes[i]);
-    zepi_free(pieces->bytes);
+    for (uint32_t i = 0; i < pieces->count; i++)
+        zepi_blob_release(pieces->blobs[i]);
+    zepi_free(pieces->blobs);
     zepi_free(pieces->members);
 }
 
-static zepi_result_t pieces_add_unit(struct pieces *pieces,
-                                     const struct zepi_device_module_unit *unit, uint32_t group)
-{
-    struct zepi_container_member *member = &pieces->members[pieces->count];
-    member->group = group;
-    if (unit->native) {
-        member->bytes = unit->native->bytes;
-        member->size_bytes = unit->native->size_bytes;
-        pieces->count++;
-        return ZEPI_SUCCESS;
-    }
-    const zepi_result_t result =
-        zepi_ze_module_get_native(unit->ze, &pieces->bytes[pieces->count], &member->size_bytes);
-    if (result == ZEPI_SUCCESS) {
-        member->bytes = pieces->bytes[pieces->count];
-        pieces->count++;
-    }
-    return result;
-}
-
-// A link of an object's native code needs its imports and exports.
-static void pieces_keep_symbols(const struct zepi_container_member *member,
-                                const struct zepi_device_module *device_module)
-{
-    if (device_module->unit_count == 1 && device_module->source_count == 1 &&
-        member->size_bytes > 0)
-        zepi_native_symbols_keep(member->bytes, member->size_bytes,
-                                 &device_module->sources[0]->spirv);
-}
-
-static zepi_result_t pieces_init(struct pieces *pieces, uint32_t room)
-{
-    *pieces = (struct pieces){.members = zepi_allocate(room, sizeof(pieces->members[0])),
-                              .bytes = zepi_allocate(room, sizeof(pieces->bytes[0]))};
-    return pieces->members && pieces->bytes ? ZEPI_SUCCESS : zepi_fail_no_memory();
-}
-
 // Units that were not linked with each other have different groups.
-static zepi_result_t pieces_add_device_module(struct pieces *pieces,
-                                              const struct zepi_device_module *device_module,
-                                              zepi_module_state_t state)
+static zepi_result_t pieces_add(struct pieces *pieces,
+                                const struct zepi_device_module *device_module,
+                                zepi_module_state_t state)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     const uint32_t first_group =
         pieces->count > 0 ? pieces->members[pieces->count - 1].group + 1 : 0;
-    for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++)
-        result = pieces_add_unit(pieces, &device_module->units[i],
-                                 first_group + device_module->units[i].group);
-    if (result == ZEPI_SUCCESS && state == ZEPI_MODULE_OBJECT)
-        pieces_keep_symbols(&pieces->members[pieces->count - device_module->unit_count],
-                            device_module);
-    return result;
-}
-
-static zepi_result_t pieces_gather(struct pieces *pieces, const struct zepi_module *module,
-                                   uint32_t device_index)
-{
-    uint32_t room = 0;
-    for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_build_result *device_module =
-            module->parts[i].device_module[device_index];
-        room += device_module ? zepi_device_module_of(device_module)->unit_count : 0;
-    }
-    zepi_result_t result = pieces_init(pieces, room);
-    for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
-        const struct zepi_build_result *device_module =
-            module->parts[i].device_module[device_index];
-        if (device_module)
-            result = pieces_add_device_module(pieces, zepi_device_module_of(device_module),
-                                              module->state);
+    for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_blob *native = NULL;
+        result = zepi_device_module_unit_native(&device_module->units[i], &native);
+        pieces->blobs[pieces->count] = native;
+        pieces->members[pieces->count++] = (struct zepi_container_member){
+            native ? native->bytes : NULL, native ? native->size_bytes : 0,
+            first_group + device_module->units[i].group};
+        // A link of an object's native code needs its imports and exports.
+        if (native && state == ZEPI_MODULE_OBJECT && device_module->unit_count == 1 &&
+            device_module->source_count == 1)
+            zepi_native_symbols_keep(native->digest, &device_module->sources[0]->spirv);
     }
     return result;
 }
 
-static zepi_result_t pieces_check(const struct pieces *pieces, const struct zepi_device *device)
+static zepi_result_t pieces_check(const struct pieces *pieces)
 {
-    if (pieces->count == 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no code for device '%s'",
-                         device->properties.name);
     if (pieces->count > ZEPI_CONTAINER_MAX)
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                          "the module has %u pieces of native code, a "
                          "container has room for %u",
                          pieces->count, ZEPI_CONTAINER_MAX);
     for (uint32_t i = 0; i < pieces->count && pieces->count > 1; i++) {
-        if (pieces->members[i].size_bytes == 0)
+        if (!pieces->blobs[i])
             return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                              "the driver returns no native code for a piece of the module");
     }
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t pieces_write_out(const struct pieces *pieces, size_t *inout_size_bytes,
-                                      void *out_bytes)
+// A reference to the code of the only piece, or to a container of all.
+static zepi_result_t pieces_pack(const struct pieces *pieces, struct zepi_blob **out_native)
 {
-    const size_t size_bytes = pieces->count == 1
-                                  ? pieces->members[0].size_bytes
-                                  : zepi_container_size(pieces->count, pieces->members);
+    if (pieces->count == 1) {
+        *out_native = pieces->blobs[0] ? zepi_blob_retain(pieces->blobs[0]) : NULL;
+        return ZEPI_SUCCESS;
+    }
+    const size_t size_bytes = zepi_container_size(pieces->count, pieces->members);
+    void *bytes = zepi_allocate(size_bytes, 1);
+    if (!bytes)
+        return zepi_fail_no_memory();
+    zepi_container_pack(pieces->count, pieces->members, bytes);
+    const zepi_result_t result = zepi_blob_get(bytes, size_bytes, false, out_native);
+    zepi_free(bytes);
+    return result;
+}
+
+// Of the device modules that there are: one or more.
+static zepi_result_t get_native(uint32_t count, const struct zepi_device_module *const *modules,
+                                zepi_module_state_t state, struct zepi_blob **out_native)
+{
+    struct pieces pieces = {0};
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < count; i++)
+        room += modules[i]->unit_count;
+    pieces.members = zepi_allocate(room, sizeof(pieces.members[0]));
+    pieces.blobs = zepi_allocate(room, sizeof(struct zepi_blob *));
+    zepi_result_t result = pieces.members && pieces.blobs ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = pieces_add(&pieces, modules[i], state);
+    if (result == ZEPI_SUCCESS)
+        result = pieces_check(&pieces);
+    if (result == ZEPI_SUCCESS)
+        result = pieces_pack(&pieces, out_native);
+    pieces_finish(&pieces);
+    return result;
+}
+
+zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
+                                            zepi_module_state_t state,
+                                            struct zepi_blob **out_native)
+{
+    return get_native(1, &device_module, state, out_native);
+}
+
+static zepi_result_t copy_native(const struct zepi_blob *native, size_t *inout_size_bytes,
+                                 void *out_bytes)
+{
+    const size_t size_bytes = native ? native->size_bytes : 0;
     if (out_bytes && *inout_size_bytes < size_bytes)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the native code has %zu bytes, there is room for %zu", size_bytes,
                          *inout_size_bytes);
-    if (out_bytes && pieces->count > 1)
-        zepi_container_pack(pieces->count, pieces->members, out_bytes);
-    else if (out_bytes && size_bytes > 0)
-        memcpy(out_bytes, pieces->members[0].bytes, size_bytes);
+    if (out_bytes && native)
+        memcpy(out_bytes, native->bytes, size_bytes);
     *inout_size_bytes = size_bytes;
     return ZEPI_SUCCESS;
 }
@@ -135,40 +121,22 @@ static zepi_result_t pieces_write_out(const struct pieces *pieces, size_t *inout
 zepi_result_t zepi_module_get_native_binary(const struct zepi_module *module, uint32_t device_index,
                                             size_t *inout_size_bytes, void *out_bytes)
 {
-    struct pieces pieces;
-    zepi_result_t result = pieces_gather(&pieces, module, device_index);
+    struct zepi_blob *native = NULL;
+    uint32_t count = 0;
+    const struct zepi_device_module **modules = zepi_allocate(module->part_count, sizeof(*modules));
+    if (!modules)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        if (module->parts[i].device_module[device_index])
+            modules[count++] = zepi_device_module_of(module->parts[i].device_module[device_index]);
+    }
+    zepi_result_t result =
+        count > 0 ? get_native(count, modules, module->state, &native)
+                  : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no code for device '%s'",
+                              module->context->devices[device_index]->properties.name);
     if (result == ZEPI_SUCCESS)
-        result = pieces_check(&pieces, module->context->devices[device_index]);
-    if (result == ZEPI_SUCCESS)
-        result = pieces_write_out(&pieces, inout_size_bytes, out_bytes);
-    pieces_finish(&pieces);
+        result = copy_native(native, inout_size_bytes, out_bytes);
+    zepi_blob_release(native);
+    zepi_free(modules);
     return result;
-}
-
-zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
-                                            zepi_module_state_t state, void **out_bytes,
-                                            size_t *out_size_bytes)
-{
-    struct pieces pieces;
-    void *bytes = NULL;
-    size_t size_bytes = 0;
-    zepi_result_t result = pieces_init(&pieces, device_module->unit_count);
-    if (result == ZEPI_SUCCESS)
-        result = pieces_add_device_module(&pieces, device_module, state);
-    if (result == ZEPI_SUCCESS)
-        result = pieces_check(&pieces, device_module->device);
-    if (result == ZEPI_SUCCESS)
-        result = pieces_write_out(&pieces, &size_bytes, NULL);
-    if (result == ZEPI_SUCCESS) {
-        bytes = zepi_allocate(size_bytes, 1);
-        result = bytes ? pieces_write_out(&pieces, &size_bytes, bytes) : zepi_fail_no_memory();
-    }
-    pieces_finish(&pieces);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(bytes);
-        return result;
-    }
-    *out_bytes = bytes;
-    *out_size_bytes = size_bytes;
-    return ZEPI_SUCCESS;
 }

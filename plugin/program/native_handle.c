@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "program/build/device_build.h"
 #include "program/build/native_image.h"
 #include "program/build/ze_module.h"
 #include "program/module.h"
@@ -45,6 +46,12 @@ static zepi_result_t check_exported_code(const struct zepi_device_module *device
     return ZEPI_SUCCESS;
 }
 
+static enum zepi_build_status take_imported_code(void *user, struct zepi_build_output *output)
+{
+    struct zepi_text no_log = {0};
+    return zepi_device_module_end_build(output, ZEPI_SUCCESS, user, 0, &no_log);
+}
+
 static zepi_result_t make_imported_code(struct zepi_context *context, struct zepi_device *device,
                                         ze_module_handle_t ze, zepi_module_state_t state,
                                         struct zepi_build_result **out_result)
@@ -57,7 +64,9 @@ static zepi_result_t make_imported_code(struct zepi_context *context, struct zep
     device_module->is_private = true;
     result = check_exported_code(device_module, state);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_wrap(device_module, out_result);
+        result = zepi_build_uncached(
+            &(struct zepi_build_request){.build = take_imported_code, .user = device_module},
+            out_result);
     if (result != ZEPI_SUCCESS)
         zepi_device_module_destroy(device_module);
     return result;
@@ -109,18 +118,6 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
 
 // ---- Out ----
 
-static void destroy_exported_module(void *user, uint32_t index, void *item)
-{
-    (void)user;
-    (void)index;
-    zepi_device_module_destroy(item);
-}
-
-void zepi_module_destroy_exports(struct zepi_module *module)
-{
-    zepi_exports_finish(&module->exports, destroy_exported_module, NULL);
-}
-
 // The only code that the module has for the device.
 static zepi_result_t choose_device_module(const struct zepi_module *module, uint32_t device_index,
                                           const struct zepi_device_module **out_device_module)
@@ -165,45 +162,38 @@ static zepi_result_t choose_module_unit(const struct zepi_device_module *device_
 
 static zepi_result_t load_exported_unit(struct zepi_fresh_module *fresh,
                                         const struct zepi_device_module *device_module,
-                                        const struct zepi_device_module_unit *unit)
+                                        const struct zepi_device_module_unit *unit,
+                                        struct zepi_text *log)
 {
-    struct zepi_text log = {0};
-    void *bytes = NULL;
-    size_t size_bytes = 0;
-    zepi_result_t result =
-        unit->native ? ZEPI_SUCCESS : zepi_ze_module_get_native(unit->ze, &bytes, &size_bytes);
-    if (result == ZEPI_SUCCESS && !unit->native && size_bytes == 0)
+    struct zepi_blob *native = NULL;
+    zepi_result_t result = zepi_device_module_unit_native(unit, &native);
+    if (result == ZEPI_SUCCESS && !native)
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code, which a "
                                                    "ze_module of its own is made from");
     if (result == ZEPI_SUCCESS)
         result = zepi_fresh_module_load(fresh, device_module->context, device_module->device,
-                                        unit->native ? unit->native->bytes : bytes,
-                                        unit->native ? unit->native->size_bytes : size_bytes, &log);
-    zepi_free(bytes);
-    zepi_text_finish(&log);
+                                        native, log);
+    fresh->group = unit->group;
+    zepi_blob_release(native);
     return result;
 }
 
 // The code is loaded once more, for the caller alone.
 static zepi_result_t copy_exported_code(const struct zepi_device_module *device_module,
-                                        enum zepi_fresh_use use,
+                                        zepi_module_state_t state,
                                         struct zepi_device_module **out_device_module)
 {
     struct zepi_text log = {0};
-    zepi_result_t result = ZEPI_SUCCESS;
-    struct zepi_fresh_module *fresh = zepi_allocate(device_module->unit_count, sizeof(*fresh));
-    if (!fresh)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++) {
-        fresh[i].group = device_module->units[i].group;
-        result = load_exported_unit(&fresh[i], device_module, &device_module->units[i]);
-    }
+    const uint32_t count = device_module->unit_count;
+    struct zepi_fresh_module *fresh = zepi_allocate(count, sizeof(*fresh));
+    zepi_result_t result = fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = load_exported_unit(&fresh[i], device_module, &device_module->units[i], &log);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_create_fresh(device_module->context, device_module->device,
-                                                 device_module->unit_count, fresh, use, 0, NULL,
-                                                 &log, out_device_module);
-    zepi_fresh_modules_finish(device_module->unit_count, fresh);
-    zepi_free(fresh);
+        result =
+            zepi_device_module_create_fresh(device_module->context, device_module->device, count,
+                                            fresh, state, 0, NULL, &log, out_device_module);
+    zepi_fresh_modules_finish(count, fresh);
     zepi_text_finish(&log);
     return result;
 }
@@ -225,9 +215,7 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
         *out_device_module = shared;
         return ZEPI_SUCCESS;
     }
-    result = copy_exported_code(
-        shared, module->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_FRESH_LINKED : ZEPI_FRESH_UNLINKED,
-        &made);
+    result = copy_exported_code(shared, module->state, &made);
     if (result != ZEPI_SUCCESS)
         return result;
     *out_device_module =

@@ -15,7 +15,4 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
 zepi_result_t zepi_module_get_native(struct zepi_module *module, uint32_t device_index,
                                      void **out_native_handle);
 
-// Destroys the handles that the host asked for, once no command can use them: the module goes.
-void zepi_module_destroy_exports(struct zepi_module *module);
-
 #endif

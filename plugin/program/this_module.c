@@ -5,8 +5,8 @@
 #include "core/mutex.h"
 #include "core/unload.h"
 #include "device/context.h"
-#include "program/module.h"
-#include "program/module_load.h"
+#include "program/device_image/device_image_create.h"
+#include "program/module_create.h"
 
 // The values that were set on a unit's input in a context, while that module is not held. Gone with
 // the unit or the context.
@@ -144,25 +144,20 @@ static zepi_result_t create_unit(zepi_unit_t token, uint32_t image_count,
                                  const zepi_device_image_desc_t *descs,
                                  struct zepi_unit_entry **out_unit)
 {
-    // Every description in the list has the size that the first one states.
-    const size_t stride = image_count > 0 ? descs[0].size : 0;
     struct zepi_unit_entry *unit =
         zepi_allocate(1, sizeof(*unit) + image_count * sizeof(unit->images[0]));
     if (!unit)
         return zepi_fail_no_memory();
     unit->token = token;
+    unit->image_count = image_count;
     atomic_init(&unit->references, 1);
-    for (uint32_t i = 0; i < image_count; i++) {
-        const zepi_result_t result = zepi_device_image_create(
-            (const zepi_device_image_desc_t *)((const char *)descs + i * stride), &unit->images[i]);
-        if (result != ZEPI_SUCCESS) {
-            zepi_error_prepend("image %u: ", i);
-            zepi_unit_release(unit);
-            return result;
-        }
-        unit->counts[unit->images[i]->state]++;
-        unit->image_count++;
+    const zepi_result_t result = zepi_device_images_create(image_count, descs, unit->images);
+    if (result != ZEPI_SUCCESS) {
+        zepi_unit_release(unit);
+        return result;
     }
+    for (uint32_t i = 0; i < image_count; i++)
+        unit->counts[unit->images[i]->state]++;
     *out_unit = unit;
     return ZEPI_SUCCESS;
 }
@@ -235,7 +230,8 @@ static bool is_module_of(const struct zepi_module *module, const struct zepi_con
     return module->context == context && module->state == state;
 }
 
-void zepi_unit_forget(struct zepi_module *module)
+// The module is destroyed.
+static void unit_forget(struct zepi_module *module)
 {
     struct zepi_unit_entry *unit = module->unit;
     bool has_successor = false;
@@ -331,6 +327,7 @@ static struct zepi_module *unit_enter_locked(struct zepi_unit_entry *unit, struc
                               memory_order_relaxed);
     }
     made->unit = unit;
+    made->unit_forget = unit_forget;
     made->unit_next = unit->modules;
     unit->modules = made;
     return NULL;

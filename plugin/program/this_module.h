@@ -37,9 +37,6 @@ static inline uint64_t zepi_unit_version(void)
 }
 void zepi_unit_note_change(void);
 
-// The module is destroyed: its unit forgets it. Only for modules with a unit.
-void zepi_unit_forget(struct zepi_module *module);
-
 // A new reference to a registered unit. A token that is not in use is an error.
 zepi_result_t zepi_unit_acquire(zepi_unit_t token, struct zepi_unit_entry **out_unit);
 void zepi_unit_release(struct zepi_unit_entry *unit); // NULL is fine

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "core/stats.h"
 #include "program/build/binary_cache.h"
-#include "program/build/device_module.h"
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
@@ -42,7 +41,7 @@ static enum zepi_build_status binary_build(void *user, struct zepi_build_output 
     zepi_free(bytes);
     if (result != ZEPI_SUCCESS)
         destroy_made(request);
-    return zepi_device_module_end_build(output, result, &log);
+    return zepi_build_output_end(output, result, &log);
 }
 
 // The ze_module for a successful result.
@@ -71,37 +70,33 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
 {
     const struct zepi_build_request build = {.build = binary_build, .user = request};
     struct zepi_build_result *native = NULL;
-    size_t log_size;
-    switch (zepi_build_cache_find_or_build(codes, key, &build, &native)) {
-    case ZEPI_LOOKUP_SUCCEEDED:
-        break;
-    case ZEPI_LOOKUP_FAILED: {
-        const char *text = zepi_build_log(native, &log_size);
-        zepi_text_append(log, text, log_size);
-        const zepi_result_t result = zepi_build_fail(native);
-        zepi_build_result_release(native);
-        return result;
-    }
-    default:
-        return zepi_fail_no_memory();
-    }
     struct zepi_text load_log = {0};
-    const zepi_result_t result = binary_load(request, native, &load_log, out_module);
+    size_t log_size;
+    const enum zepi_build_lookup lookup =
+        zepi_build_cache_find_or_build(codes, key, &build, &native);
+    if (lookup != ZEPI_LOOKUP_SUCCEEDED && lookup != ZEPI_LOOKUP_FAILED)
+        return zepi_fail_no_memory();
     const char *text = zepi_build_log(native, &log_size);
     zepi_text_append(log, text, log_size);
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
+        *out_size_bytes = ((struct zepi_binary *)zepi_build_result_payload(native))->size_bytes;
+        result = binary_load(request, native, &load_log, out_module);
+    } else {
+        result = zepi_build_fail(native);
+    }
     // The log is the maker's, the same from every level; the messages of loading matter if it
     // fails.
     if (result != ZEPI_SUCCESS && load_log.bytes)
         zepi_text_append(log, load_log.bytes, load_log.size_bytes);
-    *out_size_bytes = ((struct zepi_binary *)zepi_build_result_payload(native))->size_bytes;
     zepi_text_finish(&load_log);
     zepi_build_result_release(native);
     return result;
 }
 
-zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,
-                              struct zepi_text *log, ze_module_handle_t *out_module,
-                              uint64_t *out_size_bytes)
+static zepi_result_t binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,
+                                struct zepi_text *log, ze_module_handle_t *out_module,
+                                uint64_t *out_size_bytes)
 {
     struct request request = {.source = source};
     struct zepi_build_cache *codes = zepi_binary_cache();
@@ -115,5 +110,26 @@ zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const str
         result = binary_look_up(&request, codes, key, out_module, out_size_bytes, log);
     }
     destroy_made(&request);
+    return result;
+}
+
+zepi_result_t zepi_binary_build(const struct zepi_binary_source *source, struct zepi_key *key,
+                                uint32_t spirv_count, struct zepi_blob *const *spirv,
+                                struct zepi_text *log,
+                                struct zepi_device_module **out_device_module,
+                                uint64_t *out_size_bytes)
+{
+    ze_module_handle_t module;
+    zepi_key_add_device(key, source->device);
+    zepi_result_t result = zepi_key_seal(key)
+                               ? binary_get(source, key, log, &module, out_size_bytes)
+                               : zepi_fail_no_memory();
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result =
+        zepi_device_module_create(source->context, source->device, 1, &module,
+                                  ZEPI_OWNERSHIP_TRANSFER, spirv_count, spirv, out_device_module);
+    if (result != ZEPI_SUCCESS)
+        zepi_ze.zeModuleDestroy(module);
     return result;
 }

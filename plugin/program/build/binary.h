@@ -3,10 +3,7 @@
 #define ZEPI_PROGRAM_BUILD_BINARY_H
 
 #include "cache/key.h"
-#include "program/build/text.h"
-
-struct zepi_context;
-struct zepi_device;
+#include "program/build/device_module.h"
 
 // Makes the ze_module from source: compiles, or links SPIR-V. Appends the driver's messages to
 // `log` in any case.
@@ -15,16 +12,19 @@ typedef zepi_result_t zepi_binary_make_fn(void *user, struct zepi_text *log,
 
 struct zepi_binary_source {
     struct zepi_context *context;
-    const struct zepi_device *device;
+    struct zepi_device *device;
     zepi_binary_make_fn *make;
     void *user; // borrowed for the call
 };
 
-// A ze_module, owned, for the sealed key: loaded from the binary cache or the
-// disk, else made from the source, once in the process. Appends the maker's log, the same from
-// every level. *out_size_bytes is that of the native code, 0 if the driver returns none.
-zepi_result_t zepi_binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,
-                              struct zepi_text *log, ze_module_handle_t *out_module,
-                              uint64_t *out_size_bytes);
+// Code of one ze_module, made of these SPIR-V modules: from the binary cache or the disk, else made
+// from the source, once in the process. `key` has the inputs beside the device; it is sealed here,
+// and the caller finishes it. Appends the maker's log, the same from every level. *out_size_bytes
+// is that of the native code, 0 if the driver returns none. *out_device_module is owned.
+zepi_result_t zepi_binary_build(const struct zepi_binary_source *source, struct zepi_key *key,
+                                uint32_t spirv_count, struct zepi_blob *const *spirv,
+                                struct zepi_text *log,
+                                struct zepi_device_module **out_device_module,
+                                uint64_t *out_size_bytes);
 
 #endif

@@ -9,7 +9,7 @@
 #include "core/unload.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "program/build/build_key.h"
+#include "program/native/key_tags.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

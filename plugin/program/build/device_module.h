@@ -4,7 +4,6 @@
 
 #include "cache/build_cache.h"
 
-#include "program/build/build_options.h"
 #include "program/build/text.h"
 #include "program/device_image/device_image.h"
 #include "program/native/key_tags.h"
@@ -16,7 +15,7 @@ struct zepi_device;
 // A ze_module and the kernels in it.
 struct zepi_device_module_unit {
     ze_module_handle_t ze;
-    const char **kernel_names; // owned block, sorted; NULL if the driver returns none
+    const char **kernel_names; // owned block, sorted
     uint32_t kernel_count;
     // Reference: the native code before it was linked, of which the module can be made again. NULL:
     // the driver returns such code itself.
@@ -50,54 +49,6 @@ zepi_device_module_of(const struct zepi_build_result *result)
     return zepi_build_result_payload(result);
 }
 
-// The code of an image on the context's device number `device_index`, from the cache or built, or
-// (executables with variables that are to be the module's own) built for the caller alone. Values
-// that the image does not declare do not matter. *out_result is a new reference to a result
-// that succeeded; a failure is noted, and its log is the thread's last build log.
-zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
-                                     struct zepi_device_image *image,
-                                     const struct zepi_spec_values *values,
-                                     const struct zepi_build_options *options,
-                                     enum zepi_device_module_kind kind,
-                                     struct zepi_build_result **out_result);
-
-// The two halves of that. The first gives a new reference to a result, failed or not, and notes
-// nothing. The second notes failure and log for the caller's thread, and consumes a result that did
-// not succeed.
-zepi_result_t zepi_device_module_look_up(struct zepi_context *context, uint32_t device_index,
-                                         struct zepi_device_image *image,
-                                         const struct zepi_spec_values *values,
-                                         const struct zepi_build_options *options,
-                                         enum zepi_device_module_kind kind,
-                                         struct zepi_build_result **out_result);
-zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
-                                          struct zepi_device *device,
-                                          struct zepi_build_result *result,
-                                          struct zepi_build_result **out_result);
-
-// Finds or builds any key of the context's cache of modules: the result's payload is a struct
-// zepi_device_module on that device. Hands out the log in any case.
-zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
-                                               const struct zepi_key *key,
-                                               const struct zepi_build_request *build,
-                                               const struct zepi_build_options *options,
-                                               struct zepi_build_result **out_result);
-
-// Builds without a cache, and hands out the log in any case.
-zepi_result_t zepi_device_module_build_private(struct zepi_context *context, uint32_t device_index,
-                                               const struct zepi_build_request *build,
-                                               const struct zepi_build_options *options,
-                                               struct zepi_build_result **out_result);
-
-// A result that no cache has, failed or not. A failure is that there was no memory for it.
-zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
-                                  struct zepi_build_result **out_result);
-
-// Ends a build callback: puts log and, for a failure, code and sentence into the output. Finishes
-// the log.
-enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *output,
-                                                    zepi_result_t result, struct zepi_text *log);
-
 // Code around ze_modules, which it consumes on success. `sources` are the SPIR-V that it was made
 // from; an entry may be NULL. *out_code is owned, to be destroyed by zepi_device_module_destroy.
 zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zepi_device *device,
@@ -106,14 +57,12 @@ zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zep
                                         struct zepi_blob *const *sources,
                                         struct zepi_device_module **out_device_module);
 void zepi_device_module_destroy(void *device_module);
-// The cost of keeping the code: the driver's share, about as large as its native code, and the
-// bytes that it was made from.
-uint64_t zepi_device_module_cost_bytes(const struct zepi_device_module *device_module,
-                                       uint64_t native_size_bytes);
-
-// A result that is in no cache, with the code as its payload, which it consumes on success.
-zepi_result_t zepi_device_module_wrap(struct zepi_device_module *device_module,
-                                      struct zepi_build_result **out_result);
+// Ends a build callback: the device module, or the failure, goes into the output. Finishes the log.
+enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *output,
+                                                    zepi_result_t result,
+                                                    struct zepi_device_module *device_module,
+                                                    uint64_t native_size_bytes,
+                                                    struct zepi_text *log);
 
 // The kernel's name as the code has it, borrowed from it; NULL: it has no such kernel.
 const char *zepi_device_module_kernel_name(const struct zepi_device_module *device_module,
@@ -127,8 +76,8 @@ const struct zepi_spirv_kernel *
 zepi_device_module_describe_kernel(const struct zepi_device_module *device_module,
                                    const char *name);
 
-// Calls `visit` with each kernel's name, borrowed from the code, until it returns false.
-void zepi_device_module_for_each_kernel(const struct zepi_device_module *device_module,
-                                        bool (*visit)(void *user, const char *name), void *user);
+// The native code of a unit before it was linked, as a reference; NULL: the driver returns none.
+zepi_result_t zepi_device_module_unit_native(const struct zepi_device_module_unit *unit,
+                                             struct zepi_blob **out_native);
 
 #endif

@@ -14,26 +14,24 @@ static bool is_elf(const void *bytes, size_t size_bytes)
 }
 
 zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zepi_context *context,
-                                     const struct zepi_device *device, const void *bytes,
-                                     size_t size_bytes, struct zepi_text *log)
+                                     const struct zepi_device *device, struct zepi_blob *native,
+                                     struct zepi_text *log)
 {
-    if (device->platform->quirks.is_on_cpu && is_elf(bytes, size_bytes))
+    if (device->platform->quirks.is_on_cpu && is_elf(native->bytes, native->size_bytes))
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "the image is code for a GPU, the device executes on the CPU");
-    const zepi_result_t result = zepi_blob_get(bytes, size_bytes, false, &fresh->native);
-    return result == ZEPI_SUCCESS
-               ? zepi_ze_module_load(context, device, bytes, size_bytes, log, &fresh->ze)
-               : result;
+    fresh->native = zepi_blob_retain(native);
+    return zepi_ze_module_load(context, device, native->bytes, native->size_bytes, log, &fresh->ze);
 }
 
 void zepi_fresh_modules_finish(uint32_t count, struct zepi_fresh_module *fresh)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && fresh; i++) {
         if (fresh[i].ze)
             zepi_ze.zeModuleDestroy(fresh[i].ze);
         zepi_blob_release(fresh[i].native);
-        fresh[i] = (struct zepi_fresh_module){0};
     }
+    zepi_free(fresh);
 }
 
 // A module that is alone and complete needs no link, and drivers do not expect one.
@@ -65,7 +63,7 @@ static zepi_result_t link_groups(uint32_t count, const struct zepi_fresh_module 
 zepi_result_t zepi_device_module_create_fresh(struct zepi_context *context,
                                               struct zepi_device *device, uint32_t count,
                                               struct zepi_fresh_module *fresh,
-                                              enum zepi_fresh_use use, uint32_t source_count,
+                                              zepi_module_state_t state, uint32_t source_count,
                                               struct zepi_blob *const *sources,
                                               struct zepi_text *log,
                                               struct zepi_device_module **out_device_module)
@@ -77,7 +75,7 @@ zepi_result_t zepi_device_module_create_fresh(struct zepi_context *context,
     for (uint32_t i = 0; i < count; i++)
         modules[i] = fresh[i].ze;
     zepi_result_t result =
-        use == ZEPI_FRESH_LINKED ? link_groups(count, fresh, modules, log) : ZEPI_SUCCESS;
+        state == ZEPI_MODULE_EXECUTABLE ? link_groups(count, fresh, modules, log) : ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS)
         result = zepi_device_module_create(context, device, count, modules, ZEPI_OWNERSHIP_TRANSFER,
                                            source_count, sources, &device_module);
@@ -93,64 +91,48 @@ zepi_result_t zepi_device_module_create_fresh(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t load_members(struct zepi_context *context, struct zepi_device *device,
-                                  uint32_t count, const struct zepi_container_member *members,
-                                  struct zepi_fresh_module *fresh,
-                                  enum zepi_device_module_kind kind, struct zepi_text *log,
-                                  struct zepi_device_module **out_device_module)
+static zepi_result_t load_member(struct zepi_fresh_module *fresh, struct zepi_context *context,
+                                 const struct zepi_device *device,
+                                 const struct zepi_container_member *member, struct zepi_text *log)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        fresh[i].group = members[i].group;
-        result = zepi_fresh_module_load(&fresh[i], context, device, members[i].bytes,
-                                        members[i].size_bytes, log);
-    }
-    if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_create_fresh(
-            context, device, count, fresh,
-            kind == ZEPI_DEVICE_MODULE_EXECUTABLE ? ZEPI_FRESH_LINKED : ZEPI_FRESH_UNLINKED, 0,
-            NULL, log, out_device_module);
-    zepi_fresh_modules_finish(count, fresh);
+    struct zepi_blob *native;
+    zepi_result_t result = zepi_blob_get(member->bytes, member->size_bytes, false, &native);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    fresh->group = member->group;
+    result = zepi_fresh_module_load(fresh, context, device, native, log);
+    zepi_blob_release(native);
     return result;
 }
 
-static zepi_result_t load_container(struct zepi_context *context, struct zepi_device *device,
-                                    struct zepi_blob *image, enum zepi_device_module_kind kind,
-                                    struct zepi_text *log,
-                                    struct zepi_device_module **out_device_module)
+zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_device *device,
+                                     struct zepi_blob *image, zepi_module_state_t state,
+                                     struct zepi_text *log,
+                                     struct zepi_device_module **out_device_module)
 {
     const char *reason;
-    const uint32_t count = zepi_container_check(image->bytes, image->size_bytes, &reason);
+    const bool is_container = zepi_container_is(image->bytes, image->size_bytes);
+    const uint32_t count =
+        is_container ? zepi_container_check(image->bytes, image->size_bytes, &reason) : 1;
     if (count == 0)
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "the image is a container of native code, but %s", reason);
     struct zepi_container_member *members = zepi_allocate(count, sizeof(*members));
     struct zepi_fresh_module *fresh = zepi_allocate(count, sizeof(*fresh));
     zepi_result_t result = members && fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS) {
+    if (result == ZEPI_SUCCESS && is_container)
         zepi_container_unpack(image->bytes, members);
-        result = load_members(context, device, count, members, fresh, kind, log, out_device_module);
-        if (result == ZEPI_SUCCESS)
-            (*out_device_module)->container = zepi_blob_retain(image);
-    }
-    zepi_free(members);
-    zepi_free(fresh);
-    return result;
-}
-
-zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_device *device,
-                                     struct zepi_blob *image, enum zepi_device_module_kind kind,
-                                     struct zepi_text *log,
-                                     struct zepi_device_module **out_device_module)
-{
-    if (zepi_container_is(image->bytes, image->size_bytes))
-        return load_container(context, device, image, kind, log, out_device_module);
-    struct zepi_fresh_module fresh = {0};
-    zepi_result_t result =
-        zepi_fresh_module_load(&fresh, context, device, image->bytes, image->size_bytes, log);
+    else if (result == ZEPI_SUCCESS)
+        members[0] = (struct zepi_container_member){image->bytes, image->size_bytes, 0};
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = load_member(&fresh[i], context, device, &members[i], log);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_create_fresh(context, device, 1, &fresh, ZEPI_FRESH_UNLINKED, 0,
-                                                 NULL, log, out_device_module);
-    zepi_fresh_modules_finish(1, &fresh);
+        result = zepi_device_module_create_fresh(context, device, count, fresh,
+                                                 is_container ? state : ZEPI_MODULE_OBJECT, 0, NULL,
+                                                 log, out_device_module);
+    if (result == ZEPI_SUCCESS && is_container)
+        (*out_device_module)->container = zepi_blob_retain(image);
+    zepi_fresh_modules_finish(count, fresh);
+    zepi_free(members);
     return result;
 }

@@ -110,11 +110,10 @@ static struct zepi_build_result *symbol_table_find_or_make(struct zepi_digest di
     return result;
 }
 
-void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv)
+void zepi_native_symbols_keep(struct zepi_digest native, const struct zepi_spirv *spirv)
 {
     struct request request = {.spirv = spirv};
-    zepi_build_result_release(
-        symbol_table_find_or_make(zepi_digest_of(bytes, size_bytes), &request));
+    zepi_build_result_release(symbol_table_find_or_make(native, &request));
 }
 
 struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_module *device_module,
@@ -131,16 +130,10 @@ struct addition {
     uint32_t object;
 };
 
-static bool add_spirv_symbol(void *user, const struct zepi_spirv_symbol *symbol)
+static bool add_linked(void *user, const struct zepi_spirv_symbol *symbol)
 {
     const struct addition *addition = user;
-    return zepi_symbols_add(
-        addition->symbols, &(struct zepi_symbol){.name = symbol->name,
-                                                 .kind = symbol->is_function ? ZEPI_SYMBOL_FUNCTION
-                                                                             : ZEPI_SYMBOL_VARIABLE,
-                                                 .linkage = symbol->linkage,
-                                                 .member = addition->member,
-                                                 .object = addition->object});
+    return zepi_symbols_add_linked(addition->symbols, symbol, addition->member, addition->object);
 }
 
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
@@ -148,5 +141,5 @@ bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_bui
 {
     const struct zepi_binary *binary = zepi_build_result_payload(table);
     struct addition addition = {symbols, member, object};
-    return zepi_symbol_table_walk(binary->bytes, binary->size_bytes, add_spirv_symbol, &addition);
+    return zepi_symbol_table_walk(binary->bytes, binary->size_bytes, add_linked, &addition);
 }

@@ -12,7 +12,7 @@
 // under the digest of the native code, when that is handed to the host. Any thread.
 
 // Keeps the table of an object's native code. A failure is not kept.
-void zepi_native_symbols_keep(const void *bytes, size_t size_bytes, const struct zepi_spirv *spirv);
+void zepi_native_symbols_keep(struct zepi_digest native, const struct zepi_spirv *spirv);
 
 // The table of a unit of native code, as it was kept or as the driver tells: a reference, whose
 // payload zepi_native_symbols_add reads. NULL: unknown.

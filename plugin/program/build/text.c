@@ -83,6 +83,16 @@ enum zepi_build_status zepi_build_status_of(zepi_result_t result)
     }
 }
 
+enum zepi_build_status zepi_build_output_end(struct zepi_build_output *output, zepi_result_t result,
+                                             struct zepi_text *log)
+{
+    output->code = (int32_t)result;
+    zepi_build_output_set_texts(output, result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL),
+                                log->bytes, log->size_bytes);
+    zepi_text_finish(log);
+    return zepi_build_status_of(result);
+}
+
 zepi_result_t zepi_build_hold(void)
 {
     return zepi_process_hold() ? ZEPI_SUCCESS

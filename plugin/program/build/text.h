@@ -30,6 +30,11 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 // Makes a failed result's code and sentence the thread's last error, and returns the code.
 zepi_result_t zepi_build_fail(const struct zepi_build_result *result);
 
+// Ends a build callback: puts log and, for a failure, code and sentence into the output. Finishes
+// the log.
+enum zepi_build_status zepi_build_output_end(struct zepi_build_output *output, zepi_result_t result,
+                                             struct zepi_text *log);
+
 // The status of a build callback for a failure with this code.
 enum zepi_build_status zepi_build_status_of(zepi_result_t result);
 

@@ -27,7 +27,6 @@ struct zepi_blob {
     // Zeroed if the bytes are native.
     struct zepi_spirv spirv;
     struct zepi_spec_declaration *declarations; // owned; of its constants, sorted by id
-    struct zepi_digest identity;                // of a plain image
 };
 
 // New reference to the blob copy of the bytes. SPIR-V that the parser refuses is

@@ -21,7 +21,6 @@ struct zepi_device_image {
     const struct zepi_spec_declaration *declarations;
     uint32_t declaration_count;
     bool has_required;                              // one of them must be set before a build
-    bool is_plain;                                  // SPIR-V of which nothing else is known
     struct zepi_spec_declaration *own_declarations; // owned; NULL if it is plain
     bool has_own_defaults;                          // some differ from the literals of the SPIR-V
     struct zepi_device_image_layout *layouts;       // owned
@@ -59,17 +58,6 @@ struct zepi_device_image_emulated {
 };
 
 extern const struct zepi_type zepi_device_image_type;
-
-// Checks and copies a description. `desc` comes from outside.
-zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *desc,
-                                       struct zepi_device_image **out_image);
-
-// Whether a description, perhaps an older caller's, is of SPIR-V of which it says nothing else;
-// then there is nothing in it to check but the bytes.
-bool zepi_device_image_is_plain(const zepi_device_image_desc_t *desc);
-// The image of such code, whose reference it consumes.
-zepi_result_t zepi_device_image_create_plain(struct zepi_blob *blob,
-                                             struct zepi_device_image **out_image);
 
 // An image without bytes, for a ze_module that was handed in.
 zepi_result_t zepi_device_image_create_imported(zepi_module_state_t state,
@@ -113,6 +101,12 @@ static inline bool zepi_device_image_is_for(const struct zepi_device_image *imag
 bool zepi_device_image_has_equal_values(const struct zepi_device_image *image,
                                         const struct zepi_spec_values *a,
                                         const struct zepi_spec_values *b);
+
+// Goes through the constants of SPIR-V whose value in force is not the literal of the SPIR-V: the
+// value of the first one from *inout_index on, whose index is there then. NULL: there is none.
+const uint8_t *zepi_device_image_next_changed(const struct zepi_device_image *image,
+                                              const struct zepi_spec_values *values,
+                                              uint32_t *inout_index);
 
 // Whether a constant of a native image reaches its kernels through memory.
 bool zepi_device_image_is_emulated(const struct zepi_device_image *image, uint32_t id);

@@ -1,44 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "program/device_image/device_image.h"
+#include "program/device_image/device_image_create.h"
 
-#include "cache/build_result.h"
+#include "cache/key.h"
 #include "core/alloc.h"
 #include "core/list.h"
 #include "device/device.h"
-#include "program/device_image/device_image_build.h"
 
-static void device_image_destroy(void *object)
-{
-    struct zepi_device_image *image = object;
-    if (image->is_plain) {
-        zepi_blob_release(image->blob);
-        return;
-    }
-    if (image->source) {
-        zepi_blob_release(atomic_load_explicit(&image->native, memory_order_acquire));
-        zepi_spec_values_release(image->values);
-        zepi_release(image->source);
-        // Code may be used as long as its context lives.
-        zepi_build_result_release(image->build);
-        zepi_release(image->context);
-        return;
-    }
-    for (uint32_t i = 0; i < image->layout_count; i++) {
-        zepi_free(image->layouts[i].name);
-        zepi_free(image->layouts[i].default_bytes);
-        zepi_free(image->layouts[i].elements);
-    }
-    for (uint32_t i = 0; i < image->emulated_kernel_count; i++)
-        zepi_free(image->emulated_kernels[i]);
-    zepi_free(image->emulated_kernels);
-    zepi_free(image->emulated);
-    zepi_free(image->layouts);
-    zepi_free(image->own_declarations);
-    zepi_free(image->devices);
-    zepi_blob_release(image->blob);
-}
-
-ZEPI_DEFINE_TYPE(device_image, device_image_destroy);
+#include <stdlib.h>
 
 static zepi_result_t check_device_image_desc(const zepi_device_image_desc_t *desc)
 {
@@ -84,6 +52,295 @@ static zepi_result_t device_image_copy_devices(struct zepi_device_image *image,
     return ZEPI_SUCCESS;
 }
 
+// ---- Constants ----
+
+static int compare_declarations(const void *left, const void *right)
+{
+    const uint32_t a = ((const struct zepi_spec_declaration *)left)->id;
+    const uint32_t b = ((const struct zepi_spec_declaration *)right)->id;
+    return a < b ? -1 : a > b;
+}
+
+// An integer type of that size: a baked value does not say more.
+static zepi_scalar_type_t unsigned_of(size_t size_bytes)
+{
+    return size_bytes == 1   ? ZEPI_SCALAR_UINT8
+           : size_bytes == 2 ? ZEPI_SCALAR_UINT16
+           : size_bytes == 4 ? ZEPI_SCALAR_UINT32
+                             : ZEPI_SCALAR_UINT64;
+}
+
+static zepi_result_t declare_emulated(struct zepi_device_image *image,
+                                      const zepi_device_image_desc_t *desc)
+{
+    uint32_t offset = 0;
+    for (uint32_t i = 0; i < desc->emulated_constant_count; i++) {
+        const zepi_emulated_constant_t *constant = &desc->emulated_constants[i];
+        const uint32_t size = (uint32_t)zepi_scalar_size(constant->type);
+        if (size == 0)
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                             "emulated constant %u has no known type (%d)", constant->id,
+                             (int)constant->type);
+        struct zepi_spec_declaration *declaration =
+            &image->own_declarations[image->declaration_count++];
+        *declaration = (struct zepi_spec_declaration){
+            .id = constant->id, .type = constant->type, .size_bytes = (uint8_t)size};
+        if (constant->default_value)
+            memcpy(declaration->default_value, constant->default_value, size);
+        offset = (offset + size - 1) / size * size;
+        image->emulated[i] = (struct zepi_device_image_emulated){constant->id, offset, size};
+        offset += size;
+        image->emulated_count++;
+    }
+    image->emulation_size_bytes = offset;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t declare_baked(struct zepi_device_image *image,
+                                   const zepi_device_image_desc_t *desc)
+{
+    for (uint32_t i = 0; i < desc->baked_value_count; i++) {
+        const zepi_spec_value_t *value = &desc->baked_values[i];
+        const size_t size = value->size_bytes;
+        if (!value->value || (size != 1 && size != 2 && size != 4 && size != 8))
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                             "the baked value of constant %u has %zu bytes, expected 1, 2, 4 or 8, "
+                             "not NULL",
+                             value->id, size);
+        struct zepi_spec_declaration *declaration =
+            &image->own_declarations[image->declaration_count++];
+        *declaration = (struct zepi_spec_declaration){.id = value->id,
+                                                      .type = unsigned_of(size),
+                                                      .size_bytes = (uint8_t)size,
+                                                      .has_baked_value = true};
+        memcpy(declaration->default_value, value->value, size);
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t copy_kernels(struct zepi_device_image *image,
+                                  const zepi_device_image_desc_t *desc)
+{
+    for (uint32_t i = 0; i < desc->emulated_kernel_count; i++) {
+        if (!desc->emulated_kernels[i])
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "name %u of the emulated kernels is NULL",
+                             i);
+        image->emulated_kernels[i] = zepi_duplicate_string(desc->emulated_kernels[i]);
+        if (!image->emulated_kernels[i])
+            return zepi_fail_no_memory();
+        image->emulated_kernel_count++;
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t mark_required(struct zepi_device_image *image,
+                                   const zepi_device_image_desc_t *desc)
+{
+    for (uint32_t i = 0; i < desc->required_id_count; i++) {
+        for (uint32_t at = 0; at < image->declaration_count; at++) {
+            // An id that the compiler dropped needs no value.
+            if (image->declarations[at].id == desc->required_ids[i])
+                image->own_declarations[at].is_required = image->has_required = true;
+        }
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t build_constants(struct zepi_device_image *image,
+                                     const zepi_device_image_desc_t *desc)
+{
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
+    const size_t room = spirv ? spirv->constant_count
+                              : (size_t)desc->baked_value_count + desc->emulated_constant_count;
+    image->own_declarations = zepi_allocate(room, sizeof(image->own_declarations[0]));
+    image->declarations = image->own_declarations;
+    image->emulated = zepi_allocate(desc->emulated_constant_count, sizeof(image->emulated[0]));
+    image->emulated_kernels = zepi_allocate(desc->emulated_kernel_count, sizeof(char *));
+    if (!image->own_declarations || !image->emulated || !image->emulated_kernels)
+        return zepi_fail_no_memory();
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (spirv) {
+        zepi_spec_declare_spirv(spirv, image->own_declarations);
+        image->declaration_count = spirv->constant_count;
+        return mark_required(image, desc);
+    }
+    result = declare_emulated(image, desc);
+    if (result == ZEPI_SUCCESS)
+        result = declare_baked(image, desc);
+    if (result == ZEPI_SUCCESS)
+        result = copy_kernels(image, desc);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    qsort(image->own_declarations, image->declaration_count, sizeof(image->own_declarations[0]),
+          compare_declarations);
+    for (uint32_t i = 1; i < image->declaration_count; i++) {
+        if (image->declarations[i].id == image->declarations[i - 1].id)
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                             "the image description has specialization constant %u twice",
+                             image->declarations[i].id);
+    }
+    return mark_required(image, desc);
+}
+
+// ---- Layouts ----
+
+static int compare_elements(const void *left, const void *right)
+{
+    const size_t a = ((const zepi_spec_element_t *)left)->offset_bytes;
+    const size_t b = ((const zepi_spec_element_t *)right)->offset_bytes;
+    return a < b ? -1 : a > b;
+}
+
+static zepi_result_t check_elements(const zepi_spec_layout_t *layout,
+                                    const zepi_spec_element_t *elements)
+{
+    for (uint32_t i = 0; i < layout->element_count; i++) {
+        const zepi_spec_element_t *element = &elements[i];
+        if (element->size_bytes > layout->size_bytes ||
+            element->offset_bytes > layout->size_bytes - element->size_bytes)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "composite '%s': element %u lies at %zu to %zu, outside its %zu bytes",
+                             layout->name, element->id, element->offset_bytes,
+                             element->offset_bytes + element->size_bytes, layout->size_bytes);
+        if (i > 0 &&
+            elements[i - 1].offset_bytes + elements[i - 1].size_bytes > element->offset_bytes)
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "composite '%s': elements %u and %u overlap",
+                             layout->name, elements[i - 1].id, element->id);
+    }
+    return ZEPI_SUCCESS;
+}
+
+// Keeps the elements that are declared, and completes the default bytes with their defaults.
+static zepi_result_t keep_declared(struct zepi_device_image *image,
+                                   struct zepi_device_image_layout *layout,
+                                   const zepi_spec_layout_t *from)
+{
+    for (uint32_t i = 0; i < from->element_count; i++) {
+        const zepi_spec_element_t element = layout->elements[i];
+        struct zepi_spec_declaration *declaration =
+            (struct zepi_spec_declaration *)zepi_device_image_find_constant(image, element.id);
+        if (!declaration)
+            continue;
+        if (declaration->size_bytes != element.size_bytes)
+            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                             "composite '%s': element %u has %zu bytes, the image's constant %u",
+                             layout->name, element.id, element.size_bytes,
+                             (unsigned)declaration->size_bytes);
+        // The description's default counts, else the image's own; a value that code was made with
+        // stays.
+        if (from->default_bytes && !declaration->has_baked_value)
+            memcpy(declaration->default_value, layout->default_bytes + element.offset_bytes,
+                   element.size_bytes);
+        else
+            memcpy(layout->default_bytes + element.offset_bytes, declaration->default_value,
+                   element.size_bytes);
+        layout->elements[layout->element_count++] = element;
+    }
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t build_layout(struct zepi_device_image *image, const zepi_spec_layout_t *from)
+{
+    if (!from->name || (from->element_count > 0 && !from->elements))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "a composite's name or list of elements is NULL");
+    if (from->size_bytes == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "composite '%s' has a size of 0", from->name);
+    if (zepi_device_image_find_layout(image, from->name))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the image description has composite '%s' twice",
+                         from->name);
+    struct zepi_device_image_layout *layout = &image->layouts[image->layout_count];
+    image->layout_count++;
+    layout->size_bytes = from->size_bytes;
+    layout->name = zepi_duplicate_string(from->name);
+    layout->default_bytes = from->default_bytes
+                                ? zepi_duplicate(from->default_bytes, from->size_bytes)
+                                : zepi_allocate(from->size_bytes, 1);
+    layout->elements =
+        zepi_duplicate(from->elements, from->element_count * sizeof(layout->elements[0]));
+    if (!layout->name || !layout->default_bytes || !layout->elements)
+        return zepi_fail_no_memory();
+    qsort(layout->elements, from->element_count, sizeof(layout->elements[0]), compare_elements);
+    const zepi_result_t result = check_elements(from, layout->elements);
+    return result == ZEPI_SUCCESS ? keep_declared(image, layout, from) : result;
+}
+
+static zepi_result_t build_layouts(struct zepi_device_image *image,
+                                   const zepi_device_image_desc_t *desc)
+{
+    image->layouts = zepi_allocate(desc->layout_count, sizeof(image->layouts[0]));
+    if (!image->layouts)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < desc->layout_count; i++) {
+        const zepi_result_t result = build_layout(image, &desc->layouts[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    return ZEPI_SUCCESS;
+}
+
+// ---- Identity ----
+
+enum identity_tag {
+    TAG_CODE = 1,
+    TAG_FORMAT,
+    TAG_STATE,
+    TAG_DECLARATION,
+    TAG_FLAGS,
+    TAG_LAYOUT,
+    TAG_ELEMENT,
+    TAG_DEVICE,
+    TAG_KERNEL,
+};
+
+static void add_layouts(struct zepi_key *key, const struct zepi_device_image *image)
+{
+    for (uint32_t i = 0; i < image->layout_count; i++) {
+        const struct zepi_device_image_layout *layout = &image->layouts[i];
+        zepi_key_add_string(key, TAG_LAYOUT, layout->name);
+        zepi_key_add_bytes(key, TAG_LAYOUT, layout->default_bytes, layout->size_bytes);
+        for (uint32_t at = 0; at < layout->element_count; at++) {
+            zepi_key_add_u32(key, TAG_ELEMENT, layout->elements[at].id);
+            zepi_key_add_u64(key, TAG_ELEMENT, layout->elements[at].offset_bytes);
+        }
+    }
+}
+
+static zepi_result_t build_identity(struct zepi_device_image *image)
+{
+    struct zepi_key key;
+    zepi_key_init(&key, 1);
+    zepi_key_add_digest(&key, TAG_CODE, image->blob->digest);
+    zepi_key_add_u32(&key, TAG_FORMAT, image->format);
+    zepi_key_add_u32(&key, TAG_STATE, image->state);
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
+    for (uint32_t i = 0; i < image->declaration_count; i++) {
+        const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        if (spirv && memcmp(declaration->default_value, spirv->constants[i].default_value,
+                            sizeof(declaration->default_value)) != 0)
+            image->has_own_defaults = true;
+        zepi_key_add_numbered(&key, TAG_DECLARATION, declaration->id, declaration->default_value,
+                              declaration->size_bytes);
+        zepi_key_add_u32(&key, TAG_FLAGS,
+                         (uint32_t)declaration->type << 8 | declaration->is_required |
+                             declaration->has_baked_value << 1);
+    }
+    for (uint32_t i = 0; i < image->emulated_count; i++)
+        zepi_key_add_u32(&key, TAG_ELEMENT, image->emulated[i].id);
+    add_layouts(&key, image);
+    for (uint32_t i = 0; i < image->device_count; i++)
+        zepi_key_add_u64(&key, TAG_DEVICE, (uintptr_t)image->devices[i]);
+    for (uint32_t i = 0; i < image->emulated_kernel_count; i++)
+        zepi_key_add_string(&key, TAG_KERNEL, image->emulated_kernels[i]);
+    const bool is_sealed = zepi_key_seal(&key);
+    if (is_sealed)
+        image->identity = zepi_key_digest(&key);
+    zepi_key_finish(&key);
+    return is_sealed ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
+// ---- Images ----
+
 // Whether the description says nothing but the bytes of SPIR-V.
 static bool is_plain_desc(const zepi_device_image_desc_t *desc)
 {
@@ -91,36 +348,27 @@ static bool is_plain_desc(const zepi_device_image_desc_t *desc)
            desc->layout_count == 0 && desc->required_id_count == 0;
 }
 
-bool zepi_device_image_is_plain(const zepi_device_image_desc_t *desc)
-{
-    return desc->size == sizeof(*desc) && is_plain_desc(desc) && desc->state == ZEPI_MODULE_INPUT &&
-           desc->bytes && desc->size_bytes > 0 && desc->baked_value_count == 0 &&
-           desc->emulated_constant_count == 0 && desc->emulated_kernel_count == 0;
-}
-
-static void device_image_describe_plain(struct zepi_device_image *image)
-{
-    image->is_plain = true;
-    image->declarations = image->blob->declarations;
-    image->declaration_count = image->blob->spirv.constant_count;
-    image->identity = image->blob->identity;
-}
-
 static zepi_result_t device_image_describe(struct zepi_device_image *image,
                                            const zepi_device_image_desc_t *desc)
 {
+    if (is_plain_desc(desc)) {
+        image->declarations = image->blob->declarations;
+        image->declaration_count = image->blob->spirv.constant_count;
+        image->identity = image->blob->digest;
+        return ZEPI_SUCCESS;
+    }
     zepi_result_t result = device_image_copy_devices(image, desc);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_image_build_constants(image, desc);
+        result = build_constants(image, desc);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_image_build_layouts(image, desc);
+        result = build_layouts(image, desc);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_image_build_identity(image);
+        result = build_identity(image);
     return result;
 }
 
-zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *outside,
-                                       struct zepi_device_image **out_image)
+static zepi_result_t device_image_create(const zepi_device_image_desc_t *outside,
+                                         struct zepi_device_image **out_image)
 {
     zepi_device_image_desc_t copy;
     const zepi_device_image_desc_t *desc = outside;
@@ -141,9 +389,7 @@ zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *outside,
     image->state = desc->state;
     result = zepi_blob_get(desc->bytes, desc->size_bytes, desc->format == ZEPI_DEVICE_IMAGE_SPIRV,
                            &image->blob);
-    if (result == ZEPI_SUCCESS && is_plain_desc(desc))
-        device_image_describe_plain(image);
-    else if (result == ZEPI_SUCCESS)
+    if (result == ZEPI_SUCCESS)
         result = device_image_describe(image, desc);
     if (result != ZEPI_SUCCESS) {
         zepi_release(image);
@@ -153,111 +399,18 @@ zepi_result_t zepi_device_image_create(const zepi_device_image_desc_t *outside,
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_device_image_create_plain(struct zepi_blob *blob,
-                                             struct zepi_device_image **out_image)
+zepi_result_t zepi_device_images_create(uint32_t count, const zepi_device_image_desc_t *descs,
+                                        struct zepi_device_image **images)
 {
-    struct zepi_device_image *image = zepi_object_create(&zepi_device_image_type);
-    if (!image) {
-        zepi_blob_release(blob);
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    image->format = ZEPI_DEVICE_IMAGE_SPIRV;
-    image->state = ZEPI_MODULE_INPUT;
-    image->blob = blob;
-    device_image_describe_plain(image);
-    *out_image = image;
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_device_image_create_imported(zepi_module_state_t state,
-                                                struct zepi_device_image **out_image)
-{
-    struct zepi_device_image *image = zepi_object_create(&zepi_device_image_type);
-    if (!image)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    image->format = ZEPI_DEVICE_IMAGE_NATIVE;
-    image->state = state;
-    // Equal to itself alone.
-    const void *self = image;
-    image->identity = zepi_digest_of(&self, sizeof(self));
-    *out_image = image;
-    return ZEPI_SUCCESS;
-}
-
-const struct zepi_device_image_layout *
-zepi_device_image_find_layout(const struct zepi_device_image *image, const char *name)
-{
-    for (uint32_t i = 0; i < image->layout_count; i++) {
-        if (strcmp(image->layouts[i].name, name) == 0)
-            return &image->layouts[i];
-    }
-    return NULL;
-}
-
-bool zepi_device_image_is_emulated(const struct zepi_device_image *image, uint32_t id)
-{
-    for (uint32_t i = 0; i < image->emulated_count; i++) {
-        if (image->emulated[i].id == id)
-            return true;
-    }
-    return false;
-}
-
-bool zepi_device_image_is_native_support(const struct zepi_device_image *image)
-{
-    return image->format == ZEPI_DEVICE_IMAGE_SPIRV ||
-           (image->source && zepi_device_image_is_native_support(image->source));
-}
-
-bool zepi_device_image_has_equal_values(const struct zepi_device_image *image,
-                                        const struct zepi_spec_values *a,
-                                        const struct zepi_spec_values *b)
-{
-    for (uint32_t i = 0; i < image->declaration_count; i++) {
-        const struct zepi_spec_declaration *declaration = &image->declarations[i];
-        if (memcmp(zepi_spec_effective(declaration, a), zepi_spec_effective(declaration, b),
-                   declaration->size_bytes) != 0)
-            return false;
-    }
-    return true;
-}
-
-static bool is_exported_symbol(const struct zepi_spirv *spirv, const char *name)
-{
-    for (uint32_t i = 0; i < spirv->symbol_count; i++) {
-        if (spirv->symbols[i].linkage != ZEPI_SPIRV_IMPORT &&
-            strcmp(spirv->symbols[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool zepi_device_image_needs(const struct zepi_device_image *image,
-                             const struct zepi_device_image *other)
-{
-    const struct zepi_spirv *own = zepi_device_image_spirv(image);
-    const struct zepi_spirv *others = zepi_device_image_spirv(other);
-    if (image == other || !own || !others)
-        return false;
-    for (uint32_t i = 0; i < own->symbol_count; i++) {
-        if (own->symbols[i].linkage == ZEPI_SPIRV_IMPORT &&
-            is_exported_symbol(others, own->symbols[i].name))
-            return true;
-    }
-    return false;
-}
-
-uint32_t zepi_device_images_add_needed(uint32_t all_count, struct zepi_device_image *const *all,
-                                       uint32_t count, struct zepi_device_image **images)
-{
-    for (uint32_t at = 0; at < count; at++) {
-        for (uint32_t i = 0; i < all_count; i++) {
-            uint32_t listed = 0;
-            while (listed < count && images[listed] != all[i])
-                listed++;
-            if (listed == count && zepi_device_image_needs(images[at], all[i]))
-                images[count++] = all[i];
+    // Every description in the list has the size that the first one states.
+    const size_t stride = count > 0 ? descs[0].size : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const zepi_result_t result = device_image_create(
+            (const zepi_device_image_desc_t *)((const char *)descs + i * stride), &images[i]);
+        if (result != ZEPI_SUCCESS) {
+            zepi_error_prepend("image %u: ", i);
+            return result;
         }
     }
-    return count;
+    return ZEPI_SUCCESS;
 }

@@ -22,19 +22,13 @@ void zepi_spec_values_release(struct zepi_spec_values *values)
     zepi_free(values);
 }
 
-// Position of the first entry whose id is not below.
-static uint32_t spec_entry_lower_bound(const struct zepi_spec_entry *entries, uint32_t count,
-                                       uint32_t id)
-{
-    return zepi_spec_lower_bound(entries, sizeof(*entries), count, id);
-}
-
 const struct zepi_spec_entry *zepi_spec_values_find(const struct zepi_spec_values *values,
                                                     uint32_t id)
 {
     if (!values)
         return NULL;
-    const uint32_t at = spec_entry_lower_bound(values->entries, values->count, id);
+    const uint32_t at =
+        zepi_spec_lower_bound(values->entries, sizeof(values->entries[0]), values->count, id);
     return at < values->count && values->entries[at].id == id ? &values->entries[at] : NULL;
 }
 
@@ -50,7 +44,8 @@ zepi_spec_values_find_composite(const struct zepi_spec_values *values, const cha
 
 static void spec_values_put(struct zepi_spec_values *values, const struct zepi_spec_entry *entry)
 {
-    const uint32_t at = spec_entry_lower_bound(values->entries, values->count, entry->id);
+    const uint32_t at =
+        zepi_spec_lower_bound(values->entries, sizeof(*entry), values->count, entry->id);
     if (at == values->count || values->entries[at].id != entry->id) {
         memmove(&values->entries[at + 1], &values->entries[at],
                 (values->count - at) * sizeof(values->entries[0]));
@@ -185,4 +180,36 @@ const char *zepi_spec_list_ids(const struct zepi_spec_declaration *declarations,
             (size_t)snprintf(text + length, text_size - length, "%s%u (%s)", i == 0 ? "" : ", ",
                              declarations[i].id, zepi_scalar_name(declarations[i].type));
     return text;
+}
+
+static zepi_scalar_type_t element_type_of(const struct zepi_spirv_constant *constant)
+{
+    if (constant->kind == ZEPI_SPIRV_BOOL)
+        return ZEPI_SCALAR_BOOL;
+    if (constant->kind == ZEPI_SPIRV_FLOAT)
+        return constant->size_bytes == 2   ? ZEPI_SCALAR_FLOAT16
+               : constant->size_bytes == 4 ? ZEPI_SCALAR_FLOAT32
+                                           : ZEPI_SCALAR_FLOAT64;
+    static const zepi_scalar_type_t types[9][2] = {
+        [1] = {ZEPI_SCALAR_UINT8, ZEPI_SCALAR_INT8},
+        [2] = {ZEPI_SCALAR_UINT16, ZEPI_SCALAR_INT16},
+        [4] = {ZEPI_SCALAR_UINT32, ZEPI_SCALAR_INT32},
+        [8] = {ZEPI_SCALAR_UINT64, ZEPI_SCALAR_INT64},
+    };
+    return types[constant->size_bytes][constant->is_signed];
+}
+
+void zepi_spec_declare_spirv(const struct zepi_spirv *spirv,
+                             struct zepi_spec_declaration *declarations)
+{
+    for (uint32_t i = 0; i < spirv->constant_count; i++) {
+        struct zepi_spec_declaration *declaration = &declarations[i];
+        *declaration =
+            (struct zepi_spec_declaration){.id = spirv->constants[i].id,
+                                           .type = element_type_of(&spirv->constants[i]),
+                                           .size_bytes = (uint8_t)spirv->constants[i].size_bytes,
+                                           .is_native = true};
+        memcpy(declaration->default_value, spirv->constants[i].default_value,
+               sizeof(declaration->default_value));
+    }
 }

@@ -3,6 +3,7 @@
 #define ZEPI_PROGRAM_DEVICE_IMAGE_SPEC_VALUES_H
 
 #include "core/status.h"
+#include "spirv/spirv.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -110,6 +111,10 @@ const uint8_t *zepi_spec_effective(const struct zepi_spec_declaration *declarati
 zepi_result_t zepi_spec_entry_init(struct zepi_spec_entry *entry,
                                    const struct zepi_spec_declaration *declaration,
                                    size_t size_bytes, const void *value);
+
+// Writes the declarations of the module's constants.
+void zepi_spec_declare_spirv(const struct zepi_spirv *spirv,
+                             struct zepi_spec_declaration *declarations);
 
 // 0 if the type is not known.
 size_t zepi_scalar_size(zepi_scalar_type_t type);

@@ -5,29 +5,25 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "program/build/ze_module.h"
+#include "program/build/device_build.h"
 
 #include <stdlib.h>
 
 // Imported code has no image with bytes: the driver's native code identifies it.
-static zepi_result_t add_imported_symbols(struct zepi_key *key,
-                                          const struct zepi_link_member *member)
+static zepi_result_t add_imported_code(struct zepi_key *key, const struct zepi_link_member *member)
 {
-    void *bytes;
-    size_t size_bytes;
-    const zepi_result_t result = zepi_ze_module_get_native(
-        member->device_module->units[member->unit].ze, &bytes, &size_bytes);
+    struct zepi_blob *native;
+    const zepi_result_t result =
+        zepi_device_module_unit_native(&member->device_module->units[member->unit], &native);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (size_bytes > 0) {
-        zepi_key_add_u32(key, ZEPI_KEY_FORMAT, member->image->format);
-        zepi_key_add_digest(key, ZEPI_KEY_IMAGE, zepi_digest_of(bytes, size_bytes));
-    }
-    zepi_free(bytes);
-    return size_bytes > 0 ? ZEPI_SUCCESS
-                          : zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                                      "the driver returns no native code for an imported object, "
-                                      "which linking needs");
+    if (!native)
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code for an "
+                                                 "imported object, which linking needs");
+    zepi_key_add_u32(key, ZEPI_KEY_FORMAT, member->image->format);
+    zepi_key_add_digest(key, ZEPI_KEY_IMAGE, native->digest);
+    zepi_blob_release(native);
+    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t link_member_identify(struct zepi_link_member *member)
@@ -37,7 +33,7 @@ static zepi_result_t link_member_identify(struct zepi_link_member *member)
     if (member->image->blob)
         zepi_key_add_image(&member->key, member->image, member->values);
     else
-        result = add_imported_symbols(&member->key, member);
+        result = add_imported_code(&member->key, member);
     zepi_key_add_u32(&member->key, ZEPI_KEY_MEMBERS, member->unit);
     if (!member->key.has_failed)
         member->digest = zepi_digest_of(member->key.bytes, member->key.size);
@@ -149,7 +145,7 @@ bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_lin
 void zepi_key_add_link_set(struct zepi_key *key, const struct zepi_link_set *set)
 {
     zepi_key_add_u32(key, ZEPI_KEY_KIND,
-                     ZEPI_DEVICE_MODULE_EXECUTABLE | (uint32_t)set->method << 8);
+                     ZEPI_KEY_KIND_OF(ZEPI_MODULE_EXECUTABLE) | (uint32_t)set->method << 8);
     zepi_key_add_u32(key, ZEPI_KEY_MEMBERS, set->count);
     for (uint32_t i = 0; i < set->count; i++)
         zepi_key_add_bytes(key, ZEPI_KEY_MEMBERS, set->sorted[i]->key.bytes,

@@ -2,7 +2,7 @@
 #ifndef ZEPI_PROGRAM_LINK_LINK_SET_H
 #define ZEPI_PROGRAM_LINK_LINK_SET_H
 
-#include "program/build/build_key.h"
+#include "program/build/build_options.h"
 #include "program/build/device_module.h"
 #include "program/native/symbols.h"
 

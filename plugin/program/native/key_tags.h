@@ -7,7 +7,7 @@
 #define ZEPI_KEY_VERSION 1
 
 enum zepi_key_tag {
-    ZEPI_KEY_KIND = 1,     // enum zepi_device_module_kind, with how it was linked
+    ZEPI_KEY_KIND = 1,     // ZEPI_KEY_KIND_OF the state, with how it was linked
     ZEPI_KEY_FORMAT,       // of the image
     ZEPI_KEY_IMAGE,        // digest of its bytes
     ZEPI_KEY_VALUE,        // number: SpecId; each value that is not the image's own default
@@ -27,11 +27,8 @@ enum zepi_key_tag {
     ZEPI_KEY_LOOKUP,   // of launches by name
 };
 
-// Kinds of builds.
-enum zepi_device_module_kind {
-    ZEPI_DEVICE_MODULE_OBJECT = 1, // unresolved imports allowed
-    ZEPI_DEVICE_MODULE_EXECUTABLE = 2,
-    ZEPI_DEVICE_MODULE_SYMBOLS = 3, // in keys: no code, but the linkage table of native code
-};
+// Kinds of builds: what a module is afterwards, and linkage tables of native code.
+#define ZEPI_KEY_KIND_OF(state) ((uint32_t)(state)-1) // object: 1, executable: 2
+#define ZEPI_KEY_KIND_SYMBOLS 3
 
 #endif

@@ -39,7 +39,7 @@ bool zepi_symbol_table_walk(const void *bytes, size_t size_bytes,
 bool zepi_symbol_table_key(struct zepi_key *key, struct zepi_digest native)
 {
     zepi_key_init(key, ZEPI_KEY_VERSION);
-    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_DEVICE_MODULE_SYMBOLS);
+    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_KEY_KIND_SYMBOLS);
     zepi_key_add_digest(key, ZEPI_KEY_IMAGE, native);
     return zepi_key_seal(key);
 }

@@ -30,27 +30,26 @@ bool zepi_symbols_add(struct zepi_symbols *symbols, const struct zepi_symbol *sy
     return true;
 }
 
-bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spirv *spirv,
-                            uint32_t member, uint32_t object)
+bool zepi_symbols_add_kernel(struct zepi_symbols *symbols, const char *name, uint32_t member,
+                             uint32_t object)
 {
-    bool is_added = true;
-    for (uint32_t i = 0; i < spirv->kernel_count && is_added; i++)
-        is_added = zepi_symbols_add(symbols, &(struct zepi_symbol){.name = spirv->kernels[i].name,
-                                                                   .kind = ZEPI_SYMBOL_KERNEL,
-                                                                   .linkage = ZEPI_SPIRV_EXPORT,
-                                                                   .member = member,
-                                                                   .object = object});
-    for (uint32_t i = 0; i < spirv->symbol_count && is_added; i++) {
-        const struct zepi_spirv_symbol *symbol = &spirv->symbols[i];
-        is_added = zepi_symbols_add(
-            symbols, &(struct zepi_symbol){.name = symbol->name,
-                                           .kind = symbol->is_function ? ZEPI_SYMBOL_FUNCTION
+    return zepi_symbols_add(symbols, &(struct zepi_symbol){.name = name,
+                                                           .kind = ZEPI_SYMBOL_KERNEL,
+                                                           .linkage = ZEPI_SPIRV_EXPORT,
+                                                           .member = member,
+                                                           .object = object});
+}
+
+bool zepi_symbols_add_linked(struct zepi_symbols *symbols, const struct zepi_spirv_symbol *symbol,
+                             uint32_t member, uint32_t object)
+{
+    return zepi_symbols_add(symbols, &(struct zepi_symbol){.name = symbol->name,
+                                                           .kind = symbol->is_function
+                                                                       ? ZEPI_SYMBOL_FUNCTION
                                                                        : ZEPI_SYMBOL_VARIABLE,
-                                           .linkage = symbol->linkage,
-                                           .member = member,
-                                           .object = object});
-    }
-    return is_added;
+                                                           .linkage = symbol->linkage,
+                                                           .member = member,
+                                                           .object = object});
 }
 
 static int compare_symbols(const void *left, const void *right)

@@ -31,11 +31,12 @@ struct zepi_symbols {
 
 void zepi_symbols_finish(struct zepi_symbols *symbols);
 
-// False without memory (noted).
+// False without memory (noted). Names are borrowed.
 bool zepi_symbols_add(struct zepi_symbols *symbols, const struct zepi_symbol *symbol);
-// Adds kernels and symbols of a SPIR-V module, which is borrowed.
-bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spirv *spirv,
-                            uint32_t member, uint32_t object);
+bool zepi_symbols_add_kernel(struct zepi_symbols *symbols, const char *name, uint32_t member,
+                             uint32_t object);
+bool zepi_symbols_add_linked(struct zepi_symbols *symbols, const struct zepi_spirv_symbol *symbol,
+                             uint32_t member, uint32_t object);
 
 // Sorts the table, and fails if two members have a kernel of one name, or export one symbol unless
 // all of them mark it as LinkOnceODR: ZEPI_ERROR_LINK_FAILURE, naming each such symbol and its

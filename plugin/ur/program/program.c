@@ -4,6 +4,7 @@
 
 #include "core/alloc.h"
 #include "program/module_build.h"
+#include "program/module_create.h"
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
 
@@ -104,7 +105,12 @@ ur_result_t zepi_urProgramCreateWithIL(ur_context_handle_t hContext, const void 
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "SPIR-V of 0 bytes"))))
         return result;
     struct zepi_context *context = zepi_ur_context(hContext);
-    const zepi_result_t created = zepi_module_create_plain(context, pIL, length, &input);
+    const zepi_device_image_desc_t image = {.size = sizeof(image),
+                                            .format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                            .state = ZEPI_MODULE_INPUT,
+                                            .bytes = pIL,
+                                            .size_bytes = length};
+    const zepi_result_t created = zepi_module_create(context, ZEPI_MODULE_INPUT, 1, &image, &input);
     result = program_wrap_input(context, created, input, &program);
     if (result != UR_RESULT_SUCCESS)
         return result;
@@ -155,7 +161,8 @@ static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count
     const zepi_build_desc_t desc = {
         .size = sizeof(desc), .devices = (const zepi_device_t *)devices, .device_count = count};
     struct zepi_module *loaded = NULL;
-    const zepi_result_t result = zepi_module_build_private(program->input, &desc, &loaded);
+    const zepi_result_t result =
+        zepi_module_build(program->input, &desc, ZEPI_VARIABLES_OWN, &loaded);
     if (has_native_of_all(loaded))
         program->loaded = loaded;
     else

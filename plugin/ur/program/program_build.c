@@ -139,8 +139,9 @@ static zepi_result_t build_program(struct zepi_ur_program *program, const struct
                                    struct zepi_module **out_built)
 {
     *out_built = program->is_il ? NULL : program_take_loaded(program, build);
-    return *out_built ? ZEPI_SUCCESS
-                      : zepi_module_build_private(program->input, &build->desc, out_built);
+    return *out_built
+               ? ZEPI_SUCCESS
+               : zepi_module_build(program->input, &build->desc, ZEPI_VARIABLES_OWN, out_built);
 }
 
 static ur_result_t program_operate(struct zepi_ur_program *program, enum operation operation,
@@ -286,7 +287,7 @@ static zepi_result_t link_objects(uint32_t count, struct zepi_module **objects,
         *out_module = zepi_retain(objects[0]);
         return ZEPI_SUCCESS;
     }
-    return zepi_module_link_private(count, objects, desc, out_module);
+    return zepi_module_link(count, objects, desc, ZEPI_VARIABLES_OWN, out_module);
 }
 
 static ur_result_t link_programs(struct zepi_context *context, uint32_t count,
@@ -353,7 +354,7 @@ ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t 
     if ((result = zepi_ur_check_context(hContext)) ||
         (result = programs_get_objects(zepi_ur_context(hContext), count, phPrograms, &objects)))
         return result;
-    const zepi_result_t done = zepi_module_link_private(count, objects, NULL, &linked);
+    const zepi_result_t done = zepi_module_link(count, objects, NULL, ZEPI_VARIABLES_OWN, &linked);
     release_program_modules(count, objects);
     for (uint32_t i = 0; i < count && done == ZEPI_SUCCESS; i++) {
         struct zepi_ur_program *program = zepi_ur_program(phPrograms[i]);

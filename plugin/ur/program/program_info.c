@@ -6,6 +6,8 @@
 #include "ur/program/program.h"
 #include "ze/ze.h"
 
+#include <stdio.h>
+
 static bool native_is_made_for(const struct zepi_module *input, const struct zepi_device *device)
 {
     for (uint32_t i = 0; i < input->image_count; i++) {
@@ -152,45 +154,28 @@ static ur_result_t get_il(void *object, const struct zepi_ur_info *info)
     return result ? result : zepi_ur_info_return(info, image.bytes, image.size_bytes);
 }
 
-struct name_list {
-    size_t count;
-    size_t length; // with separators and the end
-    char *text;    // NULL: only counted
-};
-
-static bool add_kernel_name(void *user, const char *name)
-{
-    struct name_list *names = user;
-    const size_t length = strlen(name);
-    if (names->text) {
-        memcpy(names->text + names->length, name, length);
-        names->text[names->length + length] = ';';
-    }
-    names->length += length + 1;
-    names->count++;
-    return true;
-}
-
 static ur_result_t kernel_names(const struct zepi_module *module, const struct zepi_ur_info *info)
 {
-    struct name_list names = {0};
+    struct zepi_kernel_pass pass = {.module = module};
+    size_t count = 0;
+    size_t size = 1;
+    const char *name;
     if (!module || module->state != ZEPI_MODULE_EXECUTABLE)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM_EXECUTABLE,
                               "the program was not built: it has no kernels yet");
-    zepi_module_for_each_kernel(module, add_kernel_name, &names);
+    for (; (name = zepi_module_next_kernel(&pass)); count++)
+        size += strlen(name) + 1;
     if (info->query == UR_PROGRAM_INFO_NUM_KERNELS)
-        return zepi_ur_info_return_size(info, names.count);
-    if (names.length == 0)
-        return zepi_ur_info_return_string(info, "");
-    names.text = zepi_allocate(names.length, 1);
-    if (!names.text)
+        return zepi_ur_info_return_size(info, count);
+    char *text = zepi_allocate(size, 1);
+    if (!text)
         return zepi_ur_result(zepi_fail_no_memory());
-    const size_t length = names.length;
-    names.length = 0;
-    zepi_module_for_each_kernel(module, add_kernel_name, &names);
-    names.text[length - 1] = '\0';
-    const ur_result_t result = zepi_ur_info_return_string(info, names.text);
-    zepi_free(names.text);
+    char *end = text;
+    pass = (struct zepi_kernel_pass){.module = module};
+    while ((name = zepi_module_next_kernel(&pass)))
+        end += sprintf(end, "%s%s", end > text ? ";" : "", name);
+    const ur_result_t result = zepi_ur_info_return_string(info, text);
+    zepi_free(text);
     return result;
 }
 

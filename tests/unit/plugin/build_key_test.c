@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "program/build/build_key.h"
+#include "program/build/device_build.h"
 
 #include <criterion/criterion.h>
 

@@ -26,7 +26,7 @@ static void fill(struct zepi_key *key, const struct origin *origin)
 {
     struct zepi_key build;
     zepi_key_init(&build, origin->build_version);
-    zepi_key_add_u32(&build, ZEPI_KEY_KIND, ZEPI_DEVICE_MODULE_EXECUTABLE);
+    zepi_key_add_u32(&build, ZEPI_KEY_KIND, ZEPI_KEY_KIND_OF(3));
     zepi_key_add_u32(&build, ZEPI_KEY_VENDOR, origin->vendor);
     zepi_key_add_u32(&build, ZEPI_KEY_DEVICE, origin->device);
     zepi_key_add_u32(&build, ZEPI_KEY_IP_VERSION, origin->ip_version);
@@ -80,7 +80,7 @@ Test(tool_key_refusal, is_none_for_what_is_no_native_code)
     struct zepi_key ours, other;
     fill(&ours, &own);
     zepi_key_init(&other, ZEPI_KEY_VERSION);
-    zepi_key_add_u32(&other, ZEPI_KEY_KIND, ZEPI_DEVICE_MODULE_SYMBOLS);
+    zepi_key_add_u32(&other, ZEPI_KEY_KIND, ZEPI_KEY_KIND_SYMBOLS);
     cr_assert(key_is_of_code(ours.bytes, ours.size));
     cr_assert_not(key_is_of_code(other.bytes, other.size));
     cr_assert_null(key_refusal(ours.bytes, ours.size, other.bytes, other.size));

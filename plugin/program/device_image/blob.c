@@ -2,7 +2,6 @@
 #include "program/device_image/blob.h"
 
 #include "core/alloc.h"
-#include "program/device_image/device_image_build.h"
 
 #define SAMPLES 4
 
@@ -128,11 +127,13 @@ static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t 
         }
     }
     if (is_spirv) {
-        const zepi_result_t result = zepi_device_image_describe_code(blob);
-        if (result != ZEPI_SUCCESS) {
+        blob->declarations =
+            zepi_allocate(blob->spirv.constant_count, sizeof(blob->declarations[0]));
+        if (!blob->declarations) {
             blob_destroy(blob);
-            return result;
+            return zepi_fail_no_memory();
         }
+        zepi_spec_declare_spirv(&blob->spirv, blob->declarations);
     }
     *out_blob = blob;
     return ZEPI_SUCCESS;

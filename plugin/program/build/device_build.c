@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "program/build/device_build.h"
+
+#include "core/alloc.h"
+#include "core/stats.h"
+#include "core/unload.h"
+#include "device/context.h"
+#include "device/device.h"
+#include "program/build/binary.h"
+#include "program/build/compile.h"
+#include "program/build/handle_caches.h"
+#include "program/build/native_image.h"
+
+// ---- The build of an image ----
+
+// What a lookup in the module cache builds if it misses.
+struct code_request {
+    struct zepi_context *context;
+    struct zepi_device *device;
+    struct zepi_device_image *image;
+    const struct zepi_spec_values *values;
+    const struct zepi_build_options *options;
+    zepi_module_state_t state;
+    char *text; // of the options, for the device; owned while it is built
+};
+
+void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,
+                        const struct zepi_spec_values *values)
+{
+    zepi_key_add_u32(key, ZEPI_KEY_FORMAT, image->format);
+    zepi_key_add_digest(key, ZEPI_KEY_IMAGE, image->blob->digest);
+    // Setting the default is the same build as not setting it.
+    const uint8_t *value;
+    for (uint32_t i = 0; (value = zepi_device_image_next_changed(image, values, &i)); i++)
+        zepi_key_add_numbered(key, ZEPI_KEY_VALUE, image->declarations[i].id, value,
+                              image->declarations[i].size_bytes);
+}
+
+// The inputs that decide a build beside the device.
+static void request_begin_key(struct zepi_key *key, const struct code_request *request)
+{
+    zepi_key_init(key, ZEPI_KEY_VERSION);
+    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_KEY_KIND_OF(request->state));
+    zepi_key_add_image(key, request->image, request->values);
+    zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, request->options->text, request->options->length);
+    if (request->device->has_large_allocations)
+        zepi_key_add_u32(key, ZEPI_KEY_LARGE, true);
+}
+
+static zepi_result_t request_compile(void *user, struct zepi_text *log,
+                                     ze_module_handle_t *out_module)
+{
+    const struct code_request *request = user;
+    const struct zepi_ze_module_input input = {request->image, request->values, request->text};
+    return zepi_compile_spirv(request->context, request->device, 1, &input,
+                              request->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_COMPILE_EXECUTABLE
+                                                                       : ZEPI_COMPILE_OBJECT,
+                              log, out_module);
+}
+
+static zepi_result_t request_make_from_spirv(struct code_request *request, struct zepi_text *log,
+                                             struct zepi_device_module **out_device_module,
+                                             uint64_t *out_size_bytes)
+{
+    const struct zepi_binary_source source = {request->context, request->device, request_compile,
+                                              request};
+    struct zepi_key key;
+    request_begin_key(&key, request);
+    const zepi_result_t result = zepi_binary_build(&source, &key, 1, &request->image->blob, log,
+                                                   out_device_module, out_size_bytes);
+    zepi_key_finish(&key);
+    return result;
+}
+
+// Makes the result of the module cache: its payload is a device module.
+static enum zepi_build_status request_build(void *user, struct zepi_build_output *output)
+{
+    struct code_request *request = user;
+    struct zepi_blob *bytes = request->image->blob;
+    struct zepi_text log = {0};
+    struct zepi_device_module *device_module = NULL;
+    uint64_t size_bytes = bytes->size_bytes;
+    zepi_result_t result = ZEPI_SUCCESS;
+    request->text = zepi_build_options_for(request->options, request->device);
+    if (!request->text)
+        result = zepi_fail_no_memory();
+    else if (request->image->format == ZEPI_DEVICE_IMAGE_SPIRV)
+        result = request_make_from_spirv(request, &log, &device_module, &size_bytes);
+    else
+        result = zepi_native_image_load(request->context, request->device, bytes, request->state,
+                                        &log, &device_module);
+    // Objects are linked with the options that they were compiled with, and builds are told apart
+    // by theirs.
+    if (result == ZEPI_SUCCESS)
+        device_module->options = request->text;
+    else
+        zepi_free(request->text);
+    return zepi_device_module_end_build(output, result, device_module, size_bytes, &log);
+}
+
+// ---- Caches ----
+
+zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
+                                  struct zepi_build_result **out_result)
+{
+    struct zepi_build_output output = {0};
+    struct zepi_build_result *result = zepi_sys_allocate_lines(sizeof(*result));
+    if (!result)
+        return zepi_fail_no_memory();
+    zepi_build_result_init(result);
+    const enum zepi_build_status status = build->build(build->user, &output);
+    zepi_build_result_publish(result, status, &output);
+    *out_result = result;
+    return ZEPI_SUCCESS;
+}
+
+// A build for which the end of the process waits, and that notes whether it was called.
+struct held_build {
+    const struct zepi_build_request *build;
+    bool has_begun;
+};
+
+static enum zepi_build_status held_build_run(void *user, struct zepi_build_output *output)
+{
+    struct held_build *held = user;
+    struct zepi_text log = {0};
+    held->has_begun = true;
+    const zepi_result_t result = zepi_build_hold();
+    if (result != ZEPI_SUCCESS)
+        return zepi_build_output_end(output, result, &log);
+    const enum zepi_build_status status = held->build->build(held->build->user, output);
+    zepi_process_let_go();
+    return status;
+}
+
+static zepi_result_t build_private(struct zepi_context *context,
+                                   const struct zepi_build_request *build,
+                                   struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result = NULL;
+    zepi_result_t done = zepi_build_uncached(build, &result);
+    if (done == ZEPI_SUCCESS && zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY) {
+        // Once more without unused results, as the caches do it.
+        zepi_build_result_release(result);
+        zepi_handle_caches_trim(context, 0);
+        done = zepi_build_uncached(build, &result);
+    }
+    if (done != ZEPI_SUCCESS)
+        return done;
+    // No other thread has it yet.
+    if (zepi_build_result_has_succeeded(result))
+        zepi_device_module_of(result)->is_private = true;
+    *out_result = result;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t find_or_build(struct zepi_context *context, const struct zepi_key *key,
+                                   const struct zepi_build_request *build,
+                                   struct zepi_build_result **out_result)
+{
+    switch (zepi_build_cache_find_or_build(zepi_handle_caches_of(context)->modules, key, build,
+                                           out_result)) {
+    case ZEPI_LOOKUP_SUCCEEDED:
+    case ZEPI_LOOKUP_FAILED:
+        return ZEPI_SUCCESS;
+    case ZEPI_LOOKUP_RECURSIVE:
+        // Log callbacks run after a build. During it the driver runs, and layers above it.
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the thread that builds this module asks for it from inside the build");
+    default:
+        return zepi_fail_no_memory();
+    }
+}
+
+zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                               struct zepi_key *key,
+                                               const struct zepi_build_request *build,
+                                               struct zepi_build_result **out_result)
+{
+    struct held_build held = {build, false};
+    const struct zepi_build_request request = {.build = held_build_run, .user = &held};
+    zepi_result_t result;
+    if (!key) {
+        result = build_private(context, &request, out_result);
+    } else {
+        zepi_key_add_u32(key, ZEPI_KEY_DEVICE_INDEX, device_index);
+        result = zepi_key_seal(key) ? find_or_build(context, key, &request, out_result)
+                                    : zepi_fail_no_memory();
+    }
+    zepi_stats_count(ZEPI_STAT_PROGRAMS);
+    if (!held.has_begun)
+        zepi_stats_count(ZEPI_STAT_PROGRAMS_KNOWN);
+    return result;
+}
+
+zepi_result_t zepi_device_module_look_up(struct zepi_context *context, uint32_t device_index,
+                                         struct zepi_device_image *image,
+                                         const struct zepi_spec_values *values,
+                                         const struct zepi_build_options *options,
+                                         zepi_module_state_t state,
+                                         struct zepi_build_result **out_result)
+{
+    struct zepi_key key;
+    struct code_request request = {.context = context,
+                                   .device = context->devices[device_index],
+                                   .image = image,
+                                   .values = values,
+                                   .options = options,
+                                   .state = state};
+    const struct zepi_build_request build = {.build = request_build, .user = &request};
+    if (options->variables == ZEPI_VARIABLES_OWN && state == ZEPI_MODULE_EXECUTABLE &&
+        zepi_device_image_has_variables(image))
+        return zepi_device_module_find_or_build(context, device_index, NULL, &build, out_result);
+    request_begin_key(&key, &request);
+    const zepi_result_t result =
+        zepi_device_module_find_or_build(context, device_index, &key, &build, out_result);
+    zepi_key_finish(&key);
+    return result;
+}
+
+// ---- What the caller gets ----
+
+zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
+                                          struct zepi_device *device,
+                                          struct zepi_build_result *result,
+                                          struct zepi_build_result **out_result)
+{
+    size_t size_bytes;
+    const bool has_succeeded = zepi_build_result_has_succeeded(result);
+    const char *log = zepi_build_log(result, &size_bytes);
+    // The log reaches the callback and the thread whether it was built now or long ago.
+    zepi_build_log_set(log, size_bytes);
+    if (options->log && (options->logs_successes || !has_succeeded))
+        options->log(options->log_data, device, log, size_bytes);
+    if (has_succeeded) {
+        *out_result = result;
+        return ZEPI_SUCCESS;
+    }
+    const zepi_result_t failure = zepi_build_fail(result);
+    zepi_build_result_release(result);
+    return failure;
+}
+
+zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
+                                     struct zepi_device_image *image,
+                                     const struct zepi_spec_values *values,
+                                     const struct zepi_build_options *options,
+                                     zepi_module_state_t state,
+                                     struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result = NULL;
+    const zepi_result_t done =
+        zepi_device_module_look_up(context, device_index, image, values, options, state, &result);
+    return done == ZEPI_SUCCESS ? zepi_device_module_hand_out(
+                                      options, context->devices[device_index], result, out_result)
+                                : done;
+}

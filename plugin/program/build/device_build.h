@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_PROGRAM_BUILD_DEVICE_BUILD_H
+#define ZEPI_PROGRAM_BUILD_DEVICE_BUILD_H
+
+#include "program/build/build_options.h"
+#include "program/build/device_module.h"
+
+// Device modules from the caches, or built. Any thread. Where a failure is noted, its log is the
+// thread's last build log.
+
+// The code of an image on the context's device number `device_index`, from the cache or built, or
+// (executables with variables that are to be the module's own) built for the caller alone. Values
+// that the image does not declare do not matter. *out_result is a new reference to a result
+// that succeeded; a failure is noted.
+zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
+                                     struct zepi_device_image *image,
+                                     const struct zepi_spec_values *values,
+                                     const struct zepi_build_options *options,
+                                     zepi_module_state_t state,
+                                     struct zepi_build_result **out_result);
+
+// The two halves of that. The first gives a new reference to a result, failed or not, and notes
+// nothing. The second notes failure and log for the caller's thread, and consumes a result that did
+// not succeed.
+zepi_result_t zepi_device_module_look_up(struct zepi_context *context, uint32_t device_index,
+                                         struct zepi_device_image *image,
+                                         const struct zepi_spec_values *values,
+                                         const struct zepi_build_options *options,
+                                         zepi_module_state_t state,
+                                         struct zepi_build_result **out_result);
+zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
+                                          struct zepi_device *device,
+                                          struct zepi_build_result *result,
+                                          struct zepi_build_result **out_result);
+
+// The first half for any build whose payload is a struct zepi_device_module. `key` has the inputs
+// beside the device; it is sealed here, and the caller finishes it. NULL: built for the caller
+// alone.
+zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                               struct zepi_key *key,
+                                               const struct zepi_build_request *build,
+                                               struct zepi_build_result **out_result);
+
+// A result that no cache has, failed or not. A failure is that there was no memory for it.
+zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
+                                  struct zepi_build_result **out_result);
+
+// Adds an image with the values in force.
+void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,
+                        const struct zepi_spec_values *values);
+
+#endif
