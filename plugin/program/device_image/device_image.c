@@ -5,18 +5,8 @@
 #include "core/alloc.h"
 #include "device/device.h"
 
-static void device_image_destroy(void *object)
+static void free_description(struct zepi_device_image *image)
 {
-    struct zepi_device_image *image = object;
-    if (image->source) {
-        zepi_blob_release(atomic_load_explicit(&image->native, memory_order_acquire));
-        zepi_spec_values_release(image->values);
-        zepi_release(image->source);
-        // Code may be used as long as its context lives.
-        zepi_build_result_release(image->build);
-        zepi_release(image->context);
-        return;
-    }
     for (uint32_t i = 0; i < image->layout_count; i++) {
         zepi_free(image->layouts[i].name);
         zepi_free(image->layouts[i].default_bytes);
@@ -29,6 +19,23 @@ static void device_image_destroy(void *object)
     zepi_free(image->layouts);
     zepi_free(image->own_declarations);
     zepi_free(image->devices);
+}
+
+static void device_image_destroy(void *object)
+{
+    struct zepi_device_image *image = object;
+    if (image->source) {
+        zepi_blob_release(atomic_load_explicit(&image->native, memory_order_acquire));
+        zepi_spec_values_release(image->values);
+        zepi_release(image->source);
+        // Code may be used as long as its context lives.
+        zepi_build_result_release(image->build);
+        zepi_release(image->context);
+        return;
+    }
+    // SPIR-V of which nothing else is known has no list.
+    if (image->devices)
+        free_description(image);
     zepi_blob_release(image->blob);
 }
 
