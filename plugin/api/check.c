@@ -40,6 +40,10 @@ zepi_result_t zepi_api_fail(const struct zepi_fault *fault)
                          what, has, wanted);
     case ZEPI_FAULT_TOO_LARGE:
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", what);
+    case ZEPI_FAULT_IMAGE:
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "a region of %zu pixels in a dimension in which the image has %zu", wanted,
+                         has);
     case ZEPI_FAULT_32_BITS:
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is beyond 32 bits", what);
     case ZEPI_FAULT_ROW_32_BITS:

@@ -1,47 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "memory/image.h"
+#include "checks/image.h"
 #include "api/api.h"
 #include "api/check.h"
-#include "copy/image_copy.h"
 #include "core/list.h"
 #include "device/device.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
 // ---- Descriptions ----
-
-// Level Zero's layout of so many channels of so many bytes; ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32:
-// there is none.
-static ze_image_format_layout_t layout_of(uint32_t channel_count, uint32_t channel_bytes)
-{
-    static const struct {
-        uint32_t count, bytes;
-        ze_image_format_layout_t layout;
-    } layouts[] = {
-        {1, 1, ZE_IMAGE_FORMAT_LAYOUT_8},           {1, 2, ZE_IMAGE_FORMAT_LAYOUT_16},
-        {1, 4, ZE_IMAGE_FORMAT_LAYOUT_32},          {2, 1, ZE_IMAGE_FORMAT_LAYOUT_8_8},
-        {2, 2, ZE_IMAGE_FORMAT_LAYOUT_16_16},       {2, 4, ZE_IMAGE_FORMAT_LAYOUT_32_32},
-        {4, 1, ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8},     {4, 2, ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16},
-        {4, 4, ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32},
-    };
-    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-        if (layouts[i].count == channel_count && layouts[i].bytes == channel_bytes)
-            return layouts[i].layout;
-    }
-    return ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32;
-}
-
-// Of a layout that layout_of returns.
-static uint32_t pixel_bytes_of(const struct zepi_image *image)
-{
-    static const uint32_t counts[] = {1, 2, 4}, sizes[] = {1, 2, 4};
-    for (size_t i = 0; i < 9; i++) {
-        if (layout_of(counts[i / 3], sizes[i % 3]) == image->desc.format.layout)
-            return counts[i / 3] * sizes[i % 3];
-    }
-    return 0;
-}
 
 static ze_image_format_swizzle_t swizzle_of(zepi_channel_t channel)
 {
@@ -59,8 +25,9 @@ static ze_image_format_swizzle_t swizzle_of(zepi_channel_t channel)
 static zepi_result_t read_image_format(const zepi_image_desc_t *desc, ze_image_format_t *out_format)
 {
     ze_image_format_swizzle_t order[4];
-    const ze_image_format_layout_t layout = layout_of(desc->channel_count, desc->channel_bytes);
-    if (layout == ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32)
+    const ze_image_format_layout_t layout =
+        zepi_image_layout_of(desc->channel_count, desc->channel_bytes);
+    if (layout == ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32 || desc->channel_count == 3)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "%u channels of %u bytes: expected 1, 2 or 4 of 1, 2 or 4",
                          desc->channel_count, desc->channel_bytes);
@@ -186,7 +153,7 @@ zepi_result_t zepi_api_image_get_info(zepi_image_t image, zepi_image_info_t *out
                                     .height = desc->height,
                                     .depth = desc->depth,
                                     .layer_count = desc->arraylevels > 0 ? desc->arraylevels : 1,
-                                    .pixel_bytes = pixel_bytes_of(image),
+                                    .pixel_bytes = zepi_image_pixel_bytes(image),
                                     .native_handle = image->ze};
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
@@ -238,51 +205,20 @@ static zepi_result_t check_copied_image(zepi_queue_t queue, zepi_image_t image,
     return ZEPI_SUCCESS;
 }
 
-// Layers of an array are the dimension behind its last one. `region` NULL: the whole image.
+// `region` NULL: the whole image.
 static zepi_result_t read_image_region(const struct zepi_image *image,
                                        const zepi_image_region_t *region,
                                        ze_image_region_t *out_region)
 {
-    const ze_image_desc_t *desc = &image->desc;
-    const uint32_t layers = desc->arraylevels > 0 ? desc->arraylevels : 1;
-    const uint32_t sizes[3] = {(uint32_t)desc->width,
-                               desc->type == ZE_IMAGE_TYPE_1DARRAY ? layers : desc->height,
-                               desc->type == ZE_IMAGE_TYPE_2DARRAY ? layers : desc->depth};
-    const zepi_image_region_t all = {.extent = {sizes[0], sizes[1], sizes[2]}};
-    const zepi_image_region_t *own = region ? region : &all;
-    for (uint32_t i = 0; i < 3; i++) {
-        if (own->extent[i] == 0 || own->origin[i] > sizes[i] ||
-            own->extent[i] > sizes[i] - own->origin[i])
-            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "%u pixels from %u on in dimension %u of an image that has %u",
-                             own->extent[i], own->origin[i], i, sizes[i]);
+    struct zepi_fault fault;
+    size_t origin[3] = {0}, extent[3] = {0};
+    for (int i = 0; i < 3 && region; i++) {
+        origin[i] = region->origin[i];
+        extent[i] = region->extent[i];
     }
-    *out_region = (ze_image_region_t){.originX = own->origin[0],
-                                      .originY = own->origin[1],
-                                      .originZ = own->origin[2],
-                                      .width = own->extent[0],
-                                      .height = own->extent[1],
-                                      .depth = own->extent[2]};
-    return ZEPI_SUCCESS;
-}
-
-// Of rows without gaps: 0.
-static zepi_result_t read_pitches(const struct zepi_image *image, const ze_image_region_t *region,
-                                  uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                  struct zepi_image_copy *copy, uint64_t *out_size_bytes)
-{
-    const uint64_t row = (uint64_t)pixel_bytes_of(image) * region->width;
-    const uint64_t pitch = row_pitch_bytes ? row_pitch_bytes : row;
-    const uint64_t slice = slice_pitch_bytes ? slice_pitch_bytes : pitch * region->height;
-    const bool is_dense = pitch == row && slice == pitch * region->height;
-    if (pitch < row || slice < pitch * region->height || (!is_dense && slice > UINT32_MAX))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "pitches of %u and %u bytes for %u rows of %" PRIu64 " bytes",
-                         row_pitch_bytes, slice_pitch_bytes, region->height, row);
-    copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
-    copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
-    *out_size_bytes = slice * (region->depth - 1) + pitch * (region->height - 1) + row;
-    return ZEPI_SUCCESS;
+    return zepi_check_image_region(image, origin, region ? extent : NULL, out_region, &fault)
+               ? ZEPI_SUCCESS
+               : zepi_api_fail(&fault);
 }
 
 // The queue, the image, its region, the pitches, and the memory for them.
@@ -292,14 +228,15 @@ static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
                                          zepi_wait_list_t wait, ze_image_region_t *out_region,
                                          struct zepi_image_copy *copy)
 {
-    uint64_t size_bytes = 0;
+    struct zepi_fault fault;
     zepi_result_t result;
     if ((result = check_copied_image(queue, image, wait)) ||
-        (result = read_image_region(image, region, out_region)) ||
-        (result = read_pitches(image, out_region, row_pitch_bytes, slice_pitch_bytes, copy,
-                               &size_bytes)))
+        (result = read_image_region(image, region, out_region)))
         return result;
-    return zepi_api_check_range(queue->context, "memory", memory, size_bytes);
+    return zepi_check_image_memory(queue->context, "memory", memory, image, out_region,
+                                   row_pitch_bytes, slice_pitch_bytes, copy, &fault)
+               ? ZEPI_SUCCESS
+               : zepi_api_fail(&fault);
 }
 
 zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
@@ -335,9 +272,9 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
     zepi_result_t result;
     if ((result = check_copied_image(queue, to, wait)) ||
         (result = check_copied_image(queue, from, wait)) ||
-        (pixel_bytes_of(to) != pixel_bytes_of(from) &&
+        (zepi_image_pixel_bytes(to) != zepi_image_pixel_bytes(from) &&
          (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "pixels of %u bytes to pixels of %u",
-                             pixel_bytes_of(from), pixel_bytes_of(to)))) ||
+                             zepi_image_pixel_bytes(from), zepi_image_pixel_bytes(to)))) ||
         (result = read_image_region(from, from_region, &copy.from_region)))
         return result;
     const ze_image_region_t *region = &copy.from_region;

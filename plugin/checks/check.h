@@ -21,6 +21,7 @@ enum zepi_fault_kind {
     ZEPI_FAULT_ROW_PITCH,   // `has` bytes, the region's width is `wanted`
     ZEPI_FAULT_SLICE_PITCH, // `has` bytes, a slice of the region takes `wanted`
     ZEPI_FAULT_TOO_LARGE,   // a rectangle that passes the 64 bits of a size
+    ZEPI_FAULT_IMAGE,       // `wanted` pixels in a dimension, of an image that has `has` there
     // Beyond Level Zero's 32 bits.
     ZEPI_FAULT_32_BITS,       // an origin or a region
     ZEPI_FAULT_ROW_32_BITS,   // a row pitch of `has` bytes

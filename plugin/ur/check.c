@@ -125,6 +125,8 @@ ur_result_t zepi_ur_fail_check(const struct zepi_fault *fault)
     case ZEPI_FAULT_SLICE_PITCH:
         return zepi_ur_refuse(size, "%s: a slice pitch of %zu bytes for slices of %zu", what, has,
                               wanted);
+    case ZEPI_FAULT_IMAGE:
+        return zepi_ur_refuse(size, "a region of %zu pixels in a dimension with %zu", wanted, has);
     case ZEPI_FAULT_TOO_LARGE:
     case ZEPI_FAULT_32_BITS:
         return zepi_ur_refuse(size, "%s: the rectangle is beyond %d bits", what,

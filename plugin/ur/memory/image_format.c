@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/memory/image_format.h"
 
-#include "ze/ze_optional.h"
+#include "checks/image.h"
 
 // The number of channels in memory, and the channels that a kernel gets as x, y, z and w. Level
 // Zero calls the channels of memory R, G, B and A, in this order.
@@ -84,36 +84,6 @@ static ur_result_t find_image_format(const ur_image_format_t *format,
     return UR_RESULT_SUCCESS;
 }
 
-static int channel_layout_of(uint32_t channel_count, uint32_t channel_bytes)
-{
-    switch (channel_count * 8 + channel_bytes) {
-    case 8 + 1:
-        return ZE_IMAGE_FORMAT_LAYOUT_8;
-    case 8 + 2:
-        return ZE_IMAGE_FORMAT_LAYOUT_16;
-    case 8 + 4:
-        return ZE_IMAGE_FORMAT_LAYOUT_32;
-    case 16 + 1:
-        return ZE_IMAGE_FORMAT_LAYOUT_8_8;
-    case 16 + 2:
-        return ZE_IMAGE_FORMAT_LAYOUT_16_16;
-    case 16 + 4:
-        return ZE_IMAGE_FORMAT_LAYOUT_32_32;
-    case 24 + 1:
-        return ZEPI_ZE_IMAGE_FORMAT_LAYOUT_8_8_8;
-    case 24 + 2:
-        return ZEPI_ZE_IMAGE_FORMAT_LAYOUT_16_16_16;
-    case 24 + 4:
-        return ZEPI_ZE_IMAGE_FORMAT_LAYOUT_32_32_32;
-    case 32 + 1:
-        return ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8;
-    case 32 + 2:
-        return ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16;
-    default:
-        return ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32;
-    }
-}
-
 ur_result_t zepi_ur_image_format_to_ze(const ur_image_format_t *format,
                                        ze_image_format_t *out_format)
 {
@@ -122,22 +92,12 @@ ur_result_t zepi_ur_image_format_to_ze(const ur_image_format_t *format,
     const ur_result_t result = find_image_format(format, &order, &channel);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    *out_format = (ze_image_format_t){
-        .layout = (ze_image_format_layout_t)channel_layout_of(order->channel_count, channel->bytes),
-        .type = channel->type,
-        .x = order->x,
-        .y = order->y,
-        .z = order->z,
-        .w = order->w};
+    *out_format =
+        (ze_image_format_t){.layout = zepi_image_layout_of(order->channel_count, channel->bytes),
+                            .type = channel->type,
+                            .x = order->x,
+                            .y = order->y,
+                            .z = order->z,
+                            .w = order->w};
     return UR_RESULT_SUCCESS;
-}
-
-ur_result_t zepi_ur_image_element_size(const ur_image_format_t *format, size_t *out_size_bytes)
-{
-    const struct order *order = NULL;
-    const struct channel *channel = NULL;
-    const ur_result_t result = find_image_format(format, &order, &channel);
-    if (result == UR_RESULT_SUCCESS)
-        *out_size_bytes = (size_t)order->channel_count * channel->bytes;
-    return result;
 }

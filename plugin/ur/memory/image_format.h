@@ -12,7 +12,4 @@
 ur_result_t zepi_ur_image_format_to_ze(const ur_image_format_t *format,
                                        ze_image_format_t *out_format);
 
-// Bytes of one pixel.
-ur_result_t zepi_ur_image_element_size(const ur_image_format_t *format, size_t *out_size_bytes);
-
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy/image_copy.h"
-#include "memory/image.h"
+#include "checks/image.h"
 #include "queue/progress.h"
 #include "ur/info.h"
 #include "ur/memory/image_format.h"
@@ -125,24 +124,20 @@ static ur_result_t mem_image_create(struct zepi_context *context, ur_mem_flags_t
                                     ze_image_handle_t native, zepi_ownership_t ownership,
                                     struct zepi_ur_mem **out_mem)
 {
-    size_t element_bytes;
-    ur_result_t result = zepi_ur_image_element_size(format, &element_bytes);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
     struct zepi_ur_mem *mem = zepi_ur_mem_make(context, flags);
     if (!mem)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
     mem->image_format = *format;
-    mem->image_element_bytes = element_bytes;
-    mem->size_bytes =
-        element_bytes * desc->width * desc->height * desc->depth * image_layers_of(desc);
     const zepi_result_t created =
         zepi_image_create(context, context->devices[0], desc, native, ownership, &mem->image);
     if (created != ZEPI_SUCCESS) {
-        result = zepi_ur_fail(created);
+        const ur_result_t result = zepi_ur_fail(created);
         zepi_release(mem);
         return refuse_image(context, created, result);
     }
+    mem->image_element_bytes = zepi_image_pixel_bytes(mem->image);
+    mem->size_bytes =
+        mem->image_element_bytes * desc->width * desc->height * desc->depth * image_layers_of(desc);
     *out_mem = mem;
     return UR_RESULT_SUCCESS;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy/image_copy.h"
-#include "memory/image.h"
+#include "checks/image.h"
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 
@@ -14,47 +13,15 @@ static ur_result_t image_command_begin(struct zepi_ur_command *command, ur_queue
     return result ? result : zepi_ur_check_image(image, command->queue->context);
 }
 
-// In pixels. Layers of an array are its last dimension, in both interfaces.
-static ur_result_t image_region_init(ze_image_region_t *out, const struct zepi_image *image,
-                                     ur_rect_offset_t origin, ur_rect_region_t region)
+static ur_result_t read_region(const struct zepi_ur_mem *mem, ur_rect_offset_t origin,
+                               ur_rect_region_t region, ze_image_region_t *out_region)
 {
-    const ze_image_desc_t *desc = &image->desc;
-    const uint64_t layers = desc->arraylevels > 0 ? desc->arraylevels : 1;
-    const uint64_t width = desc->width;
-    const uint64_t height = desc->type == ZE_IMAGE_TYPE_1DARRAY ? layers : desc->height;
-    const uint64_t depth = desc->type == ZE_IMAGE_TYPE_2DARRAY ? layers : desc->depth;
-    if (region.width == 0 || region.height == 0 || region.depth == 0 || origin.x > width ||
-        region.width > width - origin.x || origin.y > height || region.height > height - origin.y ||
-        origin.z > depth || region.depth > depth - origin.z)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                              "the region reaches past the image of %llu x %llu x %llu pixels",
-                              (unsigned long long)width, (unsigned long long)height,
-                              (unsigned long long)depth);
-    *out = (ze_image_region_t){.originX = (uint32_t)origin.x,
-                               .originY = (uint32_t)origin.y,
-                               .originZ = (uint32_t)origin.z,
-                               .width = (uint32_t)region.width,
-                               .height = (uint32_t)region.height,
-                               .depth = (uint32_t)region.depth};
-    return UR_RESULT_SUCCESS;
-}
-
-// Pitches of rows without gaps are none.
-static ur_result_t copy_pitches_init(const struct zepi_ur_mem *mem, ur_rect_region_t region,
-                                     size_t row_pitch, size_t slice_pitch,
-                                     struct zepi_image_copy *copy)
-{
-    const size_t row = mem->image_element_bytes * region.width;
-    const size_t pitch = row_pitch ? row_pitch : row;
-    const size_t slice = slice_pitch ? slice_pitch : pitch * region.height;
-    if (pitch < row || slice < pitch * region.height || pitch > UINT32_MAX || slice > UINT32_MAX)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                              "pitches of %zu and %zu bytes for rows of %zu bytes", row_pitch,
-                              slice_pitch, row);
-    const bool is_dense = pitch == row && slice == pitch * region.height;
-    copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
-    copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
-    return UR_RESULT_SUCCESS;
+    const size_t from[3] = {origin.x, origin.y, origin.z};
+    const size_t extent[3] = {region.width, region.height, region.depth};
+    struct zepi_fault fault;
+    return zepi_check_image_region(mem->image, from, extent, out_region, &fault)
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_fail_check(&fault);
 }
 
 static ur_result_t image_command_end(struct zepi_ur_command *command,
@@ -82,12 +49,16 @@ static ur_result_t transfer_image(struct zepi_ur_command *command, ur_mem_handle
                                    .from_memory = is_read ? NULL : side->memory,
                                    .to = is_read ? NULL : mem->image,
                                    .to_memory = is_read ? side->memory : NULL};
+    ze_image_region_t *own = is_read ? &copy.from_region : &copy.to_region;
+    struct zepi_fault fault;
     ur_result_t result;
     if ((result = zepi_ur_check_pointer(side->memory, is_read ? "pDst" : "pSrc")) ||
-        (result = image_region_init(is_read ? &copy.from_region : &copy.to_region, mem->image,
-                                    origin, region)) ||
-        (result = copy_pitches_init(mem, region, side->row_pitch, side->slice_pitch, &copy)))
+        (result = read_region(mem, origin, region, own)))
         return result;
+    if (!zepi_check_image_memory(command->queue->context, is_read ? "pDst" : "pSrc", side->memory,
+                                 mem->image, own, side->row_pitch, side->slice_pitch, &copy,
+                                 &fault))
+        return zepi_ur_fail_check(&fault);
     return image_command_end(command, &copy, type);
 }
 
@@ -135,10 +106,8 @@ ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t
     if ((result = image_command_begin(&command, hQueue, hImageSrc, false, wait_count, wait_list,
                                       out_event)) ||
         (result = zepi_ur_check_image(hImageDst, command.queue->context)) ||
-        (result = image_region_init(&copy.from_region, zepi_ur_mem(hImageSrc)->image, srcOrigin,
-                                    region)) ||
-        (result =
-             image_region_init(&copy.to_region, zepi_ur_mem(hImageDst)->image, dstOrigin, region)))
+        (result = read_region(zepi_ur_mem(hImageSrc), srcOrigin, region, &copy.from_region)) ||
+        (result = read_region(zepi_ur_mem(hImageDst), dstOrigin, region, &copy.to_region)))
         return result;
     copy.from = zepi_ur_mem(hImageSrc)->image;
     copy.to = zepi_ur_mem(hImageDst)->image;

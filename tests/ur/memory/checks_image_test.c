@@ -176,6 +176,17 @@ Test(checks_image, of_writes)
                                        outside[i].region, 0, 0, host, 0, NULL, out));
 }
 
+// From 4 bytes before the end of an allocation on.
+Test(checks_image, of_memory_that_is_too_small_for_the_pixels)
+{
+    ur_event_handle_t *const out = OUT(ur_event_handle_t);
+    char *const end = (char *)own.usm + CHECKS_BYTES - 4;
+    REFUSES(UR_RESULT_ERROR_INVALID_SIZE, urEnqueueMemImageRead(own.queue, own.image, true, origin,
+                                                                whole, 0, 0, end, 0, NULL, out));
+    REFUSES(UR_RESULT_ERROR_INVALID_SIZE, urEnqueueMemImageWrite(own.queue, own.image, true, origin,
+                                                                 whole, 0, 0, end, 0, NULL, out));
+}
+
 Test(checks_image, of_copies)
 {
     ur_event_handle_t *const out = OUT(ur_event_handle_t);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "checks/image.h"
+
+#include "ze/ze_optional.h"
+
+// By the number of channels less one, and their size: 1, 2 or 4 bytes.
+static const int layouts[4][3] = {
+    {ZE_IMAGE_FORMAT_LAYOUT_8, ZE_IMAGE_FORMAT_LAYOUT_16, ZE_IMAGE_FORMAT_LAYOUT_32},
+    {ZE_IMAGE_FORMAT_LAYOUT_8_8, ZE_IMAGE_FORMAT_LAYOUT_16_16, ZE_IMAGE_FORMAT_LAYOUT_32_32},
+    {ZEPI_ZE_IMAGE_FORMAT_LAYOUT_8_8_8, ZEPI_ZE_IMAGE_FORMAT_LAYOUT_16_16_16,
+     ZEPI_ZE_IMAGE_FORMAT_LAYOUT_32_32_32},
+    {ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8, ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16,
+     ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32},
+};
+
+ze_image_format_layout_t zepi_image_layout_of(uint32_t channel_count, uint32_t channel_bytes)
+{
+    const bool is_size = channel_bytes == 1 || channel_bytes == 2 || channel_bytes == 4;
+    return channel_count - 1 < 4 && is_size
+               ? (ze_image_format_layout_t)layouts[channel_count - 1][channel_bytes / 2]
+               : ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32;
+}
+
+uint32_t zepi_image_pixel_bytes(const struct zepi_image *image)
+{
+    for (uint32_t i = 0; i < 12; i++) {
+        if (layouts[i / 3][i % 3] == (int)image->desc.format.layout)
+            return (i / 3 + 1) << (i % 3);
+    }
+    return 0;
+}
+
+bool zepi_check_image_region(const struct zepi_image *image, const size_t origin[3],
+                             const size_t extent[3], ze_image_region_t *out_region,
+                             struct zepi_fault *out_fault)
+{
+    static const size_t begin[3];
+    const ze_image_desc_t *desc = &image->desc;
+    const uint32_t layers = desc->arraylevels > 0 ? desc->arraylevels : 1;
+    const size_t all[3] = {desc->width, desc->type == ZE_IMAGE_TYPE_1DARRAY ? layers : desc->height,
+                           desc->type == ZE_IMAGE_TYPE_2DARRAY ? layers : desc->depth};
+    if (!extent) {
+        origin = begin;
+        extent = all;
+    }
+    for (int i = 0; i < 3; i++) {
+        *out_fault =
+            (struct zepi_fault){.kind = ZEPI_FAULT_IMAGE, .wanted = extent[i], .has = all[i]};
+        if (extent[i] == 0 || origin[i] > all[i] || extent[i] > all[i] - origin[i])
+            return false;
+    }
+    *out_region = (ze_image_region_t){.originX = (uint32_t)origin[0],
+                                      .originY = (uint32_t)origin[1],
+                                      .originZ = (uint32_t)origin[2],
+                                      .width = (uint32_t)extent[0],
+                                      .height = (uint32_t)extent[1],
+                                      .depth = (uint32_t)extent[2]};
+    return true;
+}
+
+bool zepi_check_image_memory(struct zepi_context *context, const char *what, const void *memory,
+                             const struct zepi_image *image, const ze_image_region_t *region,
+                             size_t row_pitch, size_t slice_pitch, struct zepi_image_copy *copy,
+                             struct zepi_fault *out_fault)
+{
+    const size_t row = (size_t)zepi_image_pixel_bytes(image) * region->width;
+    const size_t pitch = row_pitch ? row_pitch : row;
+    *out_fault = (struct zepi_fault){ZEPI_FAULT_ROW_PITCH, what, NULL, row, pitch};
+    if (pitch < row)
+        return false;
+    out_fault->kind = ZEPI_FAULT_ROW_32_BITS;
+    if (pitch > UINT32_MAX && pitch != row)
+        return false;
+    const size_t least = pitch * region->height;
+    const size_t slice = slice_pitch ? slice_pitch : least;
+    *out_fault = (struct zepi_fault){ZEPI_FAULT_SLICE_PITCH, what, NULL, least, slice};
+    if (slice < least)
+        return false;
+    const bool is_dense = pitch == row && slice == least;
+    out_fault->kind = ZEPI_FAULT_SLICE_32_BITS;
+    if (slice > UINT32_MAX && !is_dense)
+        return false;
+    copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
+    copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
+    return zepi_check_range(context, what, memory,
+                            slice * (region->depth - 1) + pitch * (region->height - 1) + row,
+                            out_fault);
+}
