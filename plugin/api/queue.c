@@ -5,6 +5,7 @@
 #include "api/check.h"
 #include "core/list.h"
 #include "device/device.h"
+#include "memory/usm.h"
 #include "queue/command/allocate.h"
 #include "queue/command/barrier.h"
 #include "queue/command/host_function.h"
@@ -115,6 +116,12 @@ zepi_result_t zepi_api_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi
         (pool && pool->context != queue->context &&
          (result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the pool is of another context"))) ||
         (result = zepi_api_check_output(out_memory, "output for the memory")))
+        return result;
+    const struct zepi_usm_alloc_desc desc = {.device = kind == ZEPI_USM_HOST ? NULL : queue->device,
+                                             .kind = kind,
+                                             .size_bytes = size_bytes,
+                                             .alignment_bytes = alignment_bytes};
+    if ((result = zepi_usm_check_desc(queue->context, &desc)))
         return result;
     return zepi_queue_allocate(queue, pool, kind, size_bytes, alignment_bytes, wait, out_memory,
                                out_event);

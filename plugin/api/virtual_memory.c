@@ -20,12 +20,12 @@ zepi_result_t zepi_api_virtual_memory_get_page_size(zepi_context_t context, zepi
     return zepi_virtual_memory_get_page_size(context, device, size_bytes, out_page_bytes);
 }
 
-zepi_result_t zepi_api_virtual_memory_reserve(zepi_context_t context, const void *wish,
+zepi_result_t zepi_api_virtual_memory_reserve(zepi_context_t context, const void *preferred,
                                               size_t size_bytes, void **out_start)
 {
     const zepi_result_t result =
         zepi_api_check_context_pointer(context, out_start, "output for the start");
-    return result ? result : zepi_virtual_memory_reserve(context, wish, size_bytes, out_start);
+    return result ? result : zepi_virtual_memory_reserve(context, preferred, size_bytes, out_start);
 }
 
 zepi_result_t zepi_api_virtual_memory_free(zepi_context_t context, const void *start,

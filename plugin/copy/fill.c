@@ -130,7 +130,7 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
     struct fill_chain chain = {.queue = queue, .wait = wait};
     result = fill_by_copies(&chain, destination, values, pattern_size_bytes, size_bytes, out_event);
     zepi_release(chain.last);
-    zepi_usm_give(queue->context, values);
+    zepi_usm_put(queue->context, values);
     return result;
 }
 
@@ -210,7 +210,7 @@ static zepi_result_t fill_first_rows(struct fill_chain *chain, char *destination
     else
         result = zepi_queue_copy_rect(chain->queue, destination, &to, values, &from, chain->wait,
                                       out_event);
-    zepi_usm_give(context, values);
+    zepi_usm_put(context, values);
     return result;
 }
 

@@ -165,7 +165,7 @@ zepi_result_t zepi_copy_begin_gated(struct zepi_copy *copy, struct zepi_queue *q
         if (copy->gate)
             zepi_event_abandon(copy->gate);
         if (copy->staged)
-            zepi_usm_give(queue->context, copy->staged);
+            zepi_usm_put(queue->context, copy->staged);
         return result;
     }
     if (size_bytes == 0 && queue->has_in_order_list) // quirk forgotten-rectangles
@@ -193,6 +193,6 @@ zepi_result_t zepi_copy_end_gated(struct zepi_copy *copy, zepi_result_t appended
     const zepi_result_t result = zepi_submit_end(&copy->submit, appended, out_event);
     zepi_release(copy->gate);
     if (copy->staged)
-        zepi_usm_give(context, copy->staged);
+        zepi_usm_put(context, copy->staged);
     return result;
 }

@@ -82,7 +82,7 @@ static inline zepi_result_t zepi_copy_end(struct zepi_copy *copy, zepi_result_t 
 }
 
 // For a copy that would be gated, and that its caller waits for: USM to copy to in place of memory
-// of the host's, which the caller writes then. Owned (zepi_usm_give); NULL: the copy goes to the
+// of the host's, which the caller writes then. Owned (zepi_usm_put); NULL: the copy goes to the
 // destination.
 void *zepi_copy_stage_destination(struct zepi_queue *queue, const void *destination,
                                   const void *source, size_t size_bytes) __attribute__((cold));

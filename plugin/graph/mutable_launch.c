@@ -307,10 +307,10 @@ bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses,
                                   const struct zepi_mutable_change *changed)
 {
     struct changes changes;
-    const uint64_t generation = zepi_usm_generation();
-    const bool is_same_memory = uses->usm_generation == generation;
+    const uint64_t version = zepi_usm_version();
+    const bool is_same_memory = uses->usm_version == version;
     changes_begin(&changes, uses);
-    uses->usm_generation = generation;
+    uses->usm_version = version;
     for (uint32_t i = 0; i < count; i++) {
         const struct zepi_mutable_command *command = &commands[changed[i].command->number];
         if (command->id == 0 || !change_launch(&changes, lists[command->list], command->id,

@@ -11,13 +11,13 @@ void zepi_recorded_uses_release(struct zepi_recorded_uses *uses)
     for (size_t i = 0; i < uses->instance_count; i++)
         zepi_kernel_instance_give(uses->instances[i].kernel, uses->instances[i].instance);
     for (size_t i = 0; i < uses->value_count; i++)
-        zepi_usm_give(uses->context, uses->values[i]);
+        zepi_usm_put(uses->context, uses->values[i]);
     for (size_t i = 0; i < uses->launch_count; i++)
         zepi_launch_record_release(uses->launches[i]);
     zepi_free(uses->launches);
     uses->launches = NULL;
     uses->launch_count = 0;
-    uses->usm_generation = 0;
+    uses->usm_version = 0;
     uses->instance_count = 0;
     uses->value_count = 0;
 }
@@ -46,7 +46,7 @@ zepi_result_t zepi_recorded_uses_keep(struct zepi_recorded_uses *uses, void *val
     void **grown =
         zepi_grow(uses->values, uses->value_count, &uses->value_capacity, sizeof(uses->values[0]));
     if (!grown) {
-        zepi_usm_give(uses->context, values);
+        zepi_usm_put(uses->context, values);
         return zepi_fail_no_memory();
     }
     uses->values = grown;

@@ -12,7 +12,7 @@ struct zepi_recorded_uses {
     struct zepi_launch_record *
         *launches; // owned list of references: by command; NULL: none are held
     size_t launch_count;
-    uint64_t usm_generation; // as the launches were last put into mutable lists; 0: not known
+    uint64_t usm_version; // as the launches were last put into mutable lists; 0: not known
     // Owned: the kernel instances of recorded launches, one a kernel, which may hold
     // memory of the launches (quirk launch-memory-in-kernel).
     struct zepi_recorded_instance *instances;

@@ -83,6 +83,6 @@ void zepi_emulation_finish_launch(struct zepi_emulation *emulation)
 
 void zepi_emulation_finish(struct zepi_emulation *emulation)
 {
-    zepi_usm_give(emulation->context, emulation->values);
+    zepi_usm_put(emulation->context, emulation->values);
     zepi_emulation_finish_launch(emulation);
 }

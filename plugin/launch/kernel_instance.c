@@ -55,7 +55,7 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
 
 // Whether the same word is the same argument next time. For the quirk kept-argument-allocation,
 // the same address in other memory must be set again: when memory that zepi allocated is freed, the
-// generation changes; of other memory nothing is known.
+// version changes; of other memory nothing is known.
 static inline bool is_comparable_word(const struct zepi_launch *launch, uint32_t index,
                                       uint64_t payload)
 {
@@ -246,10 +246,10 @@ static inline __attribute__((always_inline)) zepi_result_t
 instance_prepare(struct zepi_kernel_instance *instance, const struct zepi_device *device,
                  const struct zepi_launch *launch)
 {
-    const uint64_t generation = zepi_usm_generation();
-    if (instance->usm_generation != generation) {
+    const uint64_t version = zepi_usm_version();
+    if (instance->usm_version != version) {
         forget_args(instance, launch->arg_count);
-        instance->usm_generation = generation;
+        instance->usm_version = version;
     }
     const zepi_result_t result = instance_set_args(instance, device, launch);
     if (__builtin_expect(result != ZEPI_SUCCESS, 0)) {

@@ -24,11 +24,11 @@ static void buffer_destroy(void *object)
 {
     struct zepi_buffer *buffer = object;
     if (buffer->is_owned)
-        zepi_usm_give(buffer->context, buffer->fixed);
+        zepi_usm_put(buffer->context, buffer->fixed);
     for (uint32_t i = 0; i < buffer->location_count; i++) {
         zepi_buffer_copies_release(buffer->locations[i].copies);
         if (buffer->locations[i].memory && i != ZEPI_LOCATION_HOST)
-            zepi_usm_give(buffer->context, buffer->locations[i].memory);
+            zepi_usm_put(buffer->context, buffer->locations[i].memory);
     }
     zepi_free(buffer->locations);
     zepi_buffer_contents_finish(&buffer->contents);
@@ -193,7 +193,7 @@ zepi_result_t zepi_buffer_need_location(struct zepi_buffer *buffer, uint32_t loc
         buffer->locations[location].memory = memory;
     zepi_mutex_unlock(&buffer->mutex);
     if (is_spare)
-        zepi_usm_give(context, memory);
+        zepi_usm_put(context, memory);
     return ZEPI_SUCCESS;
 }
 

@@ -65,7 +65,7 @@ static void usm_pool_open(struct zepi_usm_pool *pool, const struct zepi_usm_pool
 }
 
 // A pool that was released and has no memory, or NULL. All with a user have as many heaps.
-static struct zepi_usm_pool *take_released_pool(struct zepi_usm_pools *pools)
+static struct zepi_usm_pool *get_released_pool(struct zepi_usm_pools *pools)
 {
     zepi_mutex_lock(&pools->mutex);
     struct zepi_usm_pool *pool = atomic_load_explicit(&pools->first, memory_order_acquire);
@@ -85,7 +85,7 @@ static zepi_result_t usm_pool_create(struct zepi_context *context,
                                      struct zepi_usm_pool **out_pool)
 {
     struct zepi_usm_pools *pools = zepi_usm_pools_of(context);
-    struct zepi_usm_pool *pool = user ? take_released_pool(pools) : NULL;
+    struct zepi_usm_pool *pool = user ? get_released_pool(pools) : NULL;
     const bool is_new = !pool;
     if (is_new)
         pool = usm_pool_allocate(context, user);
@@ -264,8 +264,8 @@ void zepi_usm_trim_unused(struct zepi_context *context)
         zepi_usm_pool_trim_unused(pool);
 }
 
-// Memory that the host did not free goes with the context, unless each allocation is to be the
-// driver's alone: then tools that look for leaks find it there.
+// Memory that the host did not free goes with the context, unless ZEPI_USM_POOL is off: then tools
+// that look for leaks find it.
 static void finish_regions(struct zepi_context *context)
 {
     for (struct zepi_usm_region *region = zepi_usm_regions(); region;
@@ -277,7 +277,7 @@ static void finish_regions(struct zepi_context *context)
             continue;
         }
         zepi_usm_table_remove(atomic_load_explicit(&region->base, memory_order_relaxed));
-        zepi_usm_region_give(region);
+        zepi_usm_region_put(region);
     }
 }
 

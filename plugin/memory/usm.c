@@ -11,26 +11,6 @@
 #include "memory/virtual_memory.h"
 #include "ze/ze.h"
 
-static zepi_result_t check_device(const struct zepi_context *context, zepi_device_t device,
-                                  zepi_usm_kind_t kind)
-{
-    uint32_t index;
-    switch (kind) {
-    case ZEPI_USM_HOST:
-        return device ? zepi_fail(ZEPI_ERROR_INVALID_VALUE, "host memory belongs to no device: "
-                                                            "expected NULL")
-                      : ZEPI_SUCCESS;
-    case ZEPI_USM_SHARED:
-        return device ? zepi_context_check_device(context, device, &index) : ZEPI_SUCCESS;
-    case ZEPI_USM_DEVICE:
-        return zepi_context_check_device(context, device, &index);
-    case ZEPI_USM_UNKNOWN:
-        break;
-    }
-    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "kind %d of USM is none of host, device and shared",
-                     (int)kind);
-}
-
 // Memory of the host beyond the limit of a device is for those that are compiled for it.
 static bool may_relax_for_all(const struct zepi_context *context, size_t size_bytes)
 {
@@ -72,177 +52,155 @@ static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_d
     return ZEPI_SUCCESS;
 }
 
-// An allocation of the driver's for this one alone. It begins with a granule, for the table.
-static zepi_result_t allocate_alone(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                    struct zepi_usm_region *region,
-                                    struct zepi_usm_attempts *attempts, void **out_memory)
+// An allocation of the driver's for this one. It begins with a granule, for the table.
+static zepi_result_t allocate_dedicated(struct zepi_usm_pool *pool,
+                                        const struct zepi_usm_alloc_desc *wanted,
+                                        struct zepi_usm_attempts *attempts, void **out_memory)
 {
-    struct zepi_device *device = wish->device;
-    const zepi_usm_kind_t kind = wish->kind;
-    const size_t size_bytes = wish->size_bytes;
-    const size_t alignment_bytes = wish->alignment_bytes;
     struct zepi_context *context = pool->context;
-    const bool is_least = size_bytes < pool->least_driver_bytes;
-    const size_t driver_bytes = is_least ? pool->least_driver_bytes : size_bytes;
+    const struct zepi_usm_region_desc desc = {
+        .size_bytes = wanted->size_bytes < pool->least_driver_bytes ? pool->least_driver_bytes
+                                                                    : wanted->size_bytes,
+        .shift = ZEPI_USM_WHOLE_SHIFT,
+        .context = context,
+        .device = wanted->device,
+        .kind = wanted->kind,
+        .pool = pool,
+        .used_bytes = wanted->size_bytes,
+        .export_types = wanted->export_types,
+        .epoch = zepi_sync_epoch(zepi_sync_of(context))};
     ze_relaxed_allocation_limits_exp_desc_t relaxed;
     const void *next;
-    void *memory;
-    zepi_result_t result = relax_size_limit(context, device, driver_bytes, &relaxed, &next);
+    zepi_result_t result =
+        relax_size_limit(context, wanted->device, desc.size_bytes, &relaxed, &next);
     if (result != ZEPI_SUCCESS)
         return result;
     const ze_external_memory_export_desc_t export_desc = {
         .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
         .pNext = next,
-        .flags = wish->export_types};
-    if (wish->export_types)
+        .flags = wanted->export_types};
+    if (wanted->export_types)
         next = &export_desc;
-    if (!zepi_usm_pool_reserve(pool, driver_bytes, attempts))
-        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
-                         "%zu bytes of memory: more than the pool may have", driver_bytes);
-    const bool is_aligned = alignment_bytes >= ZEPI_USM_GRANULE_BYTES;
-    result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
-                                      is_aligned ? alignment_bytes : ZEPI_USM_GRANULE_BYTES, next,
-                                      attempts, &memory);
+    const bool is_aligned = wanted->alignment_bytes >= ZEPI_USM_GRANULE_BYTES;
+    struct zepi_usm_region *region;
+    void *memory;
+    result = zepi_usm_region_allocate(&desc, 1,
+                                      is_aligned ? wanted->alignment_bytes : ZEPI_USM_GRANULE_BYTES,
+                                      next, attempts, &region, &memory);
     if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) // quirk alignment-refused
-        result = zepi_usm_driver_allocate(context, device, kind, pool->contents, driver_bytes,
-                                          alignment_bytes, next, attempts, &memory);
-    if (result != ZEPI_SUCCESS) {
-        zepi_usm_pool_unreserve(pool, driver_bytes);
+        result = zepi_usm_region_allocate(&desc, 1, wanted->alignment_bytes, next, attempts,
+                                          &region, &memory);
+    if (result != ZEPI_SUCCESS)
         return result;
-    }
-    zepi_usm_region_fill(
-        region, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
-                                               .size_bytes = driver_bytes,
-                                               .shift = ZEPI_USM_WHOLE_SHIFT,
-                                               .context = context,
-                                               .device = device,
-                                               .kind = kind,
-                                               .pool = pool,
-                                               .used_bytes = size_bytes,
-                                               .export_types = wish->export_types,
-                                               .stamp = zepi_sync_epoch(zepi_sync_of(context))});
-    switch (zepi_usm_table_add((uintptr_t)memory, driver_bytes, region)) {
-    case ZEPI_USM_ENTERED:
-        if (kind == ZEPI_USM_DEVICE)
-            zepi_stats_note_memory((int64_t)driver_bytes);
-        if (pool != zepi_usm_pools_of(context)->own)
-            zepi_usm_pool_count(pool, size_bytes);
-        break;
-    case ZEPI_USM_NOT_ALONE:
-        zepi_usm_pool_unreserve(pool, driver_bytes);
-        if (wish->export_types) {
-            zepi_ze.zeMemFree(context->ze, memory);
-            return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver's memory at %p is not aligned",
-                             memory);
-        }
-        // The driver knows it.
-        zepi_usm_region_give(region);
-        break;
-    case ZEPI_USM_NO_MEMORY:
+    if (!region && wanted->export_types) {
         zepi_ze.zeMemFree(context->ze, memory);
-        zepi_usm_pool_unreserve(pool, driver_bytes);
-        return zepi_fail_no_memory();
+        return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver's memory at %p is not aligned",
+                         memory);
     }
+    if (region && pool != zepi_usm_pools_of(context)->own)
+        zepi_usm_pool_count(pool, wanted->size_bytes);
     *out_memory = memory;
     return ZEPI_SUCCESS;
 }
 
 // The calling thread's free blocks, a slab more, or another thread's free blocks. NULL: none.
-static void *usm_heap_take_block(struct zepi_usm_heap *heap, size_t block_bytes, size_t size_bytes,
-                                 struct zepi_usm_attempts *attempts)
+static void *usm_heap_get_block(struct zepi_usm_heap *heap, const struct zepi_usm_alloc_desc *desc,
+                                struct zepi_usm_attempts *attempts)
 {
-    const unsigned size_class = zepi_usm_class_of(block_bytes);
+    const size_t size_bytes = desc->size_bytes;
+    const unsigned size_class = zepi_usm_class_of(zepi_usm_block_bytes(desc));
     struct zepi_usm_shard *own = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
-    void *memory = zepi_usm_shard_take(own, size_class, size_bytes);
+    void *memory = zepi_usm_shard_get(own, size_class, size_bytes);
     // Freed memory whose commands are complete comes before more of the driver's.
     if (!memory && zepi_usm_shard_collect(own))
-        memory = zepi_usm_shard_take(own, size_class, size_bytes);
+        memory = zepi_usm_shard_get(own, size_class, size_bytes);
     if (!memory && zepi_sync_poll(zepi_sync_of(heap->pool->context), 0)) {
         zepi_usm_shard_collect(own);
-        memory = zepi_usm_shard_take(own, size_class, size_bytes);
+        memory = zepi_usm_shard_get(own, size_class, size_bytes);
     }
     while (!memory && zepi_usm_shard_grow(own, size_class, attempts))
-        memory = zepi_usm_shard_take(own, size_class, size_bytes);
+        memory = zepi_usm_shard_get(own, size_class, size_bytes);
     for (unsigned i = 0; i < ZEPI_USM_SHARDS && !memory; i++)
-        memory = zepi_usm_shard_take(&heap->shards[i], size_class, size_bytes);
+        memory = zepi_usm_shard_get(&heap->shards[i], size_class, size_bytes);
     return memory;
 }
 
 // Pending memory, or an allocation that is kept. NULL: there is none.
-static void *usm_take_pending(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                              struct zepi_point *out_freed)
+static void *usm_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc,
+                             struct zepi_point *out_freed)
 {
-    // Without a past: blocks whose use is over have gone back, unless the pool keeps them.
-    if (!wish->past && atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed) == 0)
+    // Without dependencies: blocks whose use is over have gone back, unless the pool keeps them.
+    if (desc->export_types ||
+        (!desc->dependencies &&
+         atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed) == 0))
         return NULL;
-    void *memory = zepi_usm_pool_take_pending(pool, wish, out_freed);
-    // Before more of the driver's, as in usm_heap_take_block.
-    if (!memory && wish->past && wish->size_bytes > pool->most_bytes &&
+    void *memory = zepi_usm_pool_get_pending(pool, desc, out_freed);
+    // Before more of the driver's, as in usm_heap_get_block.
+    if (!memory && desc->dependencies && desc->size_bytes > pool->most_bytes &&
         zepi_sync_poll(zepi_sync_of(pool->context), 0))
-        memory = zepi_usm_pool_take_pending(pool, wish, out_freed);
+        memory = zepi_usm_pool_get_pending(pool, desc, out_freed);
     return memory;
 }
 
-zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                      void **out_memory, struct zepi_point *out_freed)
+zepi_result_t zepi_usm_pool_allocate(struct zepi_usm_pool *pool,
+                                     const struct zepi_usm_alloc_desc *desc, void **out_memory,
+                                     struct zepi_point *out_freed)
 {
-    const size_t size_bytes = wish->size_bytes;
-    const size_t alignment_bytes = wish->alignment_bytes;
     struct zepi_usm_attempts attempts = {0, 0};
-    zepi_result_t result = check_device(pool->context, wish->device, wish->kind);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!out_memory)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the memory is NULL");
-    if (size_bytes == 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "an allocation of 0 bytes");
-    if (alignment_bytes & (alignment_bytes - 1))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "the alignment is %zu, expected a power of two or 0", alignment_bytes);
     *out_freed = (struct zepi_point){NULL, 0};
-    void *memory = wish->export_types ? NULL : usm_take_pending(pool, wish, out_freed);
-    // Blocks are aligned to their length.
-    const size_t block_bytes = size_bytes > alignment_bytes ? size_bytes : alignment_bytes;
-    struct zepi_usm_heap *heap = !memory && !wish->export_types &&
-                                         block_bytes <= pool->most_bytes &&
-                                         alignment_bytes <= ZEPI_USM_MOST_ALIGNMENT_BYTES
-                                     ? zepi_usm_pool_heap(pool, wish->device, wish->kind)
+    void *memory = usm_get_pending(pool, desc, out_freed);
+    struct zepi_usm_heap *heap = !memory && zepi_usm_pool_has_blocks(pool, desc)
+                                     ? zepi_usm_pool_heap(pool, desc->device, desc->kind)
                                      : NULL;
     if (heap)
-        memory = usm_heap_take_block(heap, block_bytes, size_bytes, &attempts);
-    if (memory) {
-        *out_memory = memory;
-        return ZEPI_SUCCESS;
-    }
-    struct zepi_usm_region *region = zepi_usm_region_take(1);
-    if (!region)
-        return zepi_fail_no_memory();
-    result = allocate_alone(pool, wish, region, &attempts, out_memory);
-    if (result != ZEPI_SUCCESS)
-        zepi_usm_region_give(region);
-    return result;
+        memory = usm_heap_get_block(heap, desc, &attempts);
+    if (!memory)
+        return allocate_dedicated(pool, desc, &attempts, out_memory);
+    *out_memory = memory;
+    return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t device,
-                                     zepi_usm_kind_t kind, size_t size_bytes,
-                                     size_t alignment_bytes, void **out_memory)
+zepi_result_t zepi_usm_check_desc(const struct zepi_context *context,
+                                  const struct zepi_usm_alloc_desc *desc)
 {
-    const struct zepi_usm_wish wish = {.device = device,
-                                       .kind = kind,
-                                       .size_bytes = size_bytes,
-                                       .alignment_bytes = alignment_bytes};
-    struct zepi_point freed;
-    return zepi_usm_allocate_after(pool, &wish, out_memory, &freed);
+    uint32_t index;
+    if (desc->kind != ZEPI_USM_HOST && desc->kind != ZEPI_USM_DEVICE &&
+        desc->kind != ZEPI_USM_SHARED)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "kind %d of USM is none of host, device and shared", (int)desc->kind);
+    if (desc->kind == ZEPI_USM_HOST && desc->device)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "host memory belongs to no device: "
+                                                   "expected NULL");
+    if (desc->device || desc->kind == ZEPI_USM_DEVICE) {
+        const zepi_result_t result = zepi_context_check_device(context, desc->device, &index);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    if (desc->size_bytes == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "an allocation of 0 bytes");
+    if (desc->alignment_bytes & (desc->alignment_bytes - 1))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the alignment is %zu, expected a power of two or 0",
+                         desc->alignment_bytes);
+    return ZEPI_SUCCESS;
 }
 
 static __attribute__((noinline)) zepi_result_t
 allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind, size_t size_bytes,
              size_t alignment_bytes, void **out_memory)
 {
-    const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    const struct zepi_usm_alloc_desc desc = {.device = device,
+                                             .kind = kind,
+                                             .size_bytes = size_bytes,
+                                             .alignment_bytes = alignment_bytes};
+    struct zepi_point freed;
+    zepi_result_t result = zepi_check_object(context, &zepi_context_type);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_usm_check_desc(context, &desc);
+    if (result == ZEPI_SUCCESS && !out_memory)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the memory is NULL");
     return result == ZEPI_SUCCESS
-               ? zepi_usm_allocate_from(zepi_usm_pools_of(context)->own, device, kind, size_bytes,
-                                        alignment_bytes, out_memory)
+               ? zepi_usm_pool_allocate(zepi_usm_pools_of(context)->own, &desc, out_memory, &freed)
                : result;
 }
 
@@ -251,8 +209,8 @@ static __attribute__((noinline, cold)) zepi_result_t
 allocate_slowly(struct zepi_usm_shard *shard, size_t size_bytes, void **out_memory)
 {
     const struct zepi_usm_heap *heap = shard->heap;
-    return zepi_usm_allocate_from(heap->pool, heap->device, heap->kind, size_bytes,
-                                  (size_t)1 << ZEPI_USM_LEAST_SHIFT, out_memory);
+    return allocate_any(heap->pool->context, heap->device, heap->kind, size_bytes,
+                        (size_t)1 << ZEPI_USM_LEAST_SHIFT, out_memory);
 }
 
 static __attribute__((noinline, cold)) zepi_result_t
@@ -283,8 +241,8 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     if (__builtin_expect(!zepi_mutex_try_lock(&shard->mutex), 0))
         return allocate_slowly(shard, size_bytes, out_memory);
-    void *memory = zepi_usm_shard_take_locked(shard, zepi_usm_class_of(size_bytes), size_bytes,
-                                              zepi_sync_epoch(zepi_sync_of(context)));
+    void *memory = zepi_usm_shard_get_locked(shard, zepi_usm_class_of(size_bytes), size_bytes,
+                                             zepi_sync_epoch(zepi_sync_of(context)));
     if (__builtin_expect(!memory, 0))
         return allocate_more(shard, size_bytes, out_memory);
     *out_memory = memory;
@@ -312,7 +270,7 @@ static zepi_result_t region_free_or_keep(struct zepi_usm_region *region)
         atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed) >
             atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed))
         return zepi_usm_region_free(region);
-    return zepi_usm_pool_add_alone(pool, region, (struct zepi_use){0})
+    return zepi_usm_pool_add_dedicated(pool, region, (struct zepi_use){0})
                ? ZEPI_SUCCESS
                : zepi_usm_region_free(region);
 }
@@ -323,8 +281,8 @@ static void free_deferred_region(struct zepi_deferred *deferred)
         (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred)));
 }
 
-static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
-                                struct zepi_point freed)
+static zepi_result_t free_dedicated(struct zepi_usm_region *region, void *memory,
+                                    struct zepi_point freed)
 {
     struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
     struct zepi_context *context = pool->context;
@@ -335,10 +293,10 @@ static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
         zepi_usm_pool_discount(pool, size_bytes);
     struct zepi_sync *sync = zepi_sync_of(context);
     struct zepi_use use = zepi_use_until(freed);
-    if (freed.timeline && !is_exportable(region) && zepi_usm_pool_add_alone(pool, region, use))
+    if (freed.timeline && !is_exportable(region) && zepi_usm_pool_add_dedicated(pool, region, use))
         return ZEPI_SUCCESS;
     if (!freed.timeline)
-        use = zepi_use_now(sync, region->blocks[0].stamp);
+        use = zepi_use_now(sync, region->blocks[0].epoch);
     if (!use.point.timeline)
         return region_free_or_keep(region);
     region->deferred.bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
@@ -348,20 +306,20 @@ static zepi_result_t free_alone(struct zepi_usm_region *region, void *memory,
 }
 
 // Memory of the driver's that is in no table.
-struct unknown {
+struct untracked {
     struct zepi_deferred deferred;
     ze_context_handle_t ze; // borrowed
     void *memory;
 };
 
-static void free_unknown_address(struct zepi_deferred *deferred)
+static void free_untracked(struct zepi_deferred *deferred)
 {
-    struct unknown *unknown = (struct unknown *)deferred;
-    zepi_ze.zeMemFree(unknown->ze, unknown->memory);
-    zepi_free(unknown);
+    struct untracked *untracked = (struct untracked *)deferred;
+    zepi_ze.zeMemFree(untracked->ze, untracked->memory);
+    zepi_free(untracked);
 }
 
-static zepi_result_t give_unknown_address(struct zepi_context *context, void *memory)
+static zepi_result_t put_untracked(struct zepi_context *context, void *memory)
 {
     void *base = NULL;
     size_t size_bytes = 0;
@@ -371,13 +329,13 @@ static zepi_result_t give_unknown_address(struct zepi_context *context, void *me
             ZE_RESULT_SUCCESS ||
         base != memory)
         return ZEPI_ZE(zeMemFree, context->ze, memory);
-    struct unknown *unknown = zepi_allocate(1, sizeof(*unknown));
-    if (!unknown)
+    struct untracked *untracked = zepi_allocate(1, sizeof(*untracked));
+    if (!untracked)
         return zepi_fail_no_memory();
-    *unknown = (struct unknown){.deferred = {.bytes = size_bytes, .run = free_unknown_address},
-                                .ze = context->ze,
-                                .memory = memory};
-    zepi_defer(context, &unknown->deferred);
+    *untracked = (struct untracked){.deferred = {.bytes = size_bytes, .run = free_untracked},
+                                    .ze = context->ze,
+                                    .memory = memory};
+    zepi_defer(context, &untracked->deferred);
     return ZEPI_SUCCESS;
 }
 
@@ -392,27 +350,26 @@ bool zepi_usm_may_be_freed(const struct zepi_context *context, const void *memor
            zepi_usm_region_describe(region, memory, &info) && info.base == memory;
 }
 
-zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory, struct zepi_point freed)
+zepi_result_t zepi_usm_put_at(struct zepi_context *context, void *memory, struct zepi_point freed)
 {
     struct zepi_usm_region *region = zepi_usm_table_find((uintptr_t)memory);
     if (!region || !zepi_usm_region_has(region, memory) ||
         atomic_load_explicit(&region->platform, memory_order_relaxed) != context->platform)
-        return give_unknown_address(context, memory);
+        return put_untracked(context, memory);
     if (!zepi_options()->usm_pool || zepi_point_is_reached(freed))
         freed.timeline = NULL;
     if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
     struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
     if (!shard)
-        return free_alone(region, memory, freed);
-    return zepi_usm_shard_give(shard, region, (uintptr_t)memory, freed)
-               ? ZEPI_SUCCESS
-               : fail_no_allocation(memory);
+        return free_dedicated(region, memory, freed);
+    return zepi_usm_shard_put(shard, region, (uintptr_t)memory, freed) ? ZEPI_SUCCESS
+                                                                       : fail_no_allocation(memory);
 }
 
-zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory)
+zepi_result_t zepi_usm_put(struct zepi_context *context, void *memory)
 {
-    return zepi_usm_give_at(context, memory, (struct zepi_point){NULL, 0});
+    return zepi_usm_put_at(context, memory, (struct zepi_point){NULL, 0});
 }
 
 static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, void *memory)
@@ -422,13 +379,13 @@ static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, 
         return result;
     if (!memory)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the memory is NULL");
-    return zepi_usm_give(context, memory);
+    return zepi_usm_put(context, memory);
 }
 
-static __attribute__((noinline, cold)) zepi_result_t usm_slab_settle(struct zepi_usm_shard *shard,
-                                                                     struct zepi_usm_region *slab)
+static __attribute__((noinline, cold)) zepi_result_t usm_slab_flush(struct zepi_usm_shard *shard,
+                                                                    struct zepi_usm_region *slab)
 {
-    zepi_usm_shard_settle_locked(shard, slab);
+    zepi_usm_shard_flush_locked(shard, slab);
     return ZEPI_SUCCESS;
 }
 
@@ -456,8 +413,8 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
     if (busy)
         return zepi_usm_shard_push_busy_locked(shard, region, block, busy);
     zepi_usm_slab_push_locked(region, block);
-    if (zepi_usm_slab_is_unsettled(region))
-        return usm_slab_settle(shard, region);
+    if (zepi_usm_slab_is_due(region))
+        return usm_slab_flush(shard, region);
     zepi_mutex_unlock(&shard->mutex);
     return ZEPI_SUCCESS;
 }

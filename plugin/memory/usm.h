@@ -11,21 +11,22 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory);
 zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
                                 zepi_usm_info_t *out_info);
 
-// From a pool of a context.
-zepi_result_t zepi_usm_allocate_from(struct zepi_usm_pool *pool, zepi_device_t device,
-                                     zepi_usm_kind_t kind, size_t size_bytes,
-                                     size_t alignment_bytes, void **out_memory);
-// The same, of memory that was freed before in the order of a queue, too, if the wish has a past.
-// *out_freed: when it was freed, for zepi_usm_give_at should it not be used; of no queue for other
-// memory.
-zepi_result_t zepi_usm_allocate_after(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                      void **out_memory, struct zepi_point *out_freed);
+// What zepi.h says of kind, device, size and alignment.
+zepi_result_t zepi_usm_check_desc(const struct zepi_context *context,
+                                  const struct zepi_usm_alloc_desc *desc);
+
+// Memory from a pool of a context, with dependencies also such that was freed in the order of a
+// queue. `desc` has been checked. *out_freed: that free, for zepi_usm_put_at should the memory not
+// be used; no timeline for other memory.
+zepi_result_t zepi_usm_pool_allocate(struct zepi_usm_pool *pool,
+                                     const struct zepi_usm_alloc_desc *desc, void **out_memory,
+                                     struct zepi_point *out_freed);
 // The `user` of the pool that the address is from, borrowed; NULL: none.
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address);
 // zepi_usm_free without checks of its arguments: also of a context that is on its way out.
-zepi_result_t zepi_usm_give(struct zepi_context *context, void *memory);
+zepi_result_t zepi_usm_put(struct zepi_context *context, void *memory);
 // The same at a point: allocations that come after it have the memory at once.
-zepi_result_t zepi_usm_give_at(struct zepi_context *context, void *memory, struct zepi_point freed);
+zepi_result_t zepi_usm_put_at(struct zepi_context *context, void *memory, struct zepi_point freed);
 // Whether memory may be freed as far as the table knows: false inside an allocation of zepi's, or
 // where one was freed, or of another context.
 bool zepi_usm_may_be_freed(const struct zepi_context *context, const void *memory);

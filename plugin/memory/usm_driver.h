@@ -23,8 +23,8 @@ static inline struct zepi_usm_driver *zepi_usm_driver_of(const struct zepi_conte
 
 enum zepi_usm_contents { ZEPI_USM_ANY_BYTES, ZEPI_USM_ZEROS };
 
-// Of an allocation of the host's, which asks for a slab and then for a block alone: both together
-// wait once for memory that commands use. Begins with zeros.
+// The attempts of one allocation of the host's, which asks for a slab and then for dedicated
+// memory: both together wait once for memory that commands use. Begins with zeros.
 struct zepi_usm_attempts {
     unsigned of_pool;   // zepi_usm_pool_reserve
     unsigned of_driver; // zepi_context_reclaim

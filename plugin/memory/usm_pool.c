@@ -87,75 +87,100 @@ zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
     zepi_usm_table_remove(base);
     if (atomic_load_explicit(&region->kind, memory_order_relaxed) == ZEPI_USM_DEVICE)
         zepi_stats_note_memory(-(int64_t)size_bytes);
-    zepi_usm_region_give(region);
+    zepi_usm_region_put(region);
     const zepi_result_t result = ZEPI_ZE(zeMemFree, pool->context->ze, (void *)base);
     zepi_usm_pool_unreserve(pool, size_bytes);
     return result;
 }
 
-static bool fill_slab(struct zepi_usm_shard *shard, unsigned shift, size_t size_bytes,
-                      struct zepi_usm_attempts *attempts, struct zepi_usm_region *slab)
+zepi_result_t zepi_usm_region_allocate(const struct zepi_usm_region_desc *desc,
+                                       uint32_t block_count, size_t alignment_bytes,
+                                       const void *next, struct zepi_usm_attempts *attempts,
+                                       struct zepi_usm_region **out_region, void **out_memory)
 {
-    struct zepi_usm_heap *heap = shard->heap;
-    struct zepi_usm_pool *pool = heap->pool;
-    const size_t block_bytes = (size_t)1 << shift;
-    const size_t alignment_bytes = block_bytes < ZEPI_USM_GRANULE_BYTES ? ZEPI_USM_GRANULE_BYTES
-                                   : block_bytes > ZEPI_USM_MOST_ALIGNMENT_BYTES
-                                       ? ZEPI_USM_MOST_ALIGNMENT_BYTES
-                                       : block_bytes;
+    struct zepi_usm_pool *pool = desc->pool;
+    struct zepi_usm_region_desc placed = *desc;
     void *memory;
-    const zepi_result_t result =
-        zepi_usm_driver_allocate(pool->context, heap->device, heap->kind, pool->contents,
-                                 size_bytes, alignment_bytes, NULL, attempts, &memory);
-    // A driver that does not align, or whose addresses look like another's, will do so again.
-    if (result == ZEPI_ERROR_INVALID_VALUE)
-        atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
+    struct zepi_usm_region *region = zepi_usm_region_get(block_count);
+    if (!region)
+        return zepi_fail_no_memory();
+    if (!zepi_usm_pool_reserve(pool, desc->size_bytes, attempts)) {
+        zepi_usm_region_put(region);
+        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
+                         "%zu bytes of memory: more than the pool may have", desc->size_bytes);
+    }
+    zepi_result_t result =
+        zepi_usm_driver_allocate(pool->context, desc->device, desc->kind, pool->contents,
+                                 desc->size_bytes, alignment_bytes, next, attempts, &memory);
     if (result != ZEPI_SUCCESS)
-        return false;
-    zepi_usm_region_fill(slab, &(struct zepi_usm_region_desc){.base = (uintptr_t)memory,
-                                                              .size_bytes = size_bytes,
-                                                              .shift = shift,
-                                                              .context = pool->context,
-                                                              .device = heap->device,
-                                                              .kind = heap->kind,
-                                                              .pool = pool,
-                                                              .shard = shard,
-                                                              .is_counted = shard->is_counted});
-    const enum zepi_usm_entry entry = (uintptr_t)memory % alignment_bytes == 0
-                                          ? zepi_usm_table_add((uintptr_t)memory, size_bytes, slab)
-                                          : ZEPI_USM_NOT_ALONE;
-    if (entry == ZEPI_USM_ENTERED && heap->kind == ZEPI_USM_DEVICE)
-        zepi_stats_note_memory((int64_t)size_bytes);
-    if (entry == ZEPI_USM_ENTERED)
-        return true;
-    if (entry == ZEPI_USM_NOT_ALONE)
-        atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
+        goto fail;
+    placed.base = (uintptr_t)memory;
+    zepi_usm_region_fill(region, &placed);
+    const bool is_aligned = alignment_bytes == 0 || placed.base % alignment_bytes == 0;
+    switch (is_aligned ? zepi_usm_table_add(placed.base, desc->size_bytes, region)
+                       : ZEPI_USM_NOT_ALONE) {
+    case ZEPI_USM_ENTERED:
+        if (desc->kind == ZEPI_USM_DEVICE)
+            zepi_stats_note_memory((int64_t)desc->size_bytes);
+        *out_region = region;
+        *out_memory = memory;
+        return ZEPI_SUCCESS;
+    case ZEPI_USM_NOT_ALONE:
+        // The driver knows it.
+        zepi_usm_pool_unreserve(pool, desc->size_bytes);
+        zepi_usm_region_put(region);
+        *out_region = NULL;
+        *out_memory = memory;
+        return ZEPI_SUCCESS;
+    case ZEPI_USM_NO_MEMORY:
+        break;
+    }
     zepi_ze.zeMemFree(pool->context->ze, memory);
-    return false;
+    result = zepi_fail_no_memory();
+
+fail:
+    zepi_usm_pool_unreserve(pool, desc->size_bytes);
+    zepi_usm_region_put(region);
+    return result;
 }
 
 bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class,
                          struct zepi_usm_attempts *attempts)
 {
     const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
-    struct zepi_usm_pool *pool = shard->heap->pool;
-    const size_t size_bytes = slab_bytes_of(pool, shift);
-    if (atomic_load_explicit(&shard->heap->is_off, memory_order_relaxed))
+    const size_t block_bytes = (size_t)1 << shift;
+    struct zepi_usm_heap *heap = shard->heap;
+    struct zepi_usm_pool *pool = heap->pool;
+    const struct zepi_usm_region_desc desc = {.size_bytes = slab_bytes_of(pool, shift),
+                                              .shift = shift,
+                                              .context = pool->context,
+                                              .device = heap->device,
+                                              .kind = heap->kind,
+                                              .pool = pool,
+                                              .shard = shard,
+                                              .is_counted = shard->is_counted};
+    const size_t alignment_bytes = block_bytes < ZEPI_USM_GRANULE_BYTES ? ZEPI_USM_GRANULE_BYTES
+                                   : block_bytes > ZEPI_USM_MOST_ALIGNMENT_BYTES
+                                       ? ZEPI_USM_MOST_ALIGNMENT_BYTES
+                                       : block_bytes;
+    struct zepi_usm_region *slab;
+    void *memory;
+    if (atomic_load_explicit(&heap->is_off, memory_order_relaxed))
         return false;
-    struct zepi_usm_region *slab = zepi_usm_region_take((uint32_t)(size_bytes >> shift));
-    if (!slab)
+    const zepi_result_t result =
+        zepi_usm_region_allocate(&desc, (uint32_t)(desc.size_bytes >> shift), alignment_bytes, NULL,
+                                 attempts, &slab, &memory);
+    // A driver that does not align, or whose addresses look like another's, will do so again.
+    if (result == ZEPI_ERROR_INVALID_VALUE || (result == ZEPI_SUCCESS && !slab))
+        atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
+    if (result == ZEPI_SUCCESS && !slab)
+        zepi_ze.zeMemFree(pool->context->ze, memory);
+    if (result != ZEPI_SUCCESS || !slab)
         return false;
-    const bool is_reserved = zepi_usm_pool_reserve(pool, size_bytes, attempts);
-    if (is_reserved && fill_slab(shard, shift, size_bytes, attempts, slab)) {
-        zepi_mutex_lock(&shard->mutex);
-        shard_link_slab_locked(shard, slab);
-        zepi_mutex_unlock(&shard->mutex);
-        return true;
-    }
-    if (is_reserved)
-        zepi_usm_pool_unreserve(pool, size_bytes);
-    zepi_usm_region_give(slab);
-    return false;
+    zepi_mutex_lock(&shard->mutex);
+    shard_link_slab_locked(shard, slab);
+    zepi_mutex_unlock(&shard->mutex);
+    return true;
 }
 
 // ---- Counts ----
@@ -293,7 +318,7 @@ static size_t threshold_of(const struct zepi_usm_shard *shard)
     return atomic_load_explicit(&shard->heap->pool->threshold_bytes, memory_order_relaxed);
 }
 
-void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+void zepi_usm_shard_flush_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
     const bool is_gone = place_slab_locked(shard, slab);
     if (is_gone)
@@ -303,23 +328,23 @@ void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_
 
 // ---- Pending memory ----
 
-static size_t alone_bytes(struct zepi_usm_block *block)
+static size_t dedicated_bytes(struct zepi_usm_block *block)
 {
     return atomic_load_explicit(&zepi_usm_block_region(block)->size_bytes, memory_order_relaxed);
 }
 
-// Takes out blocks whose use is over; of allocations alone those beyond `keep_bytes` in the pool.
-// *out_left: a use that is not over.
-static struct zepi_usm_block *take_over_locked(struct zepi_usm_shard *shard, unsigned list,
-                                               size_t keep_bytes, struct zepi_use *out_left)
+// Takes out blocks whose use is over; of dedicated allocations those beyond `keep_bytes` in the
+// pool. *out_left: a use that is not over.
+static struct zepi_usm_block *get_over_locked(struct zepi_usm_shard *shard, unsigned list,
+                                              size_t keep_bytes, struct zepi_use *out_left)
 {
     struct zepi_usm_pool *pool = shard->heap->pool;
     struct zepi_sync *sync = zepi_sync_of(pool->context);
     const bool is_idle = zepi_sync_is_idle(sync);
-    size_t excess_bytes = list == ZEPI_USM_ALONE ? pool_excess_bytes(pool, keep_bytes) : 1;
+    size_t excess_bytes = list == ZEPI_USM_DEDICATED ? pool_excess_bytes(pool, keep_bytes) : 1;
     struct zepi_usm_block *taken = NULL;
     struct zepi_usm_block **link = &shard->pending[list];
-    if (is_idle && list != ZEPI_USM_ALONE) {
+    if (is_idle && list != ZEPI_USM_DEDICATED) {
         taken = *link;
         *link = NULL;
     }
@@ -332,8 +357,9 @@ static struct zepi_usm_block *take_over_locked(struct zepi_usm_shard *shard, uns
             link = &block->next;
             continue;
         }
-        if (list == ZEPI_USM_ALONE)
-            excess_bytes -= alone_bytes(block) < excess_bytes ? alone_bytes(block) : excess_bytes;
+        if (list == ZEPI_USM_DEDICATED)
+            excess_bytes -=
+                dedicated_bytes(block) < excess_bytes ? dedicated_bytes(block) : excess_bytes;
         *link = block->next;
         block->next = taken;
         taken = block;
@@ -341,8 +367,8 @@ static struct zepi_usm_block *take_over_locked(struct zepi_usm_shard *shard, uns
     return taken;
 }
 
-// Blocks go back to their slabs, allocations alone to the driver. `deferred_use` of the deferred
-// work: where it goes on; no timeline there: it is over. NULL: another thread collects.
+// Blocks go back to their slabs, dedicated allocations to the driver. `deferred_use` of the
+// deferred work: where it goes on; no timeline there: it is over. NULL: another thread collects.
 // `keep_bytes` and `idle_bytes`: as for shard_unlock_and_free. False: there was nothing.
 static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes, size_t idle_bytes,
                           struct zepi_use *deferred_use)
@@ -351,17 +377,17 @@ static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes, size_
     struct zepi_usm_region *gone = NULL;
     bool is_any = false;
     zepi_mutex_lock(&shard->mutex);
-    for (unsigned list = 0; list <= ZEPI_USM_ALONE; list++) {
+    for (unsigned list = 0; list <= ZEPI_USM_DEDICATED; list++) {
         struct zepi_usm_block *next =
-            shard->pending[list] ? take_over_locked(shard, list, keep_bytes, &left) : NULL;
+            shard->pending[list] ? get_over_locked(shard, list, keep_bytes, &left) : NULL;
         while (next) {
             struct zepi_usm_block *block = next;
             struct zepi_usm_region *region = zepi_usm_block_region(block);
             next = block->next;
             is_any = true;
-            if (list != ZEPI_USM_ALONE)
+            if (list != ZEPI_USM_DEDICATED)
                 zepi_usm_slab_push_locked(region, block);
-            if (list == ZEPI_USM_ALONE || place_slab_locked(shard, region)) {
+            if (list == ZEPI_USM_DEDICATED || place_slab_locked(shard, region)) {
                 region->next = gone;
                 gone = region;
             }
@@ -395,14 +421,14 @@ static __attribute__((noinline)) zepi_result_t shard_defer_locked(struct zepi_us
 {
     const struct zepi_use use = block->freed;
     shard->is_deferred = true;
-    shard->deferred.bytes = alone_bytes(block);
+    shard->deferred.bytes = dedicated_bytes(block);
     shard->deferred.run = collect_deferred;
     zepi_mutex_unlock(&shard->mutex);
     zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, &shard->deferred);
     return ZEPI_SUCCESS;
 }
 
-// Adds a block, or an allocation alone, whose allocation was ended, and unlocks the shard.
+// Adds a block, or a dedicated allocation, whose allocation was ended, and unlocks the shard.
 static inline zepi_result_t shard_pend_locked(struct zepi_usm_shard *shard, unsigned list,
                                               struct zepi_usm_block *block, struct zepi_use use)
 {
@@ -424,8 +450,8 @@ static inline zepi_result_t shard_push_or_pend_locked(struct zepi_usm_shard *sha
     if (use.point.timeline)
         return shard_pend_locked(shard, zepi_usm_slab_class(slab), block, use);
     zepi_usm_slab_push_locked(slab, block);
-    if (zepi_usm_slab_is_unsettled(slab))
-        zepi_usm_shard_settle_locked(shard, slab);
+    if (zepi_usm_slab_is_due(slab))
+        zepi_usm_shard_flush_locked(shard, slab);
     else
         zepi_mutex_unlock(&shard->mutex);
     return ZEPI_SUCCESS;
@@ -436,13 +462,13 @@ zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
                                               struct zepi_usm_block *block,
                                               struct zepi_timeline *busy)
 {
-    const uint64_t since = block->stamp;
+    const uint64_t since = block->epoch;
     const struct zepi_use use = {zepi_sync_now_from(busy->sync, busy, since), since};
     return shard_push_or_pend_locked(shard, slab, block, use);
 }
 
-bool zepi_usm_pool_add_alone(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
-                             struct zepi_use use)
+bool zepi_usm_pool_add_dedicated(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
+                                 struct zepi_use use)
 {
     struct zepi_usm_heap *heap = zepi_usm_pool_heap(
         pool, atomic_load_explicit(&region->device, memory_order_relaxed),
@@ -451,67 +477,66 @@ bool zepi_usm_pool_add_alone(struct zepi_usm_pool *pool, struct zepi_usm_region 
         return false;
     struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     zepi_mutex_lock(&shard->mutex);
-    shard_pend_locked(shard, ZEPI_USM_ALONE, &region->blocks[0], use);
+    shard_pend_locked(shard, ZEPI_USM_DEDICATED, &region->blocks[0], use);
     return true;
 }
 
-static bool is_in_past(const struct zepi_usm_past *past, struct zepi_use use)
+static bool is_dependency(const struct zepi_usm_dependencies *dependencies, struct zepi_use use)
 {
-    for (uint32_t i = 0; past && use.since == ZEPI_NO_OTHERS && i < past->count; i++) {
-        if (zepi_point_covers(past->points[i], use.point))
+    for (uint32_t i = 0; dependencies && use.since == ZEPI_NO_OTHERS && i < dependencies->count;
+         i++) {
+        if (zepi_point_covers(dependencies->points[i], use.point))
             return true;
     }
     return false;
 }
 
 // Blocks of a class are long enough, and aligned.
-static bool alone_fits(struct zepi_usm_block *block, const struct zepi_usm_wish *wish)
+static bool dedicated_fits(struct zepi_usm_block *block, const struct zepi_usm_alloc_desc *desc)
 {
-    const size_t size_bytes = alone_bytes(block);
-    return size_bytes >= wish->size_bytes &&
-           size_bytes - wish->size_bytes <= wish->size_bytes / 4 &&
-           (wish->alignment_bytes == 0 || (uintptr_t)block->address % wish->alignment_bytes == 0);
+    const size_t size_bytes = dedicated_bytes(block);
+    return size_bytes >= desc->size_bytes &&
+           size_bytes - desc->size_bytes <= desc->size_bytes / 4 &&
+           (desc->alignment_bytes == 0 || (uintptr_t)block->address % desc->alignment_bytes == 0);
 }
 
-static struct zepi_usm_block *shard_take_pending(struct zepi_usm_shard *shard, unsigned list,
-                                                 const struct zepi_usm_wish *wish)
+static struct zepi_usm_block *shard_get_pending(struct zepi_usm_shard *shard, unsigned list,
+                                                const struct zepi_usm_alloc_desc *desc)
 {
     struct zepi_sync *sync = zepi_sync_of(shard->heap->pool->context);
     zepi_mutex_lock(&shard->mutex);
     struct zepi_usm_block **link = &shard->pending[list];
-    while (*link &&
-           ((list == ZEPI_USM_ALONE && !alone_fits(*link, wish)) ||
-            (!zepi_use_is_over(sync, &(*link)->freed) && !is_in_past(wish->past, (*link)->freed))))
+    while (*link && ((list == ZEPI_USM_DEDICATED && !dedicated_fits(*link, desc)) ||
+                     (!zepi_use_is_over(sync, &(*link)->freed) &&
+                      !is_dependency(desc->dependencies, (*link)->freed))))
         link = &(*link)->next;
     struct zepi_usm_block *block = *link;
     if (block)
         *link = block->next;
-    if (block && list != ZEPI_USM_ALONE)
-        zepi_usm_block_begin_locked(block, wish->size_bytes);
+    if (block && list != ZEPI_USM_DEDICATED)
+        zepi_usm_block_begin_locked(block, desc->size_bytes);
     zepi_mutex_unlock(&shard->mutex);
     return block;
 }
 
-void *zepi_usm_pool_take_pending(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                 struct zepi_point *out_freed)
+void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc,
+                                struct zepi_point *out_freed)
 {
-    const size_t block_bytes =
-        wish->size_bytes > wish->alignment_bytes ? wish->size_bytes : wish->alignment_bytes;
-    const bool is_pooled =
-        block_bytes <= pool->most_bytes && wish->alignment_bytes <= ZEPI_USM_MOST_ALIGNMENT_BYTES;
-    const unsigned list = is_pooled ? zepi_usm_class_of(block_bytes) : ZEPI_USM_ALONE;
-    struct zepi_usm_heap *heap = zepi_usm_pool_heap(pool, wish->device, wish->kind);
+    const unsigned list = zepi_usm_pool_has_blocks(pool, desc)
+                              ? zepi_usm_class_of(zepi_usm_block_bytes(desc))
+                              : ZEPI_USM_DEDICATED;
+    struct zepi_usm_heap *heap = zepi_usm_pool_heap(pool, desc->device, desc->kind);
     struct zepi_usm_block *block = NULL;
     const unsigned own = zepi_thread_shard();
     for (unsigned i = 0; heap && i < ZEPI_USM_SHARDS && !block; i++)
-        block = shard_take_pending(&heap->shards[(own + i) % ZEPI_USM_SHARDS], list, wish);
+        block = shard_get_pending(&heap->shards[(own + i) % ZEPI_USM_SHARDS], list, desc);
     if (!block)
         return NULL;
     *out_freed = block->freed.point;
-    if (list == ZEPI_USM_ALONE)
-        zepi_usm_region_unclaim(zepi_usm_block_region(block), wish->size_bytes);
+    if (list == ZEPI_USM_DEDICATED)
+        zepi_usm_region_unclaim(zepi_usm_block_region(block), desc->size_bytes);
     if (pool != zepi_usm_pools_of(pool->context)->own)
-        zepi_usm_pool_count(pool, wish->size_bytes);
+        zepi_usm_pool_count(pool, desc->size_bytes);
     return block->address;
 }
 
@@ -577,7 +602,7 @@ void zepi_usm_shard_close(struct zepi_usm_shard *shard)
 
 // ---- Blocks ----
 
-void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes)
+void *zepi_usm_shard_get(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes)
 {
     zepi_mutex_lock(&shard->mutex);
     struct zepi_usm_region *full = shard->first[size_class];
@@ -585,7 +610,7 @@ void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, siz
         shard_unlink_slab_locked(shard, full);
         full = shard->first[size_class];
     }
-    void *memory = zepi_usm_shard_take_locked(
+    void *memory = zepi_usm_shard_get_locked(
         shard, size_class, size_bytes, zepi_sync_epoch(zepi_sync_of(shard->heap->pool->context)));
     zepi_mutex_unlock(&shard->mutex);
     if (memory && shard->is_counted)
@@ -593,8 +618,8 @@ void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, siz
     return memory;
 }
 
-bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                         uintptr_t address, struct zepi_point freed)
+bool zepi_usm_shard_put(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
+                        uintptr_t address, struct zepi_point freed)
 {
     struct zepi_usm_pool *pool = shard->heap->pool;
     zepi_mutex_lock(&shard->mutex);
@@ -609,6 +634,6 @@ bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *s
     shard_push_or_pend_locked(shard, slab, block,
                               freed.timeline
                                   ? zepi_use_until(freed)
-                                  : zepi_use_now(zepi_sync_of(pool->context), block->stamp));
+                                  : zepi_use_now(zepi_sync_of(pool->context), block->epoch));
     return true;
 }

@@ -24,7 +24,7 @@
 #define ZEPI_USM_MOST_ALIGNMENT_BYTES ((size_t)2 << 20) // of blocks; drivers refuse larger ones
 #define ZEPI_USM_SHARDS 8 // of threads; a power of two; memory that lies idle is counted by them
 #define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
-#define ZEPI_USM_ALONE ZEPI_USM_CLASSES // in place of a class: allocations of the driver's alone
+#define ZEPI_USM_DEDICATED ZEPI_USM_CLASSES // in place of a class
 
 // A shard's memory of one kind and device. Blocks go back to the shard that they are from, also
 // from other threads.
@@ -38,7 +38,7 @@ struct zepi_usm_shard {
     struct zepi_usm_heap *heap; // that it is part of
     // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
     struct zepi_usm_region *first[ZEPI_USM_CLASSES];
-    // Pending blocks by class, freed last first. They are in use for their slabs. Allocations alone
+    // Pending blocks by class, freed last first. They are in use for their slabs. Dedicated ones
     // stay here while the pool keeps them for reuse.
     struct zepi_usm_block *pending[ZEPI_USM_CLASSES + 1];
     struct zepi_deferred deferred; // collects pending blocks; waits for one of them
@@ -94,33 +94,51 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
 void zepi_usm_pool_trim_unused(struct zepi_usm_pool *pool);
 
 // The points that an allocation in the order of a queue comes after.
-#define ZEPI_USM_PAST_POINTS 9
-struct zepi_usm_past {
+#define ZEPI_USM_MOST_DEPENDENCIES 9
+struct zepi_usm_dependencies {
     uint32_t count;
-    struct zepi_point points[ZEPI_USM_PAST_POINTS];
+    struct zepi_point points[ZEPI_USM_MOST_DEPENDENCIES];
 };
 
-// The properties of wanted memory.
-struct zepi_usm_wish {
-    const struct zepi_usm_past *past; // NULL: only memory that no command uses
+struct zepi_usm_alloc_desc {
+    const struct zepi_usm_dependencies *dependencies; // NULL: only memory that no command uses
     struct zepi_device *device;
     zepi_usm_kind_t kind;
     size_t size_bytes;
     size_t alignment_bytes;
-    // For other interfaces: 0, or an allocation of the driver's alone, which goes back to it.
+    // For other interfaces: 0, or a dedicated allocation, which goes back to the driver.
     ze_external_memory_type_flags_t export_types;
 };
 
-// Pending memory that fits the wish, or an allocation alone that is kept; of these, one that is at
+// Pending memory that fits, or a dedicated allocation that is kept; of these, one that is at
 // most a quarter longer. Counted; its epoch is the old one. NULL: there is none. *out_freed: where
 // it was freed in the order of a queue.
-void *zepi_usm_pool_take_pending(struct zepi_usm_pool *pool, const struct zepi_usm_wish *wish,
-                                 struct zepi_point *out_freed);
-// Adds an allocation alone, which was ended, to the pending ones. False: the pool has no heap for
-// it.
-bool zepi_usm_pool_add_alone(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
-                             struct zepi_use use);
+void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc,
+                                struct zepi_point *out_freed);
+// Adds a dedicated allocation, which was ended, to the pending ones. False: the pool has no heap
+// for it.
+bool zepi_usm_pool_add_dedicated(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
+                                 struct zepi_use use);
 
+// The length of a block for the allocation: it is aligned to that.
+static inline size_t zepi_usm_block_bytes(const struct zepi_usm_alloc_desc *desc)
+{
+    return desc->size_bytes > desc->alignment_bytes ? desc->size_bytes : desc->alignment_bytes;
+}
+static inline bool zepi_usm_pool_has_blocks(const struct zepi_usm_pool *pool,
+                                            const struct zepi_usm_alloc_desc *desc)
+{
+    return !desc->export_types && zepi_usm_block_bytes(desc) <= pool->most_bytes &&
+           desc->alignment_bytes <= ZEPI_USM_MOST_ALIGNMENT_BYTES;
+}
+
+// Gets memory from the driver as `desc` has it, but for its base, and enters it into the table.
+// *out_region NULL: the table cannot have it, and the pool does not count it. `next`: extensions of
+// the driver's descriptor.
+zepi_result_t zepi_usm_region_allocate(const struct zepi_usm_region_desc *desc,
+                                       uint32_t block_count, size_t alignment_bytes,
+                                       const void *next, struct zepi_usm_attempts *attempts,
+                                       struct zepi_usm_region **out_region, void **out_memory);
 // Takes a region of the context, which is in no shard, out of the table, and frees its memory.
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
 
@@ -141,7 +159,7 @@ bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class,
                          struct zepi_usm_attempts *attempts);
 // Puts a slab that was given a block where it belongs now, gives back idle slabs beyond the limit,
 // and unlocks the shard.
-void zepi_usm_shard_settle_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+void zepi_usm_shard_flush_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
     __attribute__((cold, noinline));
 
 // The heap for memory of the kind, or NULL.
@@ -181,8 +199,8 @@ static inline void zepi_usm_block_begin_locked(struct zepi_usm_block *block, siz
 }
 
 // A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
-static inline void *zepi_usm_shard_take_locked(struct zepi_usm_shard *shard, unsigned size_class,
-                                               size_t size_bytes, uint64_t stamp)
+static inline void *zepi_usm_shard_get_locked(struct zepi_usm_shard *shard, unsigned size_class,
+                                              size_t size_bytes, uint64_t epoch)
 {
     struct zepi_usm_region *slab = shard->first[size_class];
     struct zepi_usm_block *block = slab->first_free;
@@ -191,7 +209,7 @@ static inline void *zepi_usm_shard_take_locked(struct zepi_usm_shard *shard, uns
     shard->was_used = true;
     slab->first_free = block->next;
     zepi_usm_block_begin_locked(block, size_bytes);
-    block->stamp = stamp;
+    block->epoch = epoch;
     slab->hold_count++;
     if (!block->address)
         __builtin_unreachable();
@@ -233,18 +251,18 @@ zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
 // Gives back pending blocks whose use is over. False: there were none.
 bool zepi_usm_shard_collect(struct zepi_usm_shard *shard);
 
-// Whether that calls for zepi_usm_shard_settle_locked: the slab is idle now, or was full.
-static inline bool zepi_usm_slab_is_unsettled(const struct zepi_usm_region *slab)
+// Whether that calls for zepi_usm_shard_flush_locked: the slab is idle now, or was full.
+static inline bool zepi_usm_slab_is_due(const struct zepi_usm_region *slab)
 {
     return __builtin_expect(slab->hold_count <= 0, 0);
 }
 
 // The same with the lock, and counted.
-void *zepi_usm_shard_take(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes);
+void *zepi_usm_shard_get(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes);
 // Ends the allocation that begins at the address, in the order of a queue after `freed`; no
 // timeline there: its use is that of all that was submitted so far. False: no allocation begins
 // there.
-bool zepi_usm_shard_give(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                         uintptr_t address, struct zepi_point freed);
+bool zepi_usm_shard_put(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
+                        uintptr_t address, struct zepi_point freed);
 
 #endif

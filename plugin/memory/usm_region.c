@@ -48,7 +48,7 @@ static struct zepi_usm_region *usm_region_create(uint32_t block_count)
     return region;
 }
 
-struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count)
+struct zepi_usm_region *zepi_usm_region_get(uint32_t block_count)
 {
     struct zepi_usm_region **first = &free_regions[__builtin_ctz(block_count)];
     zepi_mutex_lock(&mutex);
@@ -59,7 +59,7 @@ struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count)
     return region ? region : usm_region_create(block_count);
 }
 
-void zepi_usm_region_give(struct zepi_usm_region *region)
+void zepi_usm_region_put(struct zepi_usm_region *region)
 {
     struct zepi_usm_region **first = &free_regions[__builtin_ctz(region->block_capacity)];
     atomic_store_explicit(&region->context, NULL, memory_order_relaxed);
@@ -108,7 +108,7 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
     }
     if (desc->shard)
         return;
-    region->blocks[0].stamp = desc->stamp;
+    region->blocks[0].epoch = desc->epoch;
     SET(blocks[0].end, desc->base + desc->used_bytes);
 }
 

@@ -27,7 +27,7 @@ struct zepi_usm_block {
     // Under the shard's mutex.
     struct zepi_usm_block *next; // free one, or a pending one
     void *address;
-    uint64_t stamp;        // of the allocation (zepi_sync_epoch)
+    uint64_t epoch;        // of the allocation (zepi_sync_epoch)
     struct zepi_use freed; // of a pending one: the commands that may still use it
 };
 
@@ -75,9 +75,9 @@ static inline uint32_t zepi_usm_region_slot(const struct zepi_usm_region *region
 
 // A region without memory, for `block_count` blocks (a power of two), or NULL without memory (not
 // noted).
-struct zepi_usm_region *zepi_usm_region_take(uint32_t block_count);
+struct zepi_usm_region *zepi_usm_region_get(uint32_t block_count);
 // Gives back one that is in no table.
-void zepi_usm_region_give(struct zepi_usm_region *region);
+void zepi_usm_region_put(struct zepi_usm_region *region);
 
 // Sets the memory of the region, `region->size_bytes` and all; its blocks are free. `shard` NULL:
 // the only block is in use, with `used_bytes`.
@@ -92,7 +92,7 @@ struct zepi_usm_region_desc {
     struct zepi_usm_shard *shard;
     bool is_counted; // by the pool
     size_t used_bytes;
-    uint64_t stamp; // of the only block
+    uint64_t epoch; // of the only block
     ze_external_memory_type_flags_t export_types;
 };
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
@@ -101,7 +101,7 @@ void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_
 // is not where it begins, or another thread freed it.
 bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address);
 
-// Begins an allocation of `size_bytes` in a region that was claimed, with the stamp as it was.
+// Begins an allocation of `size_bytes` in a region that was claimed, with the epoch as it was.
 void zepi_usm_region_unclaim(struct zepi_usm_region *region, size_t size_bytes);
 
 // The newest region that was ever made: the others follow by `next_of_all`.

@@ -7,7 +7,7 @@
 
 _Atomic(struct zepi_usm_leaf *) zepi_usm_root[1u << ZEPI_USM_ROOT_BITS];
 
-atomic_uint_fast64_t zepi_usm_generations;
+atomic_uint_fast64_t zepi_usm_versions;
 
 // Guards changes; nothing is called under it.
 static struct zepi_mutex mutex;
@@ -218,5 +218,5 @@ void zepi_usm_table_remove(uintptr_t address)
         remove_bit_locked(root_set, begin >> ZEPI_USM_LEAF_BITS);
     write_entries_locked(begin, end_of(begin), NULL);
     zepi_mutex_unlock(&mutex);
-    atomic_fetch_add_explicit(&zepi_usm_generations, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&zepi_usm_versions, 1, memory_order_relaxed);
 }

@@ -46,17 +46,17 @@ enum zepi_usm_entry {
 enum zepi_usm_entry zepi_usm_table_add(uintptr_t address, size_t size_bytes,
                                        struct zepi_usm_region *region);
 // Removes the region that begins at `address`, before its memory goes back to the driver, which may
-// hand it out again. Begins a generation.
+// hand it out again. Raises the version.
 void zepi_usm_table_remove(uintptr_t address);
 
 // How often memory went back to a driver. While this stays the same, an address that the table
 // knows is in the same memory.
-extern atomic_uint_fast64_t zepi_usm_generations;
-static inline uint64_t zepi_usm_generation(void)
+extern atomic_uint_fast64_t zepi_usm_versions;
+static inline uint64_t zepi_usm_version(void)
 {
     // Relaxed: memory at an address that was freed comes to this thread through the driver, after
-    // the generation.
-    return atomic_load_explicit(&zepi_usm_generations, memory_order_relaxed);
+    // the version.
+    return atomic_load_explicit(&zepi_usm_versions, memory_order_relaxed);
 }
 
 // The region that begins last before a granule without an entry, if it reaches it.

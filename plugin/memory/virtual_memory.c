@@ -299,16 +299,16 @@ static zepi_result_t check_virtual_range(const void *start, size_t size_bytes)
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const void *wish,
+zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const void *preferred,
                                           size_t size_bytes, void **out_start)
 {
     void *start;
-    zepi_result_t result = check_virtual_range(wish, size_bytes);
+    zepi_result_t result = check_virtual_range(preferred, size_bytes);
     // Quirk sizes-round-to-zero: there would be addresses, of none.
     if (result == ZEPI_SUCCESS && size_bytes > SIZE_MAX / 2)
         result = zepi_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY, "%zu bytes of addresses", size_bytes);
     if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zeVirtualMemReserve, context->ze, wish, size_bytes, &start);
+        result = ZEPI_ZE(zeVirtualMemReserve, context->ze, preferred, size_bytes, &start);
     if (result == ZEPI_SUCCESS)
         *out_start = start;
     return result;

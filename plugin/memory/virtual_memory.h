@@ -40,8 +40,8 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
                                                 struct zepi_device *device, size_t size_bytes,
                                                 size_t *out_page_bytes);
 
-// `wish`: where, if that is free; or NULL.
-zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const void *wish,
+// `preferred`: where, if that is free; or NULL.
+zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const void *preferred,
                                           size_t size_bytes, void **out_start);
 // A whole reservation. Its mappings are unmapped.
 zepi_result_t zepi_virtual_memory_free(struct zepi_context *context, const void *start,

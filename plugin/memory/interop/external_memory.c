@@ -238,11 +238,11 @@ zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
                                             enum zepi_external_kind kind, size_t size_bytes,
                                             size_t alignment_bytes, void **out_memory)
 {
-    const struct zepi_usm_wish wish = {.device = device,
-                                       .kind = ZEPI_USM_DEVICE,
-                                       .size_bytes = size_bytes,
-                                       .alignment_bytes = alignment_bytes,
-                                       .export_types = kind};
+    const struct zepi_usm_alloc_desc desc = {.device = device,
+                                             .kind = ZEPI_USM_DEVICE,
+                                             .size_bytes = size_bytes,
+                                             .alignment_bytes = alignment_bytes,
+                                             .export_types = kind};
     struct zepi_point freed;
     struct zepi_external_kinds kinds;
     const zepi_result_t result = zepi_external_kinds_get(device, &kinds);
@@ -251,7 +251,7 @@ zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
     if (!(kinds.exported & kind))
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver exports no memory as %s",
                          name_of(kind));
-    return zepi_usm_allocate_after(zepi_usm_pools_of(context)->own, &wish, out_memory, &freed);
+    return zepi_usm_pool_allocate(zepi_usm_pools_of(context)->own, &desc, out_memory, &freed);
 }
 
 // Of memory that was allocated for export, and begins there.
@@ -275,7 +275,7 @@ zepi_result_t zepi_external_memory_free(struct zepi_context *context,
 {
     ze_external_memory_type_flags_t types;
     const zepi_result_t result = find_export_types(context, device, memory, &types);
-    return result == ZEPI_SUCCESS ? zepi_usm_give(context, memory) : result;
+    return result == ZEPI_SUCCESS ? zepi_usm_put(context, memory) : result;
 }
 
 // The driver's descriptor stays the driver's, which may have one for all exports (quirk

@@ -10,18 +10,19 @@
 
 // The points that the command comes after. Of a long wait list the first events count; the command
 // waits for the others, too.
-static struct zepi_usm_past past_of_command(const struct zepi_queue *queue, zepi_wait_list_t wait)
+static struct zepi_usm_dependencies dependencies_of(const struct zepi_queue *queue,
+                                                    zepi_wait_list_t wait)
 {
-    struct zepi_usm_past past = {0};
+    struct zepi_usm_dependencies dependencies = {0};
     if (queue->flags & ZEPI_QUEUE_IN_ORDER) {
-        past.points[0] = (struct zepi_point){queue->lists[0]->timeline, UINT64_MAX};
-        past.count = 1;
+        dependencies.points[0] = (struct zepi_point){queue->lists[0]->timeline, UINT64_MAX};
+        dependencies.count = 1;
     }
-    for (uint32_t i = 0; i < wait.count && past.count < ZEPI_USM_PAST_POINTS; i++) {
+    for (uint32_t i = 0; i < wait.count && dependencies.count < ZEPI_USM_MOST_DEPENDENCIES; i++) {
         if (wait.events[i]->point.timeline)
-            past.points[past.count++] = wait.events[i]->point;
+            dependencies.points[dependencies.count++] = wait.events[i]->point;
     }
-    return past;
+    return dependencies;
 }
 
 // Appends a command that does nothing, for its wait list and its event.
@@ -47,16 +48,16 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
         result = zepi_pool_get_current(queue->context, queue->device, &pool);
     if (result != ZEPI_SUCCESS)
         return result;
-    const struct zepi_usm_past past = past_of_command(queue, wait);
+    const struct zepi_usm_dependencies dependencies = dependencies_of(queue, wait);
     struct zepi_device *device = pool->device ? pool->device : queue->device;
-    const struct zepi_usm_wish wish = {.past = &past,
-                                       .device = kind == ZEPI_USM_HOST ? NULL : device,
-                                       .kind = kind,
-                                       .size_bytes = size_bytes,
-                                       .alignment_bytes = alignment_bytes};
+    const struct zepi_usm_alloc_desc desc = {.dependencies = &dependencies,
+                                             .device = kind == ZEPI_USM_HOST ? NULL : device,
+                                             .kind = kind,
+                                             .size_bytes = size_bytes,
+                                             .alignment_bytes = alignment_bytes};
     struct zepi_point freed;
     void *memory;
-    result = zepi_usm_allocate_after(pool->usm, &wish, &memory, &freed);
+    result = zepi_usm_pool_allocate(pool->usm, &desc, &memory, &freed);
     if (result != ZEPI_SUCCESS)
         return result;
     if (wait.count > 0 || out_event)
@@ -64,7 +65,7 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
     if (result == ZEPI_SUCCESS)
         *out_memory = memory;
     else
-        zepi_usm_give_at(queue->context, memory, freed);
+        zepi_usm_put_at(queue->context, memory, freed);
     return result;
 }
 
@@ -93,7 +94,7 @@ zepi_result_t zepi_queue_free(zepi_queue_t queue, void *memory, zepi_wait_list_t
         result = zepi_capture_check_uncaptured(
             zepi_queue_marker(queue, wait, out_event ? &event : NULL));
     if (result == ZEPI_SUCCESS)
-        result = zepi_usm_give_at(queue->context, memory, point_of_free(queue, event));
+        result = zepi_usm_put_at(queue->context, memory, point_of_free(queue, event));
     if (result == ZEPI_SUCCESS && out_event)
         *out_event = event;
     else

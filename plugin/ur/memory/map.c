@@ -26,7 +26,7 @@ static void map_destroy(void *object)
 {
     struct zepi_ur_map *map = object;
     if (map->is_staging)
-        zepi_usm_give(map->context, map->address);
+        zepi_usm_put(map->context, map->address);
     zepi_release(map->context);
 }
 

@@ -44,17 +44,19 @@ static __attribute__((noinline)) ur_result_t
 usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_kind_t kind,
                  const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool, size_t size, void **out)
 {
-    const size_t alignment = desc ? desc->align : 0;
     ur_result_t checked;
     if ((checked = kind == ZEPI_USM_HOST ? zepi_ur_check_context(context)
                                          : zepi_ur_check_context_device(context, device)) ||
         (checked = check_usm_desc(context, device, desc, pool, size, out)))
         return checked;
-    const zepi_result_t result =
-        pool ? zepi_usm_allocate_from(zepi_ur_usm_pool(pool)->usm, zepi_ur_device(device), kind,
-                                      size, alignment, out)
-             : zepi_usm_allocate(zepi_ur_context(context), zepi_ur_device(device), kind, size,
-                                 alignment, out);
+    const struct zepi_usm_alloc_desc wanted = {.device = zepi_ur_device(device),
+                                               .kind = kind,
+                                               .size_bytes = size,
+                                               .alignment_bytes = desc ? desc->align : 0};
+    struct zepi_point freed;
+    const zepi_result_t result = zepi_usm_pool_allocate(
+        pool ? zepi_ur_usm_pool(pool)->usm : zepi_usm_pools_of(zepi_ur_context(context))->own,
+        &wanted, out, &freed);
     // More than the driver has room for at all.
     return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_SIZE, UR_RESULT_ERROR_INVALID_USM_SIZE);
 }

@@ -69,7 +69,7 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
         return result;
     if (result == UR_RESULT_SUCCESS)
         memcpy(pDst, staged, size);
-    zepi_usm_give(queue->context, staged);
+    zepi_usm_put(queue->context, staged);
     return result;
 }
 

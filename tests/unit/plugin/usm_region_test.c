@@ -14,7 +14,7 @@ Test(usm_region, is_described_without_its_share)
     char memory[256];
     void *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     cr_assert_neq(gone, MAP_FAILED);
-    struct zepi_usm_region *region = zepi_usm_region_take(1);
+    struct zepi_usm_region *region = zepi_usm_region_get(1);
     const uintptr_t base = (uintptr_t)memory & ~(uintptr_t)63;
     const struct zepi_usm_region_desc desc = {.base = base,
                                               .size_bytes = 128,
@@ -31,5 +31,5 @@ Test(usm_region, is_described_without_its_share)
     cr_assert_eq(info.size_bytes, 100);
     cr_assert_eq(info.kind, ZEPI_USM_SHARED);
     cr_assert_neq(info.id, 0);
-    zepi_usm_region_give(region);
+    zepi_usm_region_put(region);
 }

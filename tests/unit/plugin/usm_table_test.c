@@ -66,11 +66,11 @@ Test(usm_table, addresses_whose_first_48_bits_are_equal_share_no_granule)
 
 Test(usm_table, begins_a_generation_when_memory_goes_back)
 {
-    const uint64_t before = zepi_usm_generation();
+    const uint64_t before = zepi_usm_version();
     cr_assert_eq(zepi_usm_table_add(9 * GRANULE, GRANULE, region(1)), ZEPI_USM_ENTERED);
-    cr_assert_eq(zepi_usm_generation(), before);
+    cr_assert_eq(zepi_usm_version(), before);
     zepi_usm_table_remove(9 * GRANULE);
-    cr_assert_eq(zepi_usm_generation(), before + 1);
+    cr_assert_eq(zepi_usm_version(), before + 1);
 }
 
 // Against a list with an entry for each granule.
