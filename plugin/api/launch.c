@@ -10,6 +10,7 @@
 #include "launch/launch.h"
 #include "memory/buffer.h"
 #include "memory/image.h"
+#include "program/module.h"
 #include "queue/capture.h"
 
 // The description of a host that was compiled against another version of the interface, or that is
@@ -201,6 +202,23 @@ zepi_result_t zepi_api_read_launch(struct zepi_launch *launch, struct zepi_launc
     return read_desc(launch, room, context, device, desc);
 }
 
+zepi_result_t zepi_api_check_named(const struct zepi_queue *queue, const zepi_launch_desc_t *desc)
+{
+    zepi_result_t result;
+    if ((desc->kernel && (result = zepi_check_object(desc->kernel, &zepi_kernel_type))) ||
+        (desc->module && (result = zepi_check_object(desc->module, &zepi_module_type))))
+        return result;
+    const struct zepi_module *module = desc->kernel ? desc->kernel->module : desc->module;
+    if (module && module->context != queue->context)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the %s is of another context than the queue",
+                         desc->kernel ? "kernel" : "module");
+    if (desc->kernel && desc->module && module != desc->module)
+        return zepi_fail(ZEPI_ERROR_INVALID_KERNEL,
+                         "kernel '%s' is of another module than the one that the launch names",
+                         desc->kernel->name);
+    return ZEPI_SUCCESS;
+}
+
 // A captured launch by name keeps the kernel that was found while it was captured.
 static __attribute__((cold, noinline)) zepi_result_t
 capture_by_name(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
@@ -224,7 +242,11 @@ static __attribute__((noinline)) zepi_result_t launch_by_name(struct zepi_queue 
 {
     struct zepi_build_result *found;
     struct zepi_launch_room room;
-    zepi_result_t result = zepi_by_name_find(queue, desc, &found);
+    zepi_result_t result = zepi_api_check_named(queue, desc);
+    if (result == ZEPI_SUCCESS && !desc->kernel && !desc->kernel_name)
+        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_by_name_find(queue, desc, &found);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_launch launch;

@@ -3,6 +3,7 @@
 #include "program/spec_constants.h"
 #include "api/api.h"
 #include "api/check.h"
+#include "api/launch.h"
 #include "core/alloc.h"
 #include "core/list.h"
 #include "launch/by_name.h"
@@ -471,8 +472,8 @@ zepi_result_t zepi_api_spec_constant_get_for_launch(zepi_queue_t queue,
     zepi_result_t result;
     if ((result = zepi_check_object(queue, &zepi_queue_type)) ||
         (result = zepi_read_desc(&own, sizeof(own), sizeof(own), desc, "launch description")) ||
-        (!out_value &&
-         (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL"))) ||
+        (result = zepi_api_check_output(out_value, "output for the value")) ||
+        (result = zepi_api_check_named(queue, &own)) ||
         (result = zepi_by_name_value(queue, &own, id, value, &size)))
         return result;
     if (size == 0)

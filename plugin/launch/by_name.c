@@ -11,26 +11,12 @@
 #include "program/module_create.h"
 #include "program/module_link.h"
 
-// Its handles are live ones of the queue's context. *out_module: the one that it names, borrowed.
-static zepi_result_t check_handles(const struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                                   struct zepi_module **out_module)
+#include <assert.h>
+
+// The module that the launch names; NULL: none.
+static struct zepi_module *named_module(const zepi_launch_desc_t *desc)
 {
-    zepi_result_t result =
-        desc->kernel ? zepi_check_object(desc->kernel, &zepi_kernel_type) : ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS && desc->module)
-        result = zepi_check_object(desc->module, &zepi_module_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    struct zepi_module *module = desc->kernel ? desc->kernel->module : desc->module;
-    if (module && module->context != queue->context)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the %s is of another context than the queue",
-                         desc->kernel ? "kernel" : "module");
-    if (desc->kernel && desc->module && module != desc->module)
-        return zepi_fail(ZEPI_ERROR_INVALID_KERNEL,
-                         "kernel '%s' is of another module than the one that the launch names",
-                         desc->kernel->name);
-    *out_module = module;
-    return ZEPI_SUCCESS;
+    return desc->kernel ? desc->kernel->module : desc->module;
 }
 
 // ---- The selector ----
@@ -351,12 +337,8 @@ search_and_keep(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
 zepi_result_t zepi_by_name_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                 struct zepi_build_result **out_found)
 {
-    struct zepi_module *module = NULL;
-    const zepi_result_t result = check_handles(queue, desc, &module);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    if (!desc->kernel && !desc->kernel_name)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
+    struct zepi_module *module = named_module(desc);
+    assert(desc->kernel || desc->kernel_name);
     // Before the search: after a change from now on no launch finds its result.
     const uint64_t version = zepi_unit_version();
     *out_found = zepi_kernel_lookup_find(queue, desc, module, version);
@@ -453,12 +435,8 @@ zepi_result_t zepi_by_name_value(struct zepi_queue *queue, const zepi_launch_des
                                  uint32_t id, uint8_t out_value[8], size_t *out_size_bytes)
 {
     struct zepi_kernel_search search;
-    struct zepi_module *module = NULL;
-    zepi_result_t result = check_handles(queue, desc, &module);
     *out_size_bytes = 0;
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_kernel_search_init(&search, queue, desc, module);
+    zepi_result_t result = zepi_kernel_search_init(&search, queue, desc, named_module(desc));
     if (result == ZEPI_SUCCESS)
         result = read_value(&search, id, out_value, out_size_bytes);
     zepi_kernel_search_finish(&search);

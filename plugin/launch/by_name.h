@@ -6,9 +6,9 @@
 
 // The kernel of a launch that names a module or a translation unit, or brings specialization values
 // or a selector, for the thread that launches (SYCL Modules, "dispatch"; zepi_plugin_t.queue_launch
-// has the order).
+// has the order). The handles of `desc` are live ones of the queue's context.
 
-// *out_found: a new reference.
+// `desc` has a kernel or a name. *out_found: a new reference.
 zepi_result_t zepi_by_name_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                 struct zepi_build_result **out_found);
 
