@@ -52,11 +52,30 @@ void zepi_key_init(struct zepi_key *key, uint32_t format_version);
 // Frees the bytes of the key. A key that was zeroed and never initialised is fine.
 void zepi_key_finish(struct zepi_key *key);
 
+// Private: makes room for `size` more bytes, or notes the failure.
+bool zepi_key_grow(struct zepi_key *key, size_t size);
+
 // Appends the head of a field and room for `size` bytes. Returns where they go, or NULL: no memory,
 // or a field of 4 GiB or more. That is noted in the key and reported by zepi_key_seal. Not for
 // sealed keys. The functions below add whole fields; they are inline because a hit spends half its
 // time in them.
-static inline uint8_t *zepi_key_begin_field(struct zepi_key *key, uint16_t tag, size_t size);
+static inline uint8_t *zepi_key_begin_field(struct zepi_key *key, uint16_t tag, size_t size)
+{
+    uint8_t head[6];
+    const uint16_t tag_bytes = htole16(tag);
+    const uint32_t size_bytes = htole32((uint32_t)size);
+    assert(!key->is_sealed);
+    memcpy(head, &tag_bytes, sizeof(tag_bytes));
+    memcpy(head + sizeof(tag_bytes), &size_bytes, sizeof(size_bytes));
+    // A key that failed has no room. (The first term is there for sizes near the end of size_t.)
+    if (size > UINT32_MAX || key->capacity - key->size < sizeof(head) + size) {
+        if (!zepi_key_grow(key, size))
+            return NULL;
+    }
+    uint8_t *at = key->bytes + key->size;
+    key->size += sizeof(head) + size;
+    return (uint8_t *)memcpy(at, head, sizeof(head)) + sizeof(head);
+}
 
 // Each appends one field, with a copy of its value.
 static inline void zepi_key_add_bytes(struct zepi_key *key, uint16_t tag, const void *bytes,
@@ -111,28 +130,5 @@ bool zepi_key_seal(struct zepi_key *key);
 
 // The name of the key's file. Computed at each call: where a file is touched it costs nothing.
 struct zepi_digest zepi_key_digest(const struct zepi_key *key);
-
-// ---- Private ----
-
-// Makes room for `size` more bytes, or notes the failure.
-bool zepi_key_grow(struct zepi_key *key, size_t size);
-
-static inline uint8_t *zepi_key_begin_field(struct zepi_key *key, uint16_t tag, size_t size)
-{
-    uint8_t head[6];
-    const uint16_t tag_bytes = htole16(tag);
-    const uint32_t size_bytes = htole32((uint32_t)size);
-    assert(!key->is_sealed);
-    memcpy(head, &tag_bytes, sizeof(tag_bytes));
-    memcpy(head + sizeof(tag_bytes), &size_bytes, sizeof(size_bytes));
-    // A key that failed has no room. (The first term is there for sizes near the end of size_t.)
-    if (size > UINT32_MAX || key->capacity - key->size < sizeof(head) + size) {
-        if (!zepi_key_grow(key, size))
-            return NULL;
-    }
-    uint8_t *at = key->bytes + key->size;
-    key->size += sizeof(head) + size;
-    return (uint8_t *)memcpy(at, head, sizeof(head)) + sizeof(head);
-}
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The function table, and the exported functions that hand it out.
 #include "api/api.h"
-#include "core/object.h"
+#include "core/list.h"
 #include "core/options.h"
 #include "device/adapter.h"
 #include "memory/usm.h"
@@ -13,6 +13,17 @@
 static_assert(ZEPI_INTERFACE_VERSION == ZEPI_MAKE_VERSION(ZEPI_PROJECT_MAJOR, ZEPI_PROJECT_MINOR),
               "package and interface have one version");
 
+static zepi_result_t options_get(uint32_t capacity, zepi_option_t *out_options, uint32_t *out_count)
+{
+    const zepi_result_t result = zepi_check_list(capacity, out_options, out_count);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const zepi_option_t *options = zepi_options_list(out_count);
+    for (uint32_t i = 0; i < capacity && i < *out_count; i++)
+        out_options[i] = options[i];
+    return ZEPI_SUCCESS;
+}
+
 static const zepi_plugin_t table = {
     .size = sizeof(zepi_plugin_t),
     .interface_version = ZEPI_INTERFACE_VERSION,
@@ -21,10 +32,13 @@ static const zepi_plugin_t table = {
     .version_string = ZEPI_PROJECT_VERSION,
     .targets = "spirv64 native",
 
-    .last_error = zepi_last_error,
+#define ENTRY(name) .name = zepi_api_##name,
+    ZEPI_API_FUNCTIONS(ENTRY)
+#undef ENTRY
+        .last_error = zepi_last_error,
     .last_build_log = zepi_build_log_get,
     .result_name = zepi_result_name,
-    .options_get = zepi_options_list,
+    .options_get = options_get,
     .retain = zepi_retain_any,
     .release = zepi_release_any,
     .platform_get = zepi_platform_get,
@@ -32,9 +46,6 @@ static const zepi_plugin_t table = {
     .usm_free = zepi_usm_free,
     .unit_register = zepi_unit_register,
     .unit_unregister = zepi_unit_unregister,
-#define ENTRY(name) .name = zepi_api_##name,
-    ZEPI_API_FUNCTIONS(ENTRY)
-#undef ENTRY
 };
 
 __attribute__((visibility("default"))) zepi_result_t zepiPluginInit(zepi_plugin_t *plugin)

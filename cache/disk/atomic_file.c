@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 enum {
-    MAX_PARTS = 8,
     NAME_BYTES = 96,
     NAME_ATTEMPTS = 16,
     // Where the file system has no locks, this long without a write means that the writer is dead.
@@ -86,43 +85,25 @@ static void let_limit_signal_go(const struct held_signal *held)
     pthread_sigmask(SIG_SETMASK, &held->former_mask, NULL);
 }
 
-static int file_write_all(int fd, struct iovec *parts, int part_count)
+static int file_write_all(int fd, const char *bytes, size_t size)
 {
-    while (part_count > 0) {
-        if (parts->iov_len == 0) {
-            parts++;
-            part_count--;
-            continue;
-        }
-        ssize_t written = zepi_sys_write(fd, parts, part_count);
-        if (written < 0)
-            return errno;
-        if (written == 0)
-            return EIO;
-        for (size_t left = (size_t)written; left > 0;) {
-            size_t step = left < parts->iov_len ? left : parts->iov_len;
-            parts->iov_base = (char *)parts->iov_base + step;
-            parts->iov_len -= step;
-            left -= step;
-            if (parts->iov_len == 0) {
-                parts++;
-                part_count--;
-            }
-        }
+    while (size > 0) {
+        const ssize_t written = zepi_sys_write(fd, bytes, size);
+        if (written <= 0)
+            return written < 0 ? errno : EIO;
+        bytes += written;
+        size -= (size_t)written;
     }
     return 0;
 }
 
 static int file_write_parts(int fd, const struct zepi_digest_part *parts, size_t part_count)
 {
-    struct iovec vectors[MAX_PARTS] = {{0}};
     struct held_signal held;
-    if (part_count > MAX_PARTS)
-        return EINVAL;
-    for (size_t i = 0; i < part_count; i++)
-        vectors[i] = (struct iovec){(void *)parts[i].bytes, parts[i].size};
+    int error = 0;
     hold_limit_signal(&held);
-    int error = file_write_all(fd, vectors, (int)part_count);
+    for (size_t i = 0; i < part_count && error == 0; i++)
+        error = file_write_all(fd, parts[i].bytes, parts[i].size);
     let_limit_signal_go(&held);
     return error;
 }

@@ -2,7 +2,7 @@
 #include "cache/disk/disk_list.h"
 #include "cache/disk/atomic_file.h"
 #include "cache/disk/disk_record.h"
-#include "core/sys.h"
+#include "core/alloc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,17 +46,11 @@ static bool disk_name_parse(const char *name, enum zepi_disk_file_kind *out_kind
 
 static bool disk_list_add(struct zepi_disk_list *list, const struct zepi_disk_file *file)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
-        struct zepi_disk_file *files = zepi_sys_allocate(capacity * sizeof(*files));
-        if (!files)
-            return false;
-        if (list->count > 0)
-            memcpy(files, list->files, list->count * sizeof(*files));
-        zepi_sys_free(list->files);
-        list->files = files;
-        list->capacity = capacity;
-    }
+    struct zepi_disk_file *files =
+        zepi_grow(list->files, list->count, &list->capacity, sizeof(*files));
+    if (!files)
+        return false;
+    list->files = files;
     list->files[list->count++] = *file;
     list->bytes += file->size_bytes;
     return true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache/shared/shared.h"
 
-#include "core/clock.h"
 #include "core/sys.h"
 
 #include <ctype.h>

@@ -161,7 +161,9 @@ zepi_result_t zepi_api_context_create(uint32_t device_count, const zepi_device_t
                                       zepi_context_t *out_context)
 {
     const zepi_result_t result = check_new_context(device_count, devices, out_context);
-    return result ? result : zepi_context_create(device_count, devices, out_context);
+    return result ? result
+                  : zepi_context_create(NULL, device_count, devices, ZEPI_OWNERSHIP_TRANSFER,
+                                        out_context);
 }
 
 zepi_result_t zepi_api_context_create_from_native(void *native_handle, uint32_t device_count,
@@ -173,8 +175,7 @@ zepi_result_t zepi_api_context_create_from_native(void *native_handle, uint32_t 
     if ((result = zepi_api_check_native(native_handle, ownership)) ||
         (result = check_new_context(device_count, devices, out_context)))
         return result;
-    return zepi_context_create_from_native(native_handle, device_count, devices, ownership,
-                                           out_context);
+    return zepi_context_create(native_handle, device_count, devices, ownership, out_context);
 }
 
 zepi_result_t zepi_api_context_get_devices(zepi_context_t context, uint32_t capacity,

@@ -3,6 +3,7 @@
 
 #include "copy/copy.h"
 #include "core/alloc.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/capture_command.h"
@@ -128,6 +129,7 @@ static zepi_result_t append_copy(const struct zepi_buffer_uses *uses, void *dest
         return result;
     }
     zepi_event_note_list(event, copy.submit.queue_list);
+    zepi_stats_count_bytes(ZEPI_STAT_COPIES, size_bytes);
     result = ZEPI_ZE(zeCommandListAppendMemoryCopy, copy.submit.list, destination, copy.source,
                      size_bytes, event->ze, copy.submit.wait_count, copy.submit.waits);
     result = zepi_copy_end(&copy, result, NULL);

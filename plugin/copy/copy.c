@@ -20,6 +20,7 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     }
     if (result != ZEPI_SUCCESS)
         return result;
+    zepi_stats_count_bytes(ZEPI_STAT_COPIES, size_bytes);
     result = ZEPI_ZE(zeCommandListAppendMemoryCopy, copy.submit.list, destination, copy.source,
                      size_bytes, copy.submit.signal, copy.submit.wait_count, copy.submit.waits);
     return zepi_copy_end(&copy, result, out_event);
@@ -30,14 +31,11 @@ zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destina
                                     const struct zepi_layout *from, ze_event_handle_t signal,
                                     uint32_t wait_count, ze_event_handle_t *waits)
 {
-    const zepi_result_t result =
-        ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, list, destination, &to->region,
-                to->row_pitch_bytes, to->slice_pitch_bytes, source, &from->region,
-                from->row_pitch_bytes, from->slice_pitch_bytes, signal, wait_count, waits);
-    if (result == ZEPI_SUCCESS)
-        zepi_stats_note_bytes(ZEPI_STAT_COPIES, (uint64_t)to->region.width * to->region.height *
-                                                    (to->region.depth > 0 ? to->region.depth : 1));
-    return result;
+    zepi_stats_count_bytes(ZEPI_STAT_COPIES, (uint64_t)to->region.width * to->region.height *
+                                                 (to->region.depth > 0 ? to->region.depth : 1));
+    return ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, list, destination, &to->region,
+                   to->row_pitch_bytes, to->slice_pitch_bytes, source, &from->region,
+                   from->row_pitch_bytes, from->slice_pitch_bytes, signal, wait_count, waits);
 }
 
 zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,

@@ -2,6 +2,7 @@
 #ifndef ZEPI_COPY_COPY_H
 #define ZEPI_COPY_COPY_H
 
+#include "core/stats.h"
 #include "copy/gate.h"
 #include "queue/command_list.h"
 #include "ze/ze.h"
@@ -67,6 +68,7 @@ static inline zepi_result_t zepi_queue_copy_end(struct zepi_queue *queue, void *
 {
     const struct zepi_command_list *list =
         queue->copy_list ? queue->copy_list : zepi_queue_next_list(queue);
+    zepi_stats_count_bytes(ZEPI_STAT_COPIES, size_bytes);
     const zepi_result_t result = ZEPI_ZE(zeCommandListAppendMemoryCopy, list->ze, destination,
                                          source, size_bytes, NULL, 0, NULL);
     zepi_timeline_submit(list->timeline);

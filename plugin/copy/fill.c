@@ -2,6 +2,7 @@
 #include "copy/fill.h"
 
 #include "copy/copy.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "memory/usm.h"
@@ -49,6 +50,7 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
                             out_event);
     if (result != ZEPI_SUCCESS)
         return result;
+    zepi_stats_count_bytes(ZEPI_STAT_FILLS, size_bytes);
     result =
         ZEPI_ZE(zeCommandListAppendMemoryFill, submit.list, destination, pattern,
                 pattern_size_bytes, size_bytes, submit.signal, submit.wait_count, submit.waits);

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <string.h>
 
-// The plugin's memory. Every allocation goes through sys.h, where tests make the n-th one
-// fail. Each function returns owned memory, or NULL without memory; the caller reports that. Any
-// thread.
+// The memory of the plugin and of cache/. Every allocation goes through sys.h, where tests make the
+// n-th one fail. Each function returns owned memory, or NULL without memory; the caller reports
+// that. Any thread.
 
 static inline void zepi_free(void *memory)
 {
@@ -38,13 +38,21 @@ static inline char *zepi_duplicate_string(const char *text)
     return zepi_duplicate(text, strlen(text) + 1);
 }
 
-// Moves an owned array to twice the room.
-void *zepi_grow_full(void *array, size_t count, size_t *capacity, size_t size);
 // Makes room for one more element in an owned array that grows by doubling. Returns the array,
 // which may have moved, or NULL: the old one is then as it was.
 static inline void *zepi_grow(void *array, size_t count, size_t *capacity, size_t size)
 {
-    return count < *capacity ? array : zepi_grow_full(array, count, capacity, size);
+    if (count < *capacity)
+        return array;
+    const size_t larger = *capacity ? *capacity * 2 : 8;
+    void *moved = zepi_allocate(larger, size);
+    if (!moved)
+        return NULL;
+    if (count > 0)
+        memcpy(moved, array, count * size);
+    zepi_free(array);
+    *capacity = larger;
+    return moved;
 }
 
 #endif

@@ -22,6 +22,11 @@ void zepi_log_set_host_level(enum zepi_log_level level);
 void zepi_log_write(enum zepi_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
+// Makes text from outside, such as names of kernels, fit for a terminal and for a file of lines:
+// control characters, and bytes that are no character of UTF-8, become '?'. Characters in `allowed`
+// stay. The length does not change.
+void zepi_make_printable(char *text, const char *allowed);
+
 #define zepi_log(level, ...)                                                                       \
     ((level) <= zepi_options()->log_level ||                                                       \
              (level) <= atomic_load_explicit(&zepi_log_host_level, memory_order_relaxed)           \

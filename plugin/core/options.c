@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/options.h"
 
-#include "core/status.h"
 #include "core/sys.h"
 
 #include <assert.h>
@@ -82,20 +81,10 @@ static bool read_switch(const char *name, const char *description, enum state ot
     return index % 2 == 1;
 }
 
-static uint64_t size_unit_of(const char *suffix)
-{
-    if (strcmp(suffix, "") == 0)
-        return 1;
-    if (strcmp(suffix, "K") == 0)
-        return UINT64_C(1) << 10;
-    if (strcmp(suffix, "M") == 0)
-        return UINT64_C(1) << 20;
-    return strcmp(suffix, "G") == 0 ? UINT64_C(1) << 30 : 0;
-}
-
 // A number with an optional K, M or G, or "unlimited".
 static uint64_t read_number(const char *name, const char *description, uint64_t otherwise)
 {
+    static const char units[] = "KMG";
     const char *text = read_variable(name, description);
     uint64_t number = otherwise;
     if (text && strcmp(text, "unlimited") == 0) {
@@ -104,9 +93,10 @@ static uint64_t read_number(const char *name, const char *description, uint64_t 
         char *end;
         errno = 0;
         const uint64_t mantissa = strtoull(text, &end, 10);
-        const uint64_t unit = size_unit_of(end);
-        if (errno != 0 || end == text || text[0] < '0' || text[0] > '9' || unit == 0 ||
-            __builtin_mul_overflow(mantissa, unit, &number)) {
+        const char *unit = *end ? strchr(units, *end) : NULL;
+        const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+        if (errno != 0 || text[0] < '0' || text[0] > '9' || (*end && (!unit || end[1])) ||
+            __builtin_mul_overflow(mantissa, UINT64_C(1) << shift, &number)) {
             refuse_variable(name, text,
                             "a number, with K, M or G for multiples of 1024, or unlimited");
             number = otherwise;
@@ -271,13 +261,9 @@ const struct zepi_options *zepi_options(void)
     return &options;
 }
 
-zepi_result_t zepi_options_list(uint32_t capacity, zepi_option_t *out_options, uint32_t *out_count)
+const zepi_option_t *zepi_options_list(uint32_t *out_count)
 {
-    if (!out_count || (capacity > 0 && !out_options))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "options_get: an output is NULL");
     zepi_options();
-    for (uint32_t i = 0; i < capacity && i < list_count; i++)
-        out_options[i] = list[i];
     *out_count = list_count;
-    return ZEPI_SUCCESS;
+    return list;
 }

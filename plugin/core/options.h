@@ -48,7 +48,7 @@ struct zepi_options {
 // Never NULL. A value that is not understood is reported on stderr, once, and the default counts.
 const struct zepi_options *zepi_options(void);
 
-// For zepi_plugin_t.options_get.
-zepi_result_t zepi_options_list(uint32_t capacity, zepi_option_t *out_options, uint32_t *out_count);
+// All of them, with their values as text.
+const zepi_option_t *zepi_options_list(uint32_t *out_count);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/stats.h"
 
-#include "core/characters.h"
+#include "core/log.h"
 #include "core/mutex.h"
 #include "core/options.h"
 #include "core/thread.h"
@@ -65,14 +65,6 @@ void zepi_stats_note_compile(const char *kernels, uint64_t duration_ns, bool is_
         }
     }
     zepi_mutex_unlock(&mutex);
-}
-
-void zepi_stats_note_bytes(enum zepi_stat stat, uint64_t size_bytes)
-{
-    if (!zepi_stats_are_on)
-        return;
-    zepi_stats_add(stat, 1);
-    zepi_stats_add(stat + 1, size_bytes);
 }
 
 void zepi_stats_note_memory(int64_t size_bytes)
@@ -217,14 +209,12 @@ static void stats_end(void *unused)
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 extern void *__dso_handle;
 
-bool zepi_stats_begin(uint64_t (*evictions)(void))
+void zepi_stats_init(uint64_t (*evictions)(void))
 {
-    if (!zepi_options()->stats[0])
-        return false;
+    const char *path = zepi_options()->stats;
     process = getpid();
     count_evictions = evictions;
     // "on" counts for a host that asks, and writes nothing.
-    zepi_stats_are_on = strcmp(zepi_options()->stats, "on") == 0 ||
-                        __cxa_atexit(stats_end, NULL, &__dso_handle) == 0;
-    return zepi_stats_are_on;
+    zepi_stats_are_on =
+        strcmp(path, "on") == 0 || (path[0] && __cxa_atexit(stats_end, NULL, &__dso_handle) == 0);
 }

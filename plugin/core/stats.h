@@ -29,7 +29,7 @@ enum zepi_stat {
     ZEPI_STATS,
 };
 
-extern bool zepi_stats_are_on; // constant once zepi_stats_begin returned
+extern bool zepi_stats_are_on; // constant once zepi_stats_init returned
 
 void zepi_stats_add(enum zepi_stat stat, uint64_t number);
 static inline void zepi_stats_count(enum zepi_stat stat)
@@ -38,8 +38,13 @@ static inline void zepi_stats_count(enum zepi_stat stat)
         zepi_stats_add(stat, 1);
 }
 
-// A command that moves bytes was appended; `stat` is COPIES or FILLS.
-void zepi_stats_note_bytes(enum zepi_stat stat, uint64_t size_bytes);
+// A command that moves bytes is appended; `stat` is COPIES or FILLS.
+static inline void zepi_stats_count_bytes(enum zepi_stat stat, uint64_t size_bytes)
+{
+    zepi_stats_count(stat);
+    if (__builtin_expect(zepi_stats_are_on, 0))
+        zepi_stats_add(stat + 1, size_bytes);
+}
 
 // The driver's compiler worked for `duration_ns`. `kernels` is a text, copied.
 void zepi_stats_note_compile(const char *kernels, uint64_t duration_ns, bool is_good);
@@ -50,13 +55,13 @@ void zepi_stats_note_memory(int64_t size_bytes);
 // Literals.
 void zepi_stats_note_failure(const char *function, const char *result);
 
-// The report so far as JSON, for hosts of libzepi_core.so (Python's zepi.stats). Returns its length,
-// 0 in a process that does not count; nothing is written unless it is below `size`.
+// The report so far as JSON, for hosts of libzepi_core.so (Python's zepi.stats). Returns its
+// length, 0 in a process that does not count; nothing is written unless it is below `size`.
 size_t zepi_stats_write_json(char *text, size_t size);
 
-// Called once, at the bring-up. Says true if ZEPI_STATS asks for statistics; then the report is
-// written when the process ends or closes the library. A child that the process forks writes none.
-// `evictions` tells how many entries the caches evicted.
-bool zepi_stats_begin(uint64_t (*evictions)(void));
+// Called once, at the bring-up. If ZEPI_STATS asks for statistics, the report is written when the
+// process ends or closes the library. A child that the process forks writes none. `evictions` tells
+// how many entries the caches evicted.
+void zepi_stats_init(uint64_t (*evictions)(void));
 
 #endif

@@ -2,29 +2,99 @@
 #include "core/status.h"
 
 #include "core/alloc.h"
+#include "core/mutex.h"
+#include "core/stats.h"
 #include "core/thread.h"
+#include "core/unload.h"
 
-#include <assert.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <utlist.h>
 
-#define ERROR_BYTES sizeof(((struct zepi_error *)NULL)->text)
-static_assert(sizeof(((struct zepi_thread_texts *)NULL)->error) == ERROR_BYTES,
-              "an error can be saved whole");
+// ---- The texts of a thread ----
+
+// Made with the thread's first failure or log. A destructor of the thread frees them, or dlclose.
+struct zepi_thread_texts {
+    struct zepi_thread_texts *next, *previous; // of all threads
+    struct zepi_error error;                   // without the result, which is zepi_thread.error
+    char *log;                                 // the last build log; owned; NULL: none
+    size_t log_capacity;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key; // its values are the threads' texts, for the destructor
+static bool has_key;
+
+static struct zepi_mutex mutex; // guards the list of all texts; nothing is called under it
+static struct zepi_thread_texts *first; // utlist
+
+static void thread_texts_destroy(struct zepi_thread_texts *texts)
+{
+    zepi_mutex_lock(&mutex);
+    DL_DELETE2(first, texts, previous, next);
+    zepi_mutex_unlock(&mutex);
+    zepi_free(texts->log);
+    zepi_free(texts);
+}
+
+static void end_thread(void *texts)
+{
+    zepi_thread.texts = NULL;
+    thread_texts_destroy(texts);
+}
+
+// The texts of live threads: no destructor runs for them any more.
+static void threads_unload(void)
+{
+    pthread_key_delete(key);
+    while (first)
+        thread_texts_destroy(first);
+}
+
+static void make_thread_key(void)
+{
+    has_key = pthread_key_create(&key, end_thread) == 0;
+    if (has_key)
+        zepi_at_unload(ZEPI_UNLOAD_THREADS, threads_unload);
+}
+
+// The calling thread's, NULL without memory.
+static struct zepi_thread_texts *get_thread_texts(void)
+{
+    if (zepi_thread.texts)
+        return zepi_thread.texts;
+    pthread_once(&once, make_thread_key);
+    struct zepi_thread_texts *texts = has_key ? zepi_allocate(1, sizeof(*texts)) : NULL;
+    if (texts && pthread_setspecific(key, texts) != 0) {
+        zepi_free(texts);
+        texts = NULL;
+    }
+    if (!texts)
+        return NULL;
+    zepi_mutex_lock(&mutex);
+    DL_PREPEND2(first, texts, previous, next);
+    zepi_mutex_unlock(&mutex);
+    zepi_thread.texts = texts;
+    return texts;
+}
+
+// ---- Errors ----
 
 static void note_failure(enum zepi_subject subject, zepi_result_t result, const char *format,
                          va_list arguments)
 {
-    struct zepi_thread_texts *texts = zepi_thread_texts();
+    struct zepi_thread_texts *texts = get_thread_texts();
     zepi_thread.error = result;
     if (!texts)
         return;
     // By way of a buffer: an argument may be the old text.
-    char text[ERROR_BYTES];
+    char text[sizeof(texts->error.text)];
     vsnprintf(text, sizeof(text), format, arguments);
-    memcpy(texts->error, text, strlen(text) + 1);
-    texts->ze = ZE_RESULT_SUCCESS;
-    texts->subject = (uint8_t)subject;
+    memcpy(texts->error.text, text, strlen(text) + 1);
+    texts->error.ze = ZE_RESULT_SUCCESS;
+    texts->error.subject = subject;
 }
 
 zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
@@ -48,7 +118,7 @@ zepi_result_t zepi_fail_about(enum zepi_subject subject, zepi_result_t result, c
 
 enum zepi_subject zepi_last_subject(void)
 {
-    return zepi_thread.texts ? (enum zepi_subject)zepi_thread.texts->subject : ZEPI_SUBJECT_NONE;
+    return zepi_thread.texts ? zepi_thread.texts->error.subject : ZEPI_SUBJECT_NONE;
 }
 
 zepi_result_t zepi_fail_no_memory(void)
@@ -58,20 +128,20 @@ zepi_result_t zepi_fail_no_memory(void)
 
 void zepi_error_append(const char *format, ...)
 {
-    struct zepi_thread_texts *texts = zepi_thread_texts();
+    struct zepi_thread_texts *texts = get_thread_texts();
     if (!texts)
         return;
-    const size_t length = strlen(texts->error);
+    const size_t length = strlen(texts->error.text);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(texts->error + length, sizeof(texts->error) - length, format, arguments);
+    vsnprintf(texts->error.text + length, sizeof(texts->error.text) - length, format, arguments);
     va_end(arguments);
 }
 
 void zepi_error_prepend(const char *format, ...)
 {
-    struct zepi_thread_texts *texts = zepi_thread_texts();
-    char text[ERROR_BYTES];
+    struct zepi_thread_texts *texts = get_thread_texts();
+    char text[sizeof(texts->error.text)];
     if (!texts)
         return;
     va_list arguments;
@@ -80,8 +150,8 @@ void zepi_error_prepend(const char *format, ...)
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof(text))
         return;
-    snprintf(text + length, sizeof(text) - (size_t)length, "%s", texts->error);
-    memcpy(texts->error, text, strlen(text) + 1);
+    snprintf(text + length, sizeof(text) - (size_t)length, "%s", texts->error.text);
+    memcpy(texts->error.text, text, strlen(text) + 1);
 }
 
 const char *zepi_last_error(zepi_result_t *out_result)
@@ -89,13 +159,13 @@ const char *zepi_last_error(zepi_result_t *out_result)
     if (out_result)
         *out_result = zepi_thread.error;
     if (zepi_thread.texts)
-        return zepi_thread.texts->error;
+        return zepi_thread.texts->error.text;
     return zepi_thread.error == ZEPI_SUCCESS ? "" : "the host has no memory left for the message";
 }
 
 ze_result_t zepi_last_ze_result(void)
 {
-    return zepi_thread.texts ? (ze_result_t)zepi_thread.texts->ze : ZE_RESULT_SUCCESS;
+    return zepi_thread.texts ? zepi_thread.texts->error.ze : ZE_RESULT_SUCCESS;
 }
 
 void zepi_error_save(struct zepi_error *out_error)
@@ -108,18 +178,18 @@ void zepi_error_save(struct zepi_error *out_error)
 
 void zepi_error_restore(const struct zepi_error *error)
 {
-    struct zepi_thread_texts *texts = zepi_thread_texts();
+    struct zepi_thread_texts *texts = get_thread_texts();
     zepi_thread.error = error->result;
     if (!texts)
         return;
-    texts->ze = (int32_t)error->ze;
-    texts->subject = (uint8_t)error->subject;
-    memcpy(texts->error, error->text, strlen(error->text) + 1);
+    texts->error.ze = error->ze;
+    texts->error.subject = error->subject;
+    memcpy(texts->error.text, error->text, strlen(error->text) + 1);
 }
 
 void zepi_build_log_set(const char *log, size_t size_bytes)
 {
-    struct zepi_thread_texts *texts = zepi_thread_texts();
+    struct zepi_thread_texts *texts = get_thread_texts();
     if (!texts)
         return;
     if (texts->log)
@@ -182,4 +252,94 @@ const char *zepi_result_name(zepi_result_t result)
         RESULT_NAMES(RESULT_CASE)
     }
     return "an unknown result";
+}
+
+// ---- Results of Level Zero ----
+
+static const struct {
+    ze_result_t ze;
+    const char *name;
+    zepi_result_t result;
+} table[] = {
+#define ENTRY(ze, result)                                                                          \
+    {                                                                                              \
+        ze, #ze, result                                                                            \
+    }
+    ENTRY(ZE_RESULT_SUCCESS, ZEPI_SUCCESS),
+    ENTRY(ZE_RESULT_NOT_READY, ZEPI_ERROR_NOT_READY),
+    ENTRY(ZE_RESULT_ERROR_DEVICE_LOST, ZEPI_ERROR_DEVICE_LOST),
+    ENTRY(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, ZEPI_ERROR_OUT_OF_HOST_MEMORY),
+    ENTRY(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, ZEPI_ERROR_OUT_OF_DEVICE_MEMORY),
+    ENTRY(ZE_RESULT_ERROR_MODULE_BUILD_FAILURE, ZEPI_ERROR_COMPILE_FAILURE),
+    ENTRY(ZE_RESULT_ERROR_MODULE_LINK_FAILURE, ZEPI_ERROR_LINK_FAILURE),
+    ENTRY(ZE_RESULT_ERROR_NOT_AVAILABLE, ZEPI_ERROR_UNKNOWN),
+    ENTRY(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, ZEPI_ERROR_COMPILER_UNAVAILABLE),
+    ENTRY(ZE_RESULT_ERROR_UNINITIALIZED, ZEPI_ERROR_UNINITIALIZED),
+    ENTRY(ZE_RESULT_ERROR_UNSUPPORTED_VERSION, ZEPI_ERROR_UNSUPPORTED_VERSION),
+    ENTRY(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, ZEPI_ERROR_UNSUPPORTED),
+    ENTRY(ZE_RESULT_ERROR_INVALID_ARGUMENT, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, ZEPI_ERROR_INVALID_OBJECT),
+    ENTRY(ZE_RESULT_ERROR_INVALID_NULL_POINTER, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_SIZE, ZEPI_ERROR_INVALID_SIZE),
+    ENTRY(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, ZEPI_ERROR_INVALID_SIZE),
+    ENTRY(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_ENUMERATION, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, ZEPI_ERROR_UNSUPPORTED),
+    ENTRY(ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT, ZEPI_ERROR_UNSUPPORTED),
+    ENTRY(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY, ZEPI_ERROR_COMPILE_FAILURE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_GLOBAL_NAME, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_KERNEL_NAME, ZEPI_ERROR_KERNEL_NOT_FOUND),
+    ENTRY(ZE_RESULT_ERROR_INVALID_FUNCTION_NAME, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, ZEPI_ERROR_INVALID_SIZE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION, ZEPI_ERROR_INVALID_SIZE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE, ZEPI_ERROR_INVALID_SIZE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_KERNEL_ATTRIBUTE_VALUE, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED, ZEPI_ERROR_LINK_FAILURE),
+    ENTRY(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_OVERLAPPING_REGIONS, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, ZEPI_ERROR_UNKNOWN),
+    ENTRY(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, ZEPI_ERROR_INVALID_VALUE),
+    ENTRY(ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, ZEPI_ERROR_UNKNOWN),
+    ENTRY(ZE_RESULT_ERROR_UNKNOWN, ZEPI_ERROR_UNKNOWN),
+#undef ENTRY
+};
+
+static unsigned find_ze_status(ze_result_t ze)
+{
+    unsigned index = 0;
+    while (index < sizeof(table) / sizeof(table[0]) && table[index].ze != ze)
+        index++;
+    return index;
+}
+
+zepi_result_t zepi_result_of_ze(ze_result_t ze)
+{
+    const unsigned index = find_ze_status(ze);
+    return index < sizeof(table) / sizeof(table[0]) ? table[index].result : ZEPI_ERROR_UNKNOWN;
+}
+
+const char *zepi_ze_result_name(ze_result_t ze)
+{
+    const unsigned index = find_ze_status(ze);
+    return index < sizeof(table) / sizeof(table[0]) ? table[index].name : "an unknown result";
+}
+
+zepi_result_t zepi_fail_ze(ze_result_t ze, const char *function)
+{
+    zepi_stats_note_failure(function, zepi_ze_result_name(ze));
+    const zepi_result_t result = zepi_fail(zepi_result_of_ze(ze), "%s returned %s (0x%x)", function,
+                                           zepi_ze_result_name(ze), (unsigned)ze);
+    if (zepi_thread.texts)
+        zepi_thread.texts->error.ze = ze;
+    return result;
+}
+
+zepi_result_t zepi_check_ze_severe(ze_result_t ze, const char *function)
+{
+    const zepi_result_t result = zepi_result_of_ze(ze);
+    return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||
+                   result == ZEPI_ERROR_DEVICE_LOST
+               ? zepi_fail_ze(ze, function)
+               : ZEPI_SUCCESS;
 }

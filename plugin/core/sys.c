@@ -80,16 +80,12 @@ int zepi_sys_stat_at(int folder, const char *name, struct stat *out_stat)
 
 ssize_t zepi_sys_read(int fd, void *bytes, size_t size)
 {
-    if (sys_call_is_to_fail(ZEPI_SYS_READ))
-        return -1;
-    return TEMP_FAILURE_RETRY(read(fd, bytes, size));
+    return sys_call_is_to_fail(ZEPI_SYS_READ) ? -1 : TEMP_FAILURE_RETRY(read(fd, bytes, size));
 }
 
-ssize_t zepi_sys_write(int fd, const struct iovec *parts, int part_count)
+ssize_t zepi_sys_write(int fd, const void *bytes, size_t size)
 {
-    if (sys_call_is_to_fail(ZEPI_SYS_WRITE))
-        return -1;
-    return TEMP_FAILURE_RETRY(writev(fd, parts, part_count));
+    return sys_call_is_to_fail(ZEPI_SYS_WRITE) ? -1 : TEMP_FAILURE_RETRY(write(fd, bytes, size));
 }
 
 int zepi_sys_rename(int folder, const char *from, const char *to)
@@ -109,9 +105,9 @@ int zepi_sys_mkdir(const char *path, mode_t mode)
 
 int zepi_sys_try_lock(int fd)
 {
-    if (sys_call_is_to_fail(ZEPI_SYS_LOCK))
-        return -1;
-    return (int)TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
+    return sys_call_is_to_fail(ZEPI_SYS_LOCK)
+               ? -1
+               : (int)TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
 }
 
 int zepi_sys_touch(int fd)
@@ -178,7 +174,7 @@ bool zepi_sys_choose_cache_folder(const char *cache_dir, const char *xdg_cache_h
 
 ssize_t zepi_sys_send(int socket, const void *bytes, size_t size)
 {
-    if (sys_call_is_to_fail(ZEPI_SYS_SEND))
-        return -1;
-    return TEMP_FAILURE_RETRY(send(socket, bytes, size, MSG_NOSIGNAL));
+    return sys_call_is_to_fail(ZEPI_SYS_SEND)
+               ? -1
+               : TEMP_FAILURE_RETRY(send(socket, bytes, size, MSG_NOSIGNAL));
 }

@@ -6,9 +6,10 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/uio.h>
+#include <time.h>
 
 // Calls of the allocator and the file system, and sends to a server, with fault injection: a test
 // sets a hook, which makes the n-th call fail. Without a hook, a call costs one load and one branch
@@ -49,7 +50,7 @@ int zepi_sys_open(int folder, const char *name, int flags, mode_t mode);
 int zepi_sys_stat(int fd, struct stat *out_stat);
 int zepi_sys_stat_at(int folder, const char *name, struct stat *out_stat); // follows no link
 ssize_t zepi_sys_read(int fd, void *bytes, size_t size);
-ssize_t zepi_sys_write(int fd, const struct iovec *parts, int part_count);
+ssize_t zepi_sys_write(int fd, const void *bytes, size_t size);
 int zepi_sys_rename(int folder, const char *from, const char *to);
 int zepi_sys_unlink(int folder, const char *name);
 int zepi_sys_mkdir(const char *path, mode_t mode);
@@ -70,5 +71,14 @@ bool zepi_sys_choose_cache_folder(const char *cache_dir, const char *xdg_cache_h
                                   const char *home, char *out_path, size_t path_size);
 
 ssize_t zepi_sys_send(int socket, const void *bytes, size_t size); // raises no SIGPIPE
+
+// Nanoseconds on the host's clock, which never goes back, and whose rate is not adjusted: it runs
+// beside a device's clock as the two crystals do.
+static inline uint64_t zepi_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 #endif

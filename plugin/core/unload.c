@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/unload.h"
 
-#include "core/clock.h"
+#include "core/sys.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, vo
 
 // ---- The end of the process ----
 
-#define PATIENCE_NS UINT64_C(2000000000) // for builds
+#define TIMEOUT_NS UINT64_C(2000000000) // for builds
 #define POLL_NS 1000000
 #define FLUSH_SECONDS 1
 #define REFUSAL_SECONDS 2
@@ -54,7 +54,7 @@ static void end_at_once(int status, void *unused)
 static bool wait_for_holds(void)
 {
     const struct timespec pause = {.tv_nsec = POLL_NS};
-    const uint64_t deadline_ns = zepi_clock_ns() + (own_holds > 0 ? 0 : PATIENCE_NS);
+    const uint64_t deadline_ns = zepi_clock_ns() + (own_holds > 0 ? 0 : TIMEOUT_NS);
     while (atomic_load(&holds) > 0 && zepi_clock_ns() < deadline_ns)
         nanosleep(&pause, NULL);
     return atomic_load(&holds) == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/adapter.h"
 
-#include "cache/build_budget.h"
+#include "cache/build_cache.h"
 #include "core/alloc.h"
 #include "core/list.h"
 #include "core/log.h"
@@ -53,15 +53,15 @@ static zepi_result_t fail_no_driver(void)
 }
 
 typedef ze_result_t(ZE_APICALL *init_drivers_fn)(uint32_t *, ze_driver_handle_t *,
-                                                 struct zepi_ze_init_drivers_desc *);
+                                                 struct zepi_ze_number *);
 
 // zeInitDrivers lists drivers of Level Zero 1.10 and later, zeInit and zeDriverGet those of the
 // first generation: together they list all.
 static zepi_result_t find_drivers(struct drivers *out_drivers)
 {
-    struct zepi_ze_init_drivers_desc desc = {
+    struct zepi_ze_number desc = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
-        .flags = UINT32_MAX};
+        .value = UINT32_MAX};
     init_drivers_fn init_drivers = NULL;
     void *symbol = zepi_options()->newer_functions ? zepi_ze_symbol("zeInitDrivers") : NULL;
     memcpy(&init_drivers, &symbol, sizeof(symbol));
@@ -133,8 +133,7 @@ static zepi_result_t bring_up_locked(void)
         const zepi_result_t result = zepi_ze_open();
         if (result != ZEPI_SUCCESS)
             return result;
-        if (zepi_stats_begin(zepi_build_budget_evictions))
-            zepi_ze_count_calls();
+        zepi_stats_init(zepi_build_budget_evictions);
         has_loader = true;
     }
     struct drivers drivers = {0};

@@ -48,21 +48,14 @@ extern const struct zepi_context_part *const __start_zepi_parts[]
 extern const struct zepi_context_part *const __stop_zepi_parts[]
     __attribute__((weak, visibility("hidden")));
 
-struct part_list {
-    const struct zepi_context_part *parts[ZEPI_CONTEXT_PARTS]; // by number
-};
-
-// A program that links the archive may lack parts, with the code that needs them.
-static struct part_list list_context_parts(void)
+// An empty part: a program that links the archive may lack parts, with the code that needs them.
+static const struct zepi_context_part *context_part_at(uint32_t number)
 {
     static const struct zepi_context_part none;
-    struct part_list list;
-    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++)
-        list.parts[i] = &none;
-    for (const struct zepi_context_part *const *part = __start_zepi_parts; part < __stop_zepi_parts;
-         part++)
-        list.parts[(*part)->number] = *part;
-    return list;
+    const struct zepi_context_part *const *part = __start_zepi_parts;
+    while (part < __stop_zepi_parts && (*part)->number != number)
+        part++;
+    return part < __stop_zepi_parts ? *part : &none;
 }
 
 // A part's state has cache lines of its own.
@@ -73,34 +66,32 @@ static size_t context_part_bytes(const struct zepi_context_part *part)
 
 static zepi_result_t context_init_parts(struct zepi_context *context)
 {
-    const struct part_list list = list_context_parts();
     size_t size_bytes = 0;
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++)
-        size_bytes += context_part_bytes(list.parts[i]);
+        size_bytes += context_part_bytes(context_part_at(i));
     char *at = zepi_sys_allocate_lines(size_bytes);
     if (!at)
         return zepi_fail_no_memory();
     memset(at, 0, size_bytes);
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
         context->parts[i] = at;
-        at += context_part_bytes(list.parts[i]);
+        at += context_part_bytes(context_part_at(i));
     }
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS && result == ZEPI_SUCCESS; i++) {
-        if (list.parts[i]->init)
-            result = list.parts[i]->init(context);
+        if (context_part_at(i)->init)
+            result = context_part_at(i)->init(context);
     }
     return result;
 }
 
 static void context_finish_parts(struct zepi_context *context)
 {
-    const struct part_list list = list_context_parts();
     if (!context->parts[0])
         return;
     for (uint32_t i = ZEPI_CONTEXT_PARTS; i-- > 0;) {
-        if (list.parts[i]->finish)
-            list.parts[i]->finish(context);
+        if (context_part_at(i)->finish)
+            context_part_at(i)->finish(context);
     }
     zepi_sys_free(context->parts[0]);
 }
@@ -112,11 +103,10 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
     const bool is_first = ++*attempt == 1;
     if (*attempt > 2)
         return false;
-    const struct part_list list = list_context_parts();
     bool is_any = false;
     // In the order of the layers: deferred frees make room in the pools of memory.
     for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
-        const struct zepi_context_part *part = list.parts[i];
+        const struct zepi_context_part *part = context_part_at(i);
         if (part->reclaim && part->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_TIMEOUT_NS))
             is_any = true;
     }
@@ -168,10 +158,9 @@ static zepi_result_t context_create_ze(struct zepi_context *context)
     return result;
 }
 
-static zepi_result_t context_create_of_devices(ze_context_handle_t ze, uint32_t device_count,
-                                               const zepi_device_t *devices,
-                                               zepi_ownership_t ownership,
-                                               zepi_context_t *out_context)
+zepi_result_t zepi_context_create(ze_context_handle_t ze, uint32_t device_count,
+                                  const zepi_device_t *devices, zepi_ownership_t ownership,
+                                  zepi_context_t *out_context)
 {
     zepi_result_t result = check_context_devices(device_count, devices);
     if (result != ZEPI_SUCCESS)
@@ -196,21 +185,6 @@ static zepi_result_t context_create_of_devices(ze_context_handle_t ze, uint32_t 
         context->ze = ze;
     *out_context = context;
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_context_create(uint32_t device_count, const zepi_device_t *devices,
-                                  zepi_context_t *out_context)
-{
-    return context_create_of_devices(NULL, device_count, devices, ZEPI_OWNERSHIP_TRANSFER,
-                                     out_context);
-}
-
-zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t device_count,
-                                              const zepi_device_t *devices,
-                                              zepi_ownership_t ownership,
-                                              zepi_context_t *out_context)
-{
-    return context_create_of_devices(native_handle, device_count, devices, ownership, out_context);
 }
 
 uint32_t zepi_context_device_index(const struct zepi_context *context,

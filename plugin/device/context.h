@@ -87,12 +87,10 @@ uint32_t zepi_context_device_index(const struct zepi_context *context,
 zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device,
                                         uint32_t *out_index);
 
-zepi_result_t zepi_context_create(uint32_t device_count, const zepi_device_t *devices,
+// `ze` NULL: makes a context of Level Zero's, which goes with this one (ZEPI_OWNERSHIP_TRANSFER).
+zepi_result_t zepi_context_create(ze_context_handle_t ze, uint32_t device_count,
+                                  const zepi_device_t *devices, zepi_ownership_t ownership,
                                   zepi_context_t *out_context);
-zepi_result_t zepi_context_create_from_native(void *native_handle, uint32_t device_count,
-                                              const zepi_device_t *devices,
-                                              zepi_ownership_t ownership,
-                                              zepi_context_t *out_context);
 // Calls `function` when the context is destroyed, before anything of it goes.
 zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*function)(void *data),
                                       void *data);

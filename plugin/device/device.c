@@ -2,9 +2,9 @@
 #include "device/device.h"
 
 #include "core/alloc.h"
-#include "core/clock.h"
 #include "core/list.h"
 #include "core/options.h"
+#include "core/sys.h"
 #include "device/platform.h"
 #include "ze/ze.h"
 
@@ -26,7 +26,7 @@ ZEPI_DEFINE_TYPE(device, device_destroy);
 
 static zepi_result_t query_properties(struct zepi_device *device)
 {
-    struct zepi_ze_ip_version ip = {
+    struct zepi_ze_number ip = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT};
     struct zepi_ze_mutable_list_properties mutability = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_PROPERTIES};
@@ -39,7 +39,7 @@ static zepi_result_t query_properties(struct zepi_device *device)
     device->properties.pNext = NULL;
     if (result != ZEPI_SUCCESS)
         return result;
-    device->ip_version = ip.ip_version;
+    device->ip_version = ip.value;
     device->mutable_flags = mutability.command_flags;
     device->timer_hz =
         device->properties.timerResolution ? device->properties.timerResolution : 1000000000u;
@@ -177,34 +177,10 @@ struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_
     return found;
 }
 
-// One reference, for the platform or the parent.
-static zepi_result_t device_create(struct zepi_platform *platform, struct zepi_device *parent,
-                                   ze_device_handle_t ze, struct zepi_device **out_device);
-
-static zepi_result_t create_sub_devices(struct zepi_device *device)
-{
-    uint32_t count = 0;
-    zepi_result_t result = ZEPI_ZE(zeDeviceGetSubDevices, device->ze, &count, NULL);
-    if (result != ZEPI_SUCCESS || count == 0)
-        return result;
-    ze_device_handle_t *handles = zepi_allocate(count, sizeof(*handles));
-    device->sub_devices = zepi_allocate(count, sizeof(struct zepi_device *));
-    if (!handles || !device->sub_devices)
-        result = zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zeDeviceGetSubDevices, device->ze, &count, handles);
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        // Quirk own-sub-device: it would have no end.
-        if (handles[i] == device->ze || (device->parent && handles[i] == device->parent->ze))
-            continue;
-        result = device_create(device->platform, device, handles[i],
-                               &device->sub_devices[device->sub_device_count]);
-        if (result == ZEPI_SUCCESS)
-            device->sub_device_count++;
-    }
-    zepi_free(handles);
-    return result;
-}
+// Root devices of the platform (parent: NULL), or parts of a device, with one reference to each.
+// What was made until a failure is in the list.
+static zepi_result_t create_devices(struct zepi_platform *platform, struct zepi_device *parent,
+                                    struct zepi_device ***out_devices, uint32_t *out_count);
 
 static zepi_result_t device_create(struct zepi_platform *platform, struct zepi_device *parent,
                                    ze_device_handle_t ze, struct zepi_device **out_device)
@@ -223,7 +199,7 @@ static zepi_result_t device_create(struct zepi_platform *platform, struct zepi_d
     if (result == ZEPI_SUCCESS)
         result = query_image_limits(device);
     if (result == ZEPI_SUCCESS)
-        result = create_sub_devices(device);
+        result = create_devices(platform, device, &device->sub_devices, &device->sub_device_count);
     if (result != ZEPI_SUCCESS) {
         zepi_release(device);
         return result;
@@ -232,25 +208,43 @@ static zepi_result_t device_create(struct zepi_platform *platform, struct zepi_d
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_device_create_roots(struct zepi_platform *platform)
+static zepi_result_t list_device_handles(const struct zepi_platform *platform,
+                                         const struct zepi_device *parent, uint32_t *count,
+                                         ze_device_handle_t *handles)
+{
+    return parent ? ZEPI_ZE(zeDeviceGetSubDevices, parent->ze, count, handles)
+                  : ZEPI_ZE(zeDeviceGet, platform->ze, count, handles);
+}
+
+static zepi_result_t create_devices(struct zepi_platform *platform, struct zepi_device *parent,
+                                    struct zepi_device ***out_devices, uint32_t *out_count)
 {
     uint32_t count = 0;
-    zepi_result_t result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, NULL);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result = list_device_handles(platform, parent, &count, NULL);
+    if (result != ZEPI_SUCCESS || count == 0)
         return result;
     ze_device_handle_t *handles = zepi_allocate(count, sizeof(*handles));
-    platform->devices = zepi_allocate(count, sizeof(struct zepi_device *));
-    if (!handles || !platform->devices)
+    *out_devices = zepi_allocate(count, sizeof(struct zepi_device *));
+    if (!handles || !*out_devices)
         result = zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS)
-        result = ZEPI_ZE(zeDeviceGet, platform->ze, &count, handles);
+        result = list_device_handles(platform, parent, &count, handles);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
-        result = device_create(platform, NULL, handles[i], &platform->devices[i]);
+        // Quirk own-sub-device: it would have no end.
+        if (parent &&
+            (handles[i] == parent->ze || (parent->parent && handles[i] == parent->parent->ze)))
+            continue;
+        result = device_create(platform, parent, handles[i], &(*out_devices)[*out_count]);
         if (result == ZEPI_SUCCESS)
-            platform->device_count++;
+            ++*out_count;
     }
     zepi_free(handles);
     return result;
+}
+
+zepi_result_t zepi_device_create_roots(struct zepi_platform *platform)
+{
+    return create_devices(platform, NULL, &platform->devices, &platform->device_count);
 }
 
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks)

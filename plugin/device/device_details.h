@@ -10,7 +10,7 @@ struct zepi_device;
 // extension, or without a value, is no error: the value is 0 then. Any thread.
 
 zepi_result_t zepi_device_get_cache_line(const struct zepi_device *device, uint32_t *out_bytes);
-// By the driver's extension, else by the system management (sysman.h).
+// By the driver's extension, else by the system management of Level Zero (README.md).
 zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint64_t *out_bytes);
 // ZEPI_ZE_BLOCK_ARRAY_...: the instructions of the device for arrays of two dimensions.
 zepi_result_t zepi_device_get_block_array(const struct zepi_device *device, uint32_t *out_flags);

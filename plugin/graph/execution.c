@@ -61,7 +61,7 @@ static zepi_result_t execution_append(const struct zepi_recording *recording,
         return result;
     const struct zepi_ze_optional *optional = execution_optional(&submit);
     const ze_result_t ze =
-        optional->is_append_lists_drivers
+        zepi_ze_appends_by_driver(optional)
             ? execution_append_by_driver(recording, &submit)
             : execution_call_append(optional, recording, submit.list, submit.signal,
                                     submit.wait_count, submit.waits);

@@ -11,7 +11,7 @@
 #include "memory/usm_table.h"
 #include "ze/ze.h"
 
-const struct zepi_ze_mutable_flags_desc zepi_mutable_list_desc = {
+const struct zepi_ze_number zepi_mutable_list_desc = {
     .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_DESC};
 
 #define NEEDED_FLAGS                                                                               \
@@ -30,7 +30,7 @@ bool zepi_mutable_launch_is_offered(const struct zepi_device *device)
 // A handle as the functions for mutable lists take it.
 static void *mutable_handle(const struct zepi_device *device, zel_handle_type_t type, void *handle)
 {
-    return mutable_optional_of(device)->is_mutable_lists_drivers
+    return mutable_optional_of(device)->get_next_command_id_is_drivers
                ? zepi_ze_driver_handle(type, handle)
                : handle;
 }
@@ -80,9 +80,9 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
                                            uint64_t *out_id)
 {
     const uint32_t flags = uses->device->mutable_flags;
-    struct zepi_ze_mutable_flags_desc desc = {
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC,
-        .flags = NEEDED_FLAGS | (flags & ZEPI_ZE_MUTABLE_OFFSET)};
+    struct zepi_ze_number desc = {.stype =
+                                      (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC,
+                                  .value = NEEDED_FLAGS | (flags & ZEPI_ZE_MUTABLE_OFFSET)};
     ze_kernel_handle_t *kernels = NULL;
     uint32_t kernel_count = 0;
     *out_id = 0;
@@ -94,7 +94,7 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
     if (command->kernel_count > 1 && (flags & ZEPI_ZE_MUTABLE_KERNEL))
         kernels = list_kernels(uses, command, &kernel_count);
     if (kernel_count > 0)
-        desc.flags |= ZEPI_ZE_MUTABLE_KERNEL;
+        desc.value |= ZEPI_ZE_MUTABLE_KERNEL;
     uint64_t id;
     const ze_result_t ze =
         mutable_optional_of(uses->device)
@@ -117,7 +117,7 @@ struct changes {
     const void **end;                // of their chain, which begins in `commands`
     uint32_t argument_count;
     uint32_t size_count;
-    struct zepi_ze_mutable_flags_desc commands;
+    struct zepi_ze_number commands;
     struct zepi_ze_mutable_argument_desc arguments[MOST_ARGUMENTS];
     struct {
         struct zepi_ze_mutable_triple_desc group;
@@ -134,7 +134,7 @@ static void changes_begin(struct changes *changes, struct zepi_recorded_uses *us
     changes->end = &changes->commands.next;
     changes->argument_count = 0;
     changes->size_count = 0;
-    changes->commands = (struct zepi_ze_mutable_flags_desc){
+    changes->commands = (struct zepi_ze_number){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
 }
 

@@ -5,6 +5,7 @@
 #include "copy/fill.h"
 #include "copy/hint.h"
 #include "copy/image_copy.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "graph/mutable_launch.h"
 #include "launch/emulation.h"
@@ -29,6 +30,7 @@ static zepi_result_t record_wait_for_all(const struct zepi_recorder *recorder)
 static zepi_result_t record_copy(const struct zepi_recorder *recorder, void *to, const void *from,
                                  size_t size_bytes)
 {
+    zepi_stats_count_bytes(ZEPI_STAT_COPIES, size_bytes);
     return ZEPI_ZE(zeCommandListAppendMemoryCopy, recorder->list, to, from, size_bytes,
                    recorder->signal, recorder->wait_count, recorder->waits);
 }
@@ -67,11 +69,12 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
 static zepi_result_t record_fill(const struct zepi_recorder *recorder,
                                  const struct zepi_graph_command *command)
 {
-    return zepi_has_fill_command(recorder->uses->device, command->pattern_size_bytes)
-               ? ZEPI_ZE(zeCommandListAppendMemoryFill, recorder->list, command->to,
-                         command->pattern, command->pattern_size_bytes, command->size_bytes,
-                         recorder->signal, recorder->wait_count, recorder->waits)
-               : record_fill_by_copies(recorder, command);
+    if (!zepi_has_fill_command(recorder->uses->device, command->pattern_size_bytes))
+        return record_fill_by_copies(recorder, command);
+    zepi_stats_count_bytes(ZEPI_STAT_FILLS, command->size_bytes);
+    return ZEPI_ZE(zeCommandListAppendMemoryFill, recorder->list, command->to, command->pattern,
+                   command->pattern_size_bytes, command->size_bytes, recorder->signal,
+                   recorder->wait_count, recorder->waits);
 }
 
 // ---- Hints ----
@@ -117,6 +120,7 @@ static zepi_result_t record_native_launch(const struct zepi_recorder *recorder,
             zepi_mutable_launch_identify(recorder->uses, recorder->list, command, recorder->out_id);
     if (result != ZEPI_SUCCESS)
         return result;
+    zepi_stats_count(ZEPI_STAT_LAUNCHES);
     if (launch->flags & ZEPI_LAUNCH_COOPERATIVE)
         return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, recorder->list, instance->ze,
                        &instance->group_count, recorder->signal, recorder->wait_count,

@@ -270,7 +270,7 @@ static zepi_result_t recording_append_barrier(ze_command_list_handle_t list)
 static void recording_add_list(struct zepi_recording *recording, ze_command_list_handle_t list)
 {
     recording->lists[recording->list_count++] =
-        recording_optional(recording)->is_append_lists_drivers
+        zepi_ze_appends_by_driver(recording_optional(recording))
             ? zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, list)
             : list;
 }

@@ -76,8 +76,8 @@ static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_ke
 {
     const struct zepi_spirv_kernel *kernel = zepi_device_module_describe_kernel(
         zepi_device_module_of(device_kernel->device_module), device_kernel->name);
-    struct zepi_ze_register_file file = {
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE};
+    struct zepi_ze_number file = {.stype =
+                                      (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE};
     ze_kernel_preferred_group_size_properties_t preferred = {
         .stype = ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES};
     // Quirk unknown-structure-hangs. No extension names this one: drivers that know block arrays
@@ -93,7 +93,7 @@ static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_ke
     if (result != ZEPI_SUCCESS)
         return result;
     // Quirk structures-passed-over: either may be as it was.
-    device_kernel->register_count = file.register_count;
+    device_kernel->register_count = file.value;
     device_kernel->preferred_multiple =
         preferred.preferredMultiple > 0                 ? preferred.preferredMultiple
         : device_kernel->properties.maxSubgroupSize > 0 ? device_kernel->properties.maxSubgroupSize

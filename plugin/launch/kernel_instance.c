@@ -2,6 +2,7 @@
 #include "launch/kernel_instance.h"
 
 #include "core/alloc.h"
+#include "core/stats.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/work_size.h"
@@ -273,6 +274,7 @@ static inline zepi_result_t append_kernel_launch(const struct zepi_submit *submi
                                                  zepi_launch_flags_t flags)
 {
     ze_group_count_t *count = (ze_group_count_t *)&instance->group_count;
+    zepi_stats_count(ZEPI_STAT_LAUNCHES);
     if (__builtin_expect(flags & ZEPI_LAUNCH_COOPERATIVE, 0))
         return ZEPI_ZE(zeCommandListAppendLaunchCooperativeKernel, submit->list, instance->ze,
                        count, submit->signal, submit->wait_count, submit->waits);

@@ -2,9 +2,9 @@
 #include "memory/pool.h"
 
 #include "core/alloc.h"
-#include "core/clock.h"
 #include "core/list.h"
 #include "core/options.h"
+#include "core/sys.h"
 #include "device/context.h"
 
 // A slab's blocks are counted in 32 bits, and known one by one.

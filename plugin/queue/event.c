@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event.h"
 
-#include "core/clock.h"
+#include "core/sys.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "queue/capture.h"

@@ -54,9 +54,9 @@ static zepi_result_t burst_create_pool(struct zepi_event_pools *pools, enum zepi
                                        struct zepi_event_burst *burst)
 {
     const struct zepi_context *context = pools->context;
-    const struct zepi_ze_counter_based_desc counter = {
+    const struct zepi_ze_number counter = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC,
-        .flags = ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE};
+        .value = ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE};
     const ze_event_pool_desc_t desc = {
         .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
         .pNext = kind & ZEPI_EVENT_COUNTER ? &counter : NULL,

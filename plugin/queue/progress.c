@@ -140,7 +140,7 @@ static zepi_result_t synchronize_list_locked(struct zepi_command_list *list,
     if (list->synchronized == now.seqno)
         return ZEPI_SUCCESS;
     const ze_result_t ze = optional->command_list_host_synchronize(
-        optional->is_synchronize_drivers ? list->driver_ze : list->ze,
+        optional->command_list_host_synchronize_is_drivers ? list->driver_ze : list->ze,
         zepi_point_is_reached(now) ? LAST_TIMEOUT_NS : 0);
     if (ze == ZE_RESULT_SUCCESS)
         list->synchronized = now.seqno;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sync/deferred.h"
 
-#include "core/clock.h"
+#include "core/sys.h"
 
 // Between two polls of timelines that go on.
 #define POLL_STEP (ZEPI_DEFERRED_LIMIT / 8)

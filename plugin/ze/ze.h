@@ -136,10 +136,6 @@ extern struct zepi_ze zepi_ze;
 // Opens the loader and finds the functions. Called once, before anything else of Level Zero.
 zepi_result_t zepi_ze_open(void);
 
-// Has functions count for ZEPI_STATS, so that a launch or a copy costs nothing more where nothing
-// is counted. Called once, before any other call but zepi_ze_open.
-void zepi_ze_count_calls(void);
-
 // A function of the loader by name, or NULL.
 void *zepi_ze_symbol(const char *name);
 

@@ -39,179 +39,84 @@ static bool has_extension(const struct extensions *extensions, const char *name)
     return false;
 }
 
-// Finds a function of the specification's version `since`; NULL: it is not there.
-static zepi_result_t optional_find_function(ze_driver_handle_t driver, uint32_t api_version,
-                                            uint32_t since, const char *name, void **out_function,
-                                            bool *out_is_drivers)
+struct optional_function {
+    const char *name;
+    uint32_t since;
+    size_t member; // its offset, and that of whether it is the driver's
+    size_t is_drivers;
+};
+
+// The member stays NULL if the function is not there.
+static zepi_result_t optional_find_function(struct zepi_ze_optional *optional,
+                                            ze_driver_handle_t driver, uint32_t api_version,
+                                            const struct optional_function *row)
 {
-    void *function = api_version >= since ? zepi_ze_symbol(name) : NULL;
-    *out_is_drivers = false;
+    void *function = api_version >= row->since ? zepi_ze_symbol(row->name) : NULL;
+    bool is_drivers = false;
     if (!function) {
-        const ze_result_t ze = zepi_ze.zeDriverGetExtensionFunctionAddress(driver, name, &function);
-        if (ze != ZE_RESULT_SUCCESS) {
-            *out_function = NULL;
+        const ze_result_t ze =
+            zepi_ze.zeDriverGetExtensionFunctionAddress(driver, row->name, &function);
+        if (ze != ZE_RESULT_SUCCESS)
             return zepi_check_ze_severe(ze, "zeDriverGetExtensionFunctionAddress");
-        }
-        *out_is_drivers = function != NULL;
+        is_drivers = function != NULL;
     }
-    *out_function = function;
+    memcpy((char *)optional + row->member, &function, sizeof(function));
+    memcpy((char *)optional + row->is_drivers, &is_drivers, sizeof(is_drivers));
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t find_extensions(struct zepi_ze_optional *optional, ze_driver_handle_t driver)
+static zepi_result_t optional_find_functions(struct zepi_ze_optional *optional,
+                                             ze_driver_handle_t driver, uint32_t api_version)
+{
+    static const struct optional_function rows[] = {
+#define ROW(member, name, since, arguments)                                                        \
+    {name, since, offsetof(struct zepi_ze_optional, member),                                       \
+     offsetof(struct zepi_ze_optional, member##_is_drivers)},
+        ZEPI_ZE_OPTIONAL_FUNCTIONS(ROW) ZEPI_ZE_NEWER_FUNCTIONS(ROW)};
+#define COUNT(member, name, since, arguments) +1
+    const size_t count = 0 ZEPI_ZE_OPTIONAL_FUNCTIONS(COUNT) +
+                         (zepi_options()->newer_functions ? 0 ZEPI_ZE_NEWER_FUNCTIONS(COUNT) : 0);
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (size_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
+        result = optional_find_function(optional, driver, api_version, &rows[i]);
+    return result;
+}
+
+static zepi_result_t optional_find_extensions(struct zepi_ze_optional *optional,
+                                              ze_driver_handle_t driver)
 {
     struct extensions extensions;
     const zepi_result_t result = list_driver_extensions(driver, &extensions);
-    optional->has_module_program = has_extension(&extensions, ZE_MODULE_PROGRAM_EXP_NAME);
-    optional->has_linkage_inspection = zepi_ze.zeModuleInspectLinkageExt &&
-                                       has_extension(&extensions, ZE_LINKAGE_INSPECTION_EXT_NAME);
-    optional->has_global_offset =
-        zepi_ze.zeKernelSetGlobalOffsetExp && has_extension(&extensions, ZE_GLOBAL_OFFSET_EXP_NAME);
-    optional->has_ip_version = has_extension(&extensions, "ZE_extension_device_ip_version");
-    optional->has_relaxed_allocation_limits =
-        has_extension(&extensions, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME);
-    optional->has_bfloat16 = has_extension(&extensions, "ZE_extension_bfloat16_conversions");
-    optional->has_cache_line = has_extension(&extensions, "ZE_extension_device_cache_line_size");
-    optional->has_usable_memory =
-        has_extension(&extensions, "ZE_extension_device_usablemem_size_properties");
-    optional->has_block_array =
-        has_extension(&extensions, "ZE_intel_experimental_device_block_array_properties");
-    optional->has_memory_details = has_extension(&extensions, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME);
-    optional->has_sysmem_mapping =
-        has_extension(&extensions, "ZE_extension_external_memmap_sysmem");
-    optional->has_pci = zepi_ze.zeDevicePciGetPropertiesExt &&
-                        has_extension(&extensions, ZE_PCI_PROPERTIES_EXT_NAME);
-    optional->has_counter_based_events =
-        has_extension(&extensions, "ZE_experimental_event_pool_counter_based");
-    optional->has_append_lists =
-        has_extension(&extensions, "ZE_experimental_immediate_command_list_append");
-    optional->has_mutable_lists =
-        has_extension(&extensions, "ZE_experimental_mutable_command_list");
+#define FIND(member, name) optional->member = has_extension(&extensions, name);
+    ZEPI_ZE_EXTENSIONS(FIND)
     zepi_free(extensions.list);
+    // Functions that old loaders lack.
+    optional->has_linkage_inspection &= zepi_ze.zeModuleInspectLinkageExt != NULL;
+    optional->has_global_offset &= zepi_ze.zeKernelSetGlobalOffsetExp != NULL;
+    optional->has_pci &= zepi_ze.zeDevicePciGetPropertiesExt != NULL;
     return result;
-}
-
-// Properties that devices and drivers state.
-static zepi_result_t optional_find_queries(struct zepi_ze_optional *optional,
-                                           ze_driver_handle_t driver, uint32_t api_version)
-{
-    void *function;
-    bool is_drivers;
-    zepi_result_t result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 13),
-                                                  "zeDeviceGetVectorWidthPropertiesExt", &function,
-                                                  &optional->is_vector_widths_drivers);
-    memcpy(&optional->device_get_vector_widths, &function, sizeof(function));
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result =
-        optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 6), "zeMemPutIpcHandle",
-                               &function, &optional->is_put_ipc_handle_drivers);
-    memcpy(&optional->put_ipc_handle, &function, sizeof(function));
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = optional_find_function(driver, 0, UINT32_MAX, "zeIntelGetDriverVersionString",
-                                    &function, &is_drivers);
-    memcpy(&optional->intel_get_driver_version, &function, sizeof(function));
-    if (result == ZEPI_SUCCESS)
-        result = optional_find_function(driver, 0, UINT32_MAX, "zexKernelGetArgumentSize",
-                                        &function, &is_drivers);
-    memcpy(&optional->kernel_get_argument_size, &function, sizeof(function));
-    return result;
-}
-
-static zepi_result_t optional_find_host_pointers(struct zepi_ze_optional *optional,
-                                                 ze_driver_handle_t driver)
-{
-    void *function;
-    bool is_drivers;
-    zepi_result_t result = optional_find_function(
-        driver, 0, UINT32_MAX, "zexDriverImportExternalPointer", &function, &is_drivers);
-    memcpy(&optional->import_host_pointer, &function, sizeof(function));
-    if (result == ZEPI_SUCCESS)
-        result = optional_find_function(driver, 0, UINT32_MAX, "zexDriverReleaseImportedPointer",
-                                        &function, &is_drivers);
-    memcpy(&optional->release_host_pointer, &function, sizeof(function));
-    return result;
-}
-
-// An immediate list executes closed ones: the older name first, which more drivers have.
-static zepi_result_t optional_find_append_lists(struct zepi_ze_optional *optional,
-                                                ze_driver_handle_t driver, uint32_t api_version)
-{
-    void *function = NULL;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (optional->has_append_lists)
-        result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
-                                        "zeCommandListImmediateAppendCommandListsExp", &function,
-                                        &optional->is_append_lists_drivers);
-    memcpy(&optional->append_command_lists, &function, sizeof(function));
-    if (result != ZEPI_SUCCESS || function)
-        return result;
-    result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 16),
-                                    "zeCommandListImmediateAppendCommandListsWithParameters",
-                                    &function, &optional->is_append_lists_drivers);
-    memcpy(&optional->append_lists_with_parameters, &function, sizeof(function));
-    return result;
-}
-
-// All of them from the loader, or all from the driver: they take the same handles.
-static zepi_result_t optional_find_mutable_lists(struct zepi_ze_optional *optional,
-                                                 ze_driver_handle_t driver, uint32_t api_version)
-{
-    static const char *const names[] = {"zeCommandListGetNextCommandIdWithKernelsExp",
-                                        "zeCommandListUpdateMutableCommandsExp",
-                                        "zeCommandListUpdateMutableCommandKernelsExp"};
-    void *functions[3] = {NULL};
-    bool are_drivers[3];
-    if (!optional->has_mutable_lists)
-        return ZEPI_SUCCESS;
-    for (int i = 0; i < 3; i++) {
-        const zepi_result_t result =
-            optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 10), names[i],
-                                   &functions[i], &are_drivers[i]);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        if (!functions[i] || are_drivers[i] != are_drivers[0])
-            optional->has_mutable_lists = false;
-    }
-    optional->is_mutable_lists_drivers = are_drivers[0];
-    memcpy(&optional->get_next_command_id, &functions[0], sizeof(functions[0]));
-    memcpy(&optional->update_mutable_commands, &functions[1], sizeof(functions[1]));
-    memcpy(&optional->update_command_kernels, &functions[2], sizeof(functions[2]));
-    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver_handle_t driver,
                                     uint32_t api_version)
 {
-    void *function;
+    const bool is_newer = zepi_options()->newer_functions;
     *optional = (struct zepi_ze_optional){0};
-    zepi_result_t result = find_extensions(optional, driver);
-    if (!zepi_options()->newer_functions) {
-        optional->has_counter_based_events = false;
-        optional->has_mutable_lists = false;
-    }
+    zepi_result_t result = optional_find_extensions(optional, driver);
     if (result == ZEPI_SUCCESS)
-        result = optional_find_queries(optional, driver, api_version);
-    if (result == ZEPI_SUCCESS)
-        result = optional_find_host_pointers(optional, driver);
-    if (result != ZEPI_SUCCESS || !zepi_options()->newer_functions)
-        return result;
-    optional->has_in_order_lists = api_version >= ZEPI_ZE_API_VERSION(1, 7);
-    optional->has_copy_offload_hint = api_version >= ZEPI_ZE_API_VERSION(1, 14);
-    result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 9),
-                                    "zeCommandListHostSynchronize", &function,
-                                    &optional->is_synchronize_drivers);
-    memcpy(&optional->command_list_host_synchronize, &function, sizeof(function));
-    if (result == ZEPI_SUCCESS)
-        result = optional_find_function(driver, api_version, ZEPI_ZE_API_VERSION(1, 17),
-                                        "zeCommandListAppendHostFunction", &function,
-                                        &optional->is_host_function_drivers);
-    memcpy(&optional->append_host_function, &function, sizeof(function));
-    if (result == ZEPI_SUCCESS)
-        result = optional_find_append_lists(optional, driver, api_version);
-    return result == ZEPI_SUCCESS ? optional_find_mutable_lists(optional, driver, api_version)
-                                  : result;
+        result = optional_find_functions(optional, driver, api_version);
+    optional->has_counter_based_events &= is_newer;
+    optional->has_in_order_lists = is_newer && api_version >= ZEPI_ZE_API_VERSION(1, 7);
+    optional->has_copy_offload_hint = is_newer && api_version >= ZEPI_ZE_API_VERSION(1, 14);
+    if (!optional->has_append_lists)
+        optional->append_command_lists = NULL;
+    // All from the loader, or all from the driver: they take the same handles.
+    optional->has_mutable_lists &=
+        optional->get_next_command_id && optional->update_mutable_commands &&
+        optional->update_command_kernels &&
+        optional->update_mutable_commands_is_drivers == optional->get_next_command_id_is_drivers &&
+        optional->update_command_kernels_is_drivers == optional->get_next_command_id_is_drivers;
+    return result;
 }
 
 void *zepi_ze_driver_handle(zel_handle_type_t type, void *handle)

@@ -27,41 +27,30 @@
 #define ZEPI_ZE_IMAGE_FORMAT_LAYOUT_16_16_16 44
 #define ZEPI_ZE_IMAGE_FORMAT_LAYOUT_32_32_32 45
 
-struct zepi_ze_counter_based_desc { // 1.8, in the chain of ze_event_pool_desc_t
+// Structures of one number, in the chain of another one.
+struct zepi_ze_number {
     ze_structure_type_t stype;
     const void *next;
-    uint32_t flags;
+    uint32_t value;
 };
-#define ZEPI_ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC 0x00020014u
+#define ZEPI_ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC 0x00020014u // 1.8; flags
 #define ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE (1u << 0)
+#define ZEPI_ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC 0x00020021u // 1.10; flags
+#define ZEPI_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT 0x0001000fu // ZE_extension_device_ip_version
+// ZE_intel_experimental_device_block_array_properties; flags
+#define ZEPI_ZE_STRUCTURE_TYPE_BLOCK_ARRAY 0x00030007u
+#define ZEPI_ZE_BLOCK_ARRAY_STORE 1u
+#define ZEPI_ZE_BLOCK_ARRAY_LOAD 2u
+// The registers of a hardware thread, of kernels; no extension names it.
+#define ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE 0x00030012u
 
-struct zepi_ze_init_drivers_desc { // 1.10
+struct zepi_ze_size {
     ze_structure_type_t stype;
     const void *next;
-    uint32_t flags;
-};
-#define ZEPI_ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC 0x00020021u
-
-struct zepi_ze_ip_version { // ZE_extension_device_ip_version
-    ze_structure_type_t stype;
-    void *next;
-    uint32_t ip_version;
-};
-#define ZEPI_ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT 0x0001000fu
-
-struct zepi_ze_cache_line { // ZE_extension_device_cache_line_size
-    ze_structure_type_t stype;
-    void *next;
-    size_t size_bytes;
-};
-#define ZEPI_ZE_STRUCTURE_TYPE_CACHE_LINE 0x00020028u
-
-struct zepi_ze_usable_memory { // ZE_extension_device_usablemem_size_properties
-    ze_structure_type_t stype;
-    void *next;
     uint64_t size_bytes;
 };
-#define ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY 0x00020041u
+#define ZEPI_ZE_STRUCTURE_TYPE_CACHE_LINE 0x00020028u    // ZE_extension_device_cache_line_size
+#define ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY 0x00020041u // ..._device_usablemem_size_properties
 
 struct zepi_ze_sysmem_desc { // ZE_extension_external_memmap_sysmem
     ze_structure_type_t stype;
@@ -71,23 +60,8 @@ struct zepi_ze_sysmem_desc { // ZE_extension_external_memmap_sysmem
 };
 #define ZEPI_ZE_STRUCTURE_TYPE_SYSMEM 0x00020037u
 
-struct zepi_ze_block_array { // ZE_intel_experimental_device_block_array_properties
-    ze_structure_type_t stype;
-    void *next;
-    uint32_t flags;
-};
-#define ZEPI_ZE_STRUCTURE_TYPE_BLOCK_ARRAY 0x00030007u
-#define ZEPI_ZE_BLOCK_ARRAY_STORE 1u
-#define ZEPI_ZE_BLOCK_ARRAY_LOAD 2u
-
-struct zepi_ze_register_file { // of kernels; no extension names it
-    ze_structure_type_t stype;
-    const void *next;
-    uint32_t register_count; // of a hardware thread
-};
-#define ZEPI_ZE_STRUCTURE_TYPE_REGISTER_FILE 0x00030012u
-
-// Mutable command lists: ZE_experimental_mutable_command_list.
+// Mutable command lists: ZE_experimental_mutable_command_list. Descriptions of lists, of commands'
+// identifiers and of changes have flags alone (struct zepi_ze_number).
 #define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_PROPERTIES 0x00020015u
 #define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_DESC 0x00020016u
 #define ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC 0x00020017u
@@ -106,11 +80,6 @@ struct zepi_ze_mutable_list_properties { // of a device
     void *next;
     uint32_t list_flags;
     uint32_t command_flags;
-};
-struct zepi_ze_mutable_flags_desc { // of a list, of a command's identifier, of changes
-    ze_structure_type_t stype;
-    const void *next;
-    uint32_t flags;
 };
 struct zepi_ze_mutable_argument_desc {
     ze_structure_type_t stype;
@@ -147,76 +116,100 @@ struct zepi_ze_vector_widths { // 1.13
 
 #define ZEPI_ZE_API_VERSION(major, minor) (((uint32_t)(major) << 16) | (uint32_t)(minor))
 
+// X(member of struct zepi_ze_optional, name of the extension)
+#define ZEPI_ZE_EXTENSIONS(X)                                                                      \
+    X(has_module_program, ZE_MODULE_PROGRAM_EXP_NAME)                                              \
+    X(has_linkage_inspection, ZE_LINKAGE_INSPECTION_EXT_NAME)                                      \
+    X(has_global_offset, ZE_GLOBAL_OFFSET_EXP_NAME)                                                \
+    X(has_ip_version, "ZE_extension_device_ip_version")                                            \
+    X(has_relaxed_allocation_limits, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME)                        \
+    X(has_bfloat16, "ZE_extension_bfloat16_conversions")                                           \
+    X(has_cache_line, "ZE_extension_device_cache_line_size")                                       \
+    X(has_usable_memory, "ZE_extension_device_usablemem_size_properties")                          \
+    X(has_block_array, "ZE_intel_experimental_device_block_array_properties")                      \
+    X(has_memory_details, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME)                                    \
+    X(has_sysmem_mapping, "ZE_extension_external_memmap_sysmem")                                   \
+    X(has_pci, ZE_PCI_PROPERTIES_EXT_NAME)                                                         \
+    X(has_counter_based_events, "ZE_experimental_event_pool_counter_based")                        \
+    X(has_append_lists, "ZE_experimental_immediate_command_list_append")                           \
+    X(has_mutable_lists, "ZE_experimental_mutable_command_list")
+
+// X(member of struct zepi_ze_optional, name, version of the specification, arguments).
+//
+// - intel_get_driver_version: quirk private-version. NULL text: asks for the size, which is without
+//   the terminating zero.
+// - kernel_get_argument_size: how many bytes the native code reads of the argument at least.
+// - import_host_pointer, release_host_pointer: copies of the memory in between need no preparation.
+#define ZEPI_ZE_DRIVERS_OWN UINT32_MAX // in place of a version: takes the driver's own handle
+#define ZEPI_ZE_OPTIONAL_FUNCTIONS(X)                                                              \
+    X(device_get_vector_widths, "zeDeviceGetVectorWidthPropertiesExt", ZEPI_ZE_API_VERSION(1, 13), \
+      (ze_device_handle_t, uint32_t *, struct zepi_ze_vector_widths *))                            \
+    X(put_ipc_handle, "zeMemPutIpcHandle", ZEPI_ZE_API_VERSION(1, 6),                              \
+      (ze_context_handle_t, ze_ipc_mem_handle_t))                                                  \
+    X(intel_get_driver_version, "zeIntelGetDriverVersionString", ZEPI_ZE_DRIVERS_OWN,              \
+      (ze_driver_handle_t, char *, size_t *))                                                      \
+    X(kernel_get_argument_size, "zexKernelGetArgumentSize", ZEPI_ZE_DRIVERS_OWN,                   \
+      (ze_kernel_handle_t, uint32_t, uint32_t *))                                                  \
+    X(import_host_pointer, "zexDriverImportExternalPointer", ZEPI_ZE_DRIVERS_OWN,                  \
+      (ze_driver_handle_t, void *, size_t))                                                        \
+    X(release_host_pointer, "zexDriverReleaseImportedPointer", ZEPI_ZE_DRIVERS_OWN,                \
+      (ze_driver_handle_t, void *))
+
+// Those that ZEPI_NEWER_FUNCTIONS=off does without.
+//
+// - append_host_function: the list calls a function of the host.
+// - append_command_lists, append_lists_with_parameters: an immediate list executes closed ones. The
+//   second one, whose chain is the fourth argument, is for drivers without the first one.
+// - The last three: ZE_experimental_mutable_command_list 1.1, with kernels.
+#define ZEPI_ZE_NEWER_FUNCTIONS(X)                                                                 \
+    X(command_list_host_synchronize, "zeCommandListHostSynchronize", ZEPI_ZE_API_VERSION(1, 9),    \
+      (ze_command_list_handle_t, uint64_t))                                                        \
+    X(append_host_function, "zeCommandListAppendHostFunction", ZEPI_ZE_API_VERSION(1, 17),         \
+      (ze_command_list_handle_t, void (*)(void *), void *, const void *, ze_event_handle_t,        \
+       uint32_t, ze_event_handle_t *))                                                             \
+    X(append_command_lists, "zeCommandListImmediateAppendCommandListsExp",                         \
+      ZEPI_ZE_API_VERSION(1, 9),                                                                   \
+      (ze_command_list_handle_t, uint32_t, ze_command_list_handle_t *, ze_event_handle_t,          \
+       uint32_t, ze_event_handle_t *))                                                             \
+    X(append_lists_with_parameters, "zeCommandListImmediateAppendCommandListsWithParameters",      \
+      ZEPI_ZE_API_VERSION(1, 16),                                                                  \
+      (ze_command_list_handle_t, uint32_t, ze_command_list_handle_t *, const void *,               \
+       ze_event_handle_t, uint32_t, ze_event_handle_t *))                                          \
+    X(get_next_command_id, "zeCommandListGetNextCommandIdWithKernelsExp",                          \
+      ZEPI_ZE_API_VERSION(1, 10),                                                                  \
+      (ze_command_list_handle_t, const struct zepi_ze_number *, uint32_t, ze_kernel_handle_t *,    \
+       uint64_t *))                                                                                \
+    X(update_mutable_commands, "zeCommandListUpdateMutableCommandsExp",                            \
+      ZEPI_ZE_API_VERSION(1, 10), (ze_command_list_handle_t, const struct zepi_ze_number *))       \
+    X(update_command_kernels, "zeCommandListUpdateMutableCommandKernelsExp",                       \
+      ZEPI_ZE_API_VERSION(1, 10),                                                                  \
+      (ze_command_list_handle_t, uint32_t, uint64_t *, ze_kernel_handle_t *))
+
 struct zepi_ze_optional {
+#define ZEPI_ZE_MEMBER(member, name) bool member;
+    ZEPI_ZE_EXTENSIONS(ZEPI_ZE_MEMBER)
+#undef ZEPI_ZE_MEMBER
     bool has_in_order_lists;
     bool has_copy_offload_hint;
-    bool has_module_program;
-    bool has_linkage_inspection;
-    bool has_ip_version;
-    bool has_global_offset;
-    bool has_relaxed_allocation_limits;
-    bool has_counter_based_events;
-    bool has_bfloat16;
-    bool has_cache_line;
-    bool has_usable_memory;
-    bool has_block_array;
-    bool has_memory_details;
-    bool has_sysmem_mapping;
-    bool has_append_lists;
-    bool has_mutable_lists; // with the functions below
-    bool has_pci;
-    // Which of the functions below came from the driver itself, not from the loader: such a
-    // function takes the driver's own handles.
-    bool is_synchronize_drivers;
-    bool is_vector_widths_drivers;
-    bool is_append_lists_drivers;
-    bool is_mutable_lists_drivers;
-    bool is_put_ipc_handle_drivers;
-    bool is_host_function_drivers;
-    // zeIntelGetDriverVersionString, with the driver's own handle (quirk private-version). NULL
-    // text: asks for the size, which is without the terminating zero.
-    ze_result_t(ZE_APICALL *intel_get_driver_version)(ze_driver_handle_t, char *, size_t *);
-    // zexKernelGetArgumentSize, with the driver's own handle. How many bytes the native code reads
-    // of the argument at least.
-    ze_result_t(ZE_APICALL *kernel_get_argument_size)(ze_kernel_handle_t, uint32_t, uint32_t *);
-    // zexDriverImportExternalPointer and zexDriverReleaseImportedPointer, with the driver's own
-    // handle. Copies of the memory in between need no preparation.
-    ze_result_t(ZE_APICALL *import_host_pointer)(ze_driver_handle_t, void *, size_t);
-    ze_result_t(ZE_APICALL *release_host_pointer)(ze_driver_handle_t, void *);
-    // 1.13
-    ze_result_t(ZE_APICALL *device_get_vector_widths)(ze_device_handle_t, uint32_t *,
-                                                      struct zepi_ze_vector_widths *);
-    // 1.6
-    ze_result_t(ZE_APICALL *put_ipc_handle)(ze_context_handle_t, ze_ipc_mem_handle_t);
-    // 1.9
-    ze_result_t(ZE_APICALL *command_list_host_synchronize)(ze_command_list_handle_t, uint64_t);
-    // 1.17: the list calls a function of the host
-    ze_result_t(ZE_APICALL *append_host_function)(ze_command_list_handle_t, void (*)(void *),
-                                                  void *, const void *, ze_event_handle_t, uint32_t,
-                                                  ze_event_handle_t *);
-    // An immediate list executes closed ones: ZE_experimental_immediate_command_list_append, 1.9,
-    // and if the driver lacks that, its successor, whose chain is the fourth argument.
-    ze_result_t(ZE_APICALL *append_command_lists)(ze_command_list_handle_t, uint32_t,
-                                                  ze_command_list_handle_t *, ze_event_handle_t,
-                                                  uint32_t, ze_event_handle_t *);
-    ze_result_t(ZE_APICALL *append_lists_with_parameters)(ze_command_list_handle_t, uint32_t,
-                                                          ze_command_list_handle_t *, const void *,
-                                                          ze_event_handle_t, uint32_t,
-                                                          ze_event_handle_t *);
-    // ZE_experimental_mutable_command_list 1.1, with kernels: 1.10.
-    ze_result_t(ZE_APICALL *get_next_command_id)(ze_command_list_handle_t,
-                                                 const struct zepi_ze_mutable_flags_desc *,
-                                                 uint32_t, ze_kernel_handle_t *, uint64_t *);
-    ze_result_t(ZE_APICALL *update_mutable_commands)(ze_command_list_handle_t,
-                                                     const struct zepi_ze_mutable_flags_desc *);
-    ze_result_t(ZE_APICALL *update_command_kernels)(ze_command_list_handle_t, uint32_t, uint64_t *,
-                                                    ze_kernel_handle_t *);
+    // NULL: the driver lacks it. `..._is_drivers`: it came from the driver itself, not from the
+    // loader, and takes the driver's own handles.
+#define ZEPI_ZE_MEMBER(member, name, since, arguments)                                             \
+    ze_result_t(ZE_APICALL *member) arguments;                                                     \
+    bool member##_is_drivers;
+    ZEPI_ZE_OPTIONAL_FUNCTIONS(ZEPI_ZE_MEMBER)
+    ZEPI_ZE_NEWER_FUNCTIONS(ZEPI_ZE_MEMBER)
+#undef ZEPI_ZE_MEMBER
 };
 
 // Whether an immediate list executes closed ones, under one name or the other.
 static inline bool zepi_ze_appends_lists(const struct zepi_ze_optional *optional)
 {
     return optional->append_command_lists || optional->append_lists_with_parameters;
+}
+static inline bool zepi_ze_appends_by_driver(const struct zepi_ze_optional *optional)
+{
+    return optional->append_command_lists ? optional->append_command_lists_is_drivers
+                                          : optional->append_lists_with_parameters_is_drivers;
 }
 
 // `api_version` is the driver's. A missing function is no failure; a driver that cannot tell for

@@ -55,7 +55,7 @@ static void export_destroy(const struct zepi_context *context, struct ipc_export
     const struct zepi_ze_optional *optional = &context->platform->optional;
     // Drivers before 1.6 have no such function (quirk no-put-of-handles).
     if (optional->put_ipc_handle)
-        optional->put_ipc_handle(optional->is_put_ipc_handle_drivers
+        optional->put_ipc_handle(optional->put_ipc_handle_is_drivers
                                      ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, context->ze)
                                      : context->ze,
                                  shared->handle.ze);

@@ -2,9 +2,9 @@
 #include "program/build/compile.h"
 
 #include "core/alloc.h"
-#include "core/clock.h"
 #include "core/log.h"
 #include "core/stats.h"
+#include "core/sys.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"

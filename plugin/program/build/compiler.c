@@ -32,9 +32,9 @@ struct process {
 static bool put(int file, const void *bytes, size_t size_bytes)
 {
     static const uint8_t zeros[8];
-    const struct iovec parts[] = {{(void *)bytes, size_bytes},
-                                  {(void *)zeros, ZEPI_COMPILER_ROUNDED(size_bytes) - size_bytes}};
-    return zepi_sys_write(file, parts, 2) == (ssize_t)ZEPI_COMPILER_ROUNDED(size_bytes);
+    const size_t padding = ZEPI_COMPILER_ROUNDED(size_bytes) - size_bytes;
+    return zepi_sys_write(file, bytes, size_bytes) == (ssize_t)size_bytes &&
+           zepi_sys_write(file, zeros, padding) == (ssize_t)padding;
 }
 
 // Each value has 8 bytes to read, zeros behind its own.

@@ -6,7 +6,6 @@
 #include "device/adapter.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "device/platform.h"
 #include "program/build/binary_cache.h"
 #include "program/build/compiler.h"
 #include "program/build/ze_module.h"
@@ -127,7 +126,7 @@ static void build(const struct zepi_compiler_request *request, off_t reply_at)
     zepi_context_t context;
     ze_module_handle_t module;
     zepi_result_t result =
-        device ? zepi_context_create(1, &device, &context)
+        device ? zepi_context_create(NULL, 1, &device, ZEPI_OWNERSHIP_TRANSFER, &context)
                : zepi_fail(ZEPI_ERROR_COMPILER_UNAVAILABLE,
                            "the compiler's process (ZEPI_COMPILER=process) does not find the "
                            "device, though it has the same environment");

@@ -25,11 +25,12 @@ static zepi_result_t host_function_append(const struct zepi_submit *submit,
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, submit->wait_count,
                          submit->waits);
     if (result == ZEPI_SUCCESS)
-        result = zepi_check_ze(optional->append_host_function(optional->is_host_function_drivers
-                                                                  ? submit->queue_list->driver_ze
-                                                                  : submit->list,
-                                                              function, data, NULL, NULL, 0, NULL),
-                               "zeCommandListAppendHostFunction");
+        result =
+            zepi_check_ze(optional->append_host_function(optional->append_host_function_is_drivers
+                                                             ? submit->queue_list->driver_ze
+                                                             : submit->list,
+                                                         function, data, NULL, NULL, 0, NULL),
+                          "zeCommandListAppendHostFunction");
     *out_is_appended = result == ZEPI_SUCCESS;
     if (result == ZEPI_SUCCESS && submit->signal)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, 0, NULL);

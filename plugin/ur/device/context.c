@@ -47,7 +47,8 @@ ur_result_t zepi_urContextCreate(uint32_t DeviceCount, const ur_device_handle_t 
         (result = zepi_ur_check_pointer(phContext, "phContext")) ||
         (pProperties && (result = zepi_ur_check_flags(pProperties->flags, UR_CONTEXT_FLAGS_MASK))))
         return result;
-    return zepi_ur_result(zepi_context_create(DeviceCount, (const zepi_device_t *)phDevices,
+    return zepi_ur_result(zepi_context_create(NULL, DeviceCount, (const zepi_device_t *)phDevices,
+                                              ZEPI_OWNERSHIP_TRANSFER,
                                               (zepi_context_t *)phContext));
 }
 
@@ -123,9 +124,9 @@ ur_result_t zepi_urContextCreateWithNativeHandle(ur_native_handle_t hNativeConte
         (!hNativeContext &&
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the native handle is NULL"))))
         return result;
-    return zepi_ur_result(zepi_context_create_from_native(
-        (void *)hNativeContext, numDevices, (const zepi_device_t *)phDevices,
-        ZEPI_UR_OWNERSHIP(pProperties), (zepi_context_t *)phContext));
+    return zepi_ur_result(
+        zepi_context_create((void *)hNativeContext, numDevices, (const zepi_device_t *)phDevices,
+                            ZEPI_UR_OWNERSHIP(pProperties), (zepi_context_t *)phContext));
 }
 
 ur_result_t zepi_urContextSetExtendedDeleter(ur_context_handle_t hContext,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/build_budget.h"
+#include "cache/build_cache.h"
 #include "cache_fixture.h"
 
 #include <criterion/criterion.h>

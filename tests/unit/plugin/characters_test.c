@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "core/characters.h"
 
 #include "core/log.h"
 

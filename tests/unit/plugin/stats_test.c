@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/stats.h"
 
-#include "cache/build_budget.h"
+#include "cache/build_cache.h"
 #include "test_env.h"
 
 #include <criterion/criterion.h>
@@ -25,7 +25,8 @@ static pid_t start_with(const char *path, const char *kernels)
     if (child == 0) {
         alarm(SECONDS);
         setenv("ZEPI_STATS", path, 1);
-        if (!zepi_stats_begin(zepi_build_budget_evictions))
+        zepi_stats_init(zepi_build_budget_evictions);
+        if (!zepi_stats_are_on)
             _exit(1);
         zepi_stats_note_compile(kernels, 1000000000, true);
         exit(0);
