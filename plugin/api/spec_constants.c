@@ -27,7 +27,9 @@ zepi_result_t zepi_api_spec_constant_set(zepi_module_t input, uint32_t id, size_
                                          const void *value)
 {
     const zepi_result_t result = check_settable(input);
-    return result ? result : zepi_spec_constant_set(input, id, size_bytes, value);
+    return result
+               ? result
+               : zepi_spec_constant_set_many(input, 1, &(zepi_spec_value_t){id, size_bytes, value});
 }
 
 zepi_result_t zepi_api_spec_constant_set_many(zepi_module_t input, uint32_t count,

@@ -138,10 +138,8 @@ static zepi_result_t device_kernel_create(struct zepi_build_result *device_modul
     if (!device_kernel)
         return zepi_fail_no_memory();
     device_kernel->device_module = zepi_build_result_retain(device_module);
-    device_kernel->name =
-        zepi_device_module_kernel_name(zepi_device_module_of(device_module), name);
-    device_kernel->module =
-        zepi_device_module_find_kernel(zepi_device_module_of(device_module), name);
+    device_kernel->module = zepi_device_module_find_kernel(zepi_device_module_of(device_module),
+                                                           name, &device_kernel->name);
     zepi_result_t result = count_arguments(device_kernel);
     if (result == ZEPI_SUCCESS) {
         device_kernel->arguments =

@@ -127,7 +127,7 @@ bool zepi_part_has_kernel(const struct zepi_kernel_search *search,
                           const struct zepi_module_part *part)
 {
     const struct zepi_build_result *code = part->device_module[search->queue->device_index];
-    return code && zepi_device_module_find_kernel(zepi_device_module_of(code), search->name);
+    return code && zepi_device_module_find_kernel(zepi_device_module_of(code), search->name, NULL);
 }
 
 static bool is_image_in(const struct zepi_kernel_search *search, zepi_module_state_t state,
@@ -168,8 +168,8 @@ static zepi_result_t is_native_taken(const struct zepi_kernel_search *search,
     result = zepi_device_module_get(search->queue->context, search->queue->device_index, image,
                                     NULL, &options, ZEPI_MODULE_EXECUTABLE, &code);
     zepi_build_options_finish(&options);
-    *out_is =
-        code && zepi_device_module_find_kernel(zepi_device_module_of(code), search->name) != NULL;
+    *out_is = code && zepi_device_module_find_kernel(zepi_device_module_of(code), search->name,
+                                                     NULL) != NULL;
     zepi_build_result_release(code);
     return zepi_is_final_failure(result) ? result : ZEPI_SUCCESS;
 }

@@ -21,15 +21,15 @@ uint32_t zepi_module_count_images(const struct zepi_module *module)
 
 // ---- Making ----
 
-// Those of linked native code are not known one by one.
+// The kernels of one image in linked native code are not known.
 static uint32_t count_built_kernels(const struct zepi_module_part *part,
                                     const struct zepi_device_image *source,
                                     const struct zepi_device_module *code)
 {
     const struct zepi_spirv *spirv = zepi_device_image_spirv(source);
     uint32_t count = spirv ? spirv->kernel_count : 0;
-    for (uint32_t i = 0; i < code->unit_count && !spirv && part->image_count == 1; i++)
-        count += code->units[i].kernel_count;
+    for (uint32_t i = 0; i < code->ze_module_count && !spirv && part->image_count == 1; i++)
+        count += code->ze_modules[i].kernel_count;
     return count;
 }
 

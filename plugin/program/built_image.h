@@ -23,7 +23,7 @@ zepi_result_t zepi_module_list_images(struct zepi_module *module,
 const struct zepi_device_image *zepi_module_find_built_image(const struct zepi_module *module,
                                                              uint32_t part_index, uint32_t index);
 
-// Of any image. The native code of a built one is queried when it is first needed.
+// The properties of any image. The native code of a built one is queried when it is first needed.
 zepi_result_t zepi_device_image_describe(struct zepi_device_image *image,
                                          zepi_device_image_info_t *out_info);
 

@@ -33,10 +33,11 @@ static bool lacks_required(const struct zepi_wanted *wanted, const struct zepi_s
 
 // ---- The first rule ----
 
-static bool is_stated_right(const struct zepi_wanted *wanted, const struct zepi_device_image *image,
-                            const struct zepi_spec_values *values,
-                            const struct zepi_spec_declaration *declaration,
-                            struct zepi_mismatch *out_mismatch)
+static bool is_declared_right(const struct zepi_wanted *wanted,
+                              const struct zepi_device_image *image,
+                              const struct zepi_spec_values *values,
+                              const struct zepi_spec_declaration *declaration,
+                              struct zepi_mismatch *out_mismatch)
 {
     const struct zepi_spec_entry *given = zepi_wanted_find(wanted, declaration->id);
     const struct zepi_spec_declaration *with_default = wanted_default(wanted, declaration->id);
@@ -51,14 +52,14 @@ static bool is_stated_right(const struct zepi_wanted *wanted, const struct zepi_
            memcmp(value, built, declaration->size_bytes) == 0;
 }
 
-static bool match_stated(const struct zepi_wanted *wanted, const struct zepi_code *code,
-                         struct zepi_mismatch *out_mismatch)
+static bool match_declared(const struct zepi_wanted *wanted, const struct zepi_code *code,
+                           struct zepi_mismatch *out_mismatch)
 {
     for (uint32_t i = 0; i < code->image_count; i++) {
         const struct zepi_device_image *image = code->images[i];
         const struct zepi_spec_values *values = code->values ? code->values[i] : NULL;
         for (uint32_t at = 0; at < image->declaration_count; at++) {
-            if (!is_stated_right(wanted, image, values, &image->declarations[at], out_mismatch))
+            if (!is_declared_right(wanted, image, values, &image->declarations[at], out_mismatch))
                 return false;
         }
     }
@@ -67,7 +68,7 @@ static bool match_stated(const struct zepi_wanted *wanted, const struct zepi_cod
 
 // ---- The second rule ----
 
-static bool code_states(const struct zepi_code *code, uint32_t id)
+static bool code_declares(const struct zepi_code *code, uint32_t id)
 {
     for (uint32_t i = 0; i < code->image_count; i++) {
         if (zepi_device_image_find_constant(code->images[i], id))
@@ -76,10 +77,10 @@ static bool code_states(const struct zepi_code *code, uint32_t id)
     return false;
 }
 
-// Whether the code goes with the constants of another image that it does not state.
-static bool match_unstated(const struct zepi_wanted *wanted, const struct zepi_code *code,
-                           const struct zepi_device_image *other,
-                           struct zepi_mismatch *out_mismatch)
+// Whether the code goes with the constants of another image that it does not declare.
+static bool match_undeclared(const struct zepi_wanted *wanted, const struct zepi_code *code,
+                             const struct zepi_device_image *other,
+                             struct zepi_mismatch *out_mismatch)
 {
     for (uint32_t i = 0; i < other->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &other->declarations[i];
@@ -89,7 +90,7 @@ static bool match_unstated(const struct zepi_wanted *wanted, const struct zepi_c
         const bool is_right = given ? default_value && memcmp(given->value, default_value,
                                                               with_default->size_bytes) == 0
                                     : !lacks_required(wanted, given, with_default);
-        if (is_right || code_states(code, declaration->id))
+        if (is_right || code_declares(code, declaration->id))
             continue;
         *out_mismatch = (struct zepi_mismatch){declaration, given, NULL, default_value};
         return false;
@@ -110,7 +111,7 @@ static zepi_result_t match_peer(const struct zepi_wanted *wanted, const struct z
     const uint32_t count =
         zepi_device_images_add_needed(peers->image_count, peers->images, 1, listed);
     for (uint32_t i = 0; i < count && is_right; i++)
-        is_right = match_unstated(wanted, code, listed[i], out_mismatch);
+        is_right = match_undeclared(wanted, code, listed[i], out_mismatch);
     const zepi_result_t result =
         is_right ? ZEPI_SUCCESS : peers->has_kernel(peers->user, peers->images[index], &has_kernel);
     if (!has_kernel)
@@ -126,7 +127,7 @@ static zepi_result_t match_peers(const struct zepi_wanted *wanted, const struct 
     zepi_result_t result = ZEPI_SUCCESS;
     // As a rule it is right whichever of them have the kernel.
     for (uint32_t i = 0; i < peers->image_count && is_right; i++)
-        is_right = match_unstated(wanted, code, peers->images[i], out_mismatch);
+        is_right = match_undeclared(wanted, code, peers->images[i], out_mismatch);
     out_mismatch->declaration = NULL;
     if (is_right)
         return ZEPI_SUCCESS;
@@ -145,7 +146,7 @@ zepi_result_t zepi_code_match(const struct zepi_wanted *wanted, const struct zep
                               const struct zepi_code_peers *peers,
                               struct zepi_mismatch *out_mismatch)
 {
-    if (!match_stated(wanted, code, out_mismatch))
+    if (!match_declared(wanted, code, out_mismatch))
         return ZEPI_SUCCESS;
     out_mismatch->declaration = NULL;
     return peers ? match_peers(wanted, code, peers, out_mismatch) : ZEPI_SUCCESS;

@@ -10,9 +10,11 @@ struct zepi_module;
 // launches from modules and launches from units ask here, and nowhere else are values compared. Two
 // rules:
 //
-// - Code that states a constant (SPIR-V, or native code that says what it was made with) must have
+// - Code that declares a constant (SPIR-V, or native code that says what it was made with) must
+// have
 //   the value that is wanted: the launch's, else the one that was set, else the default.
-// - Code that does not state a constant was made with its default, as far as there is one. Another
+// - Code that does not declare a constant was made with its default, as far as there is one.
+// Another
 //   value of a constant that other code of the kernel declares will not do.
 // - Values next to a module must be the module's, whichever of its kernels use them.
 //
@@ -58,8 +60,8 @@ struct zepi_code_peers {
 struct zepi_mismatch {
     const struct zepi_spec_declaration *declaration; // NULL: the code serves
     const struct zepi_spec_entry *given;             // NULL: no value, so the default is wanted
-    const uint8_t *built;                            // the code's value; NULL: it does not state it
-    const uint8_t *default_value;                    // NULL: the constant has none
+    const uint8_t *built;         // the code's value; NULL: it does not declare it
+    const uint8_t *default_value; // NULL: the constant has none
 };
 
 // `peers` NULL: the first rule alone. Fails only if a peer's has_kernel fails, or without memory.

@@ -180,7 +180,7 @@ const struct zepi_module_part *zepi_module_find_part(const struct zepi_module *m
     for (uint32_t i = 0; i < module->part_count; i++) {
         struct zepi_build_result *device_module = module->parts[i].device_module[device_index];
         if (device_module &&
-            zepi_device_module_find_kernel(zepi_device_module_of(device_module), kernel_name))
+            zepi_device_module_find_kernel(zepi_device_module_of(device_module), kernel_name, NULL))
             return &module->parts[i];
     }
     return NULL;
@@ -224,9 +224,9 @@ static const char *next_kernel_of_part(struct zepi_kernel_pass *pass,
 {
     const uint32_t count = part->image_count > 1 ? part->image_count : 0;
     const char *name = next_spirv_kernel(pass, count, part->images);
-    for (; !name && pass->unit < code->unit_count; pass->unit++, pass->at = 0) {
-        if (pass->at < code->units[pass->unit].kernel_count)
-            return code->units[pass->unit].kernel_names[pass->at++];
+    for (; !name && pass->ze_module < code->ze_module_count; pass->ze_module++, pass->at = 0) {
+        if (pass->at < code->ze_modules[pass->ze_module].kernel_count)
+            return code->ze_modules[pass->ze_module].kernel_names[pass->at++];
     }
     return name;
 }
@@ -267,7 +267,7 @@ static bool is_known_kernel(const struct zepi_kernel_pass *pass, const char *nam
     const struct zepi_module_part *part = &module->parts[pass->part];
     for (uint32_t i = 0; i < pass->part; i++) {
         const struct zepi_build_result *code = zepi_module_any_code(module, i);
-        if (code && zepi_device_module_find_kernel(zepi_device_module_of(code), name))
+        if (code && zepi_device_module_find_kernel(zepi_device_module_of(code), name, NULL))
             return true;
     }
     return part->image_count > 1 && is_in_images(pass->image, part->images, name);
@@ -349,10 +349,10 @@ static zepi_result_t module_find_global(struct zepi_module *module, zepi_device_
         const struct zepi_build_result *built = module->parts[i].device_module[index];
         const struct zepi_device_module *device_module =
             built ? zepi_device_module_of(built) : NULL;
-        for (uint32_t unit = 0; device_module && unit < device_module->unit_count; unit++) {
+        for (uint32_t at = 0; device_module && at < device_module->ze_module_count; at++) {
             struct zepi_global global;
             const ze_result_t ze =
-                ask(device_module->units[unit].ze, name, &global.size_bytes, &global.address);
+                ask(device_module->ze_modules[at].ze, name, &global.size_bytes, &global.address);
             if (ze == ZE_RESULT_SUCCESS) {
                 *out_global = global;
                 return ZEPI_SUCCESS;

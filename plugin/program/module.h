@@ -92,7 +92,7 @@ bool zepi_module_has_code(const struct zepi_module *module, uint32_t device_inde
 // A pass over the names of the kernels, each once.
 struct zepi_kernel_pass {
     const struct zepi_module *module; // the only member that is not zero at first
-    uint32_t part, image, unit, at;
+    uint32_t part, image, ze_module, at;
 };
 // Borrowed from the module; NULL: there are no more.
 const char *zepi_module_next_kernel(struct zepi_kernel_pass *pass);
@@ -103,7 +103,7 @@ void zepi_module_append_kernel_names(const struct zepi_module *module);
 const char *zepi_module_state_name(zepi_module_state_t state);
 
 bool zepi_module_has_kernel(const struct zepi_module *module, const char *name);
-// Of the first part with a log. Borrowed from the module.
+// The log of the first part that has one. Borrowed from the module.
 const char *zepi_module_build_log(const struct zepi_module *module, uint32_t device_index);
 
 // Variables and functions in an executable's code, where the driver has them.

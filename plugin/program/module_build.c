@@ -118,7 +118,7 @@ struct native {
 
 static bool native_has_kernel(const struct native *native, const char *name)
 {
-    return zepi_device_module_find_kernel(zepi_device_module_of(native->device_module), name);
+    return zepi_device_module_find_kernel(zepi_device_module_of(native->device_module), name, NULL);
 }
 
 // Whether another image has a kernel of the native one. Code that the device does not take is no
@@ -141,9 +141,9 @@ static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, 
     if (done != ZEPI_SUCCESS)
         return done == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : done;
     const struct zepi_device_module *other = zepi_device_module_of(result);
-    for (uint32_t i = 0; i < other->unit_count; i++) {
-        for (uint32_t at = 0; at < other->units[i].kernel_count && !*out_has; at++)
-            *out_has = native_has_kernel(native, other->units[i].kernel_names[at]);
+    for (uint32_t i = 0; i < other->ze_module_count; i++) {
+        for (uint32_t at = 0; at < other->ze_modules[i].kernel_count && !*out_has; at++)
+            *out_has = native_has_kernel(native, other->ze_modules[i].kernel_names[at]);
     }
     zepi_build_result_release(result);
     return ZEPI_SUCCESS;
@@ -218,7 +218,8 @@ static void *run_task(void *user)
     return NULL;
 }
 
-// At one time, each but the first in a thread of its own, which takes no signals of the host.
+// All tasks run at one time, each but the first in a thread of its own, which takes no signals of
+// the host.
 static void run_tasks(struct task *tasks, uint32_t count)
 {
     sigset_t all, old;
@@ -235,7 +236,7 @@ static void run_tasks(struct task *tasks, uint32_t count)
     }
 }
 
-// Up to the first failure; results behind it are given back.
+// The module gets the results up to the first failure; those behind it are given back.
 static zepi_result_t hand_out_tasks(struct task *tasks, uint32_t count)
 {
     zepi_result_t result = ZEPI_SUCCESS;

@@ -7,7 +7,7 @@
 
 // From input to object (compile) and executable (build). Any thread.
 
-// As zepi_module_build, with these values in place of the input's own, and the module is not
+// Does what zepi_module_build does with these values in place of the input's own; the module is not
 // published. `desc` may be NULL.
 zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
                                      const zepi_build_desc_t *desc, enum zepi_variables variables,

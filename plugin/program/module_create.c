@@ -13,10 +13,10 @@ static zepi_result_t check_unresolved_imports(const struct zepi_device_module *d
                                               uint32_t image_index)
 {
     bool has_imports = false;
-    if (device_module->unit_count > 1)
+    if (device_module->ze_module_count > 1)
         return ZEPI_SUCCESS;
     const zepi_result_t result =
-        zepi_ze_module_has_imports(device_module->units[0].ze, &has_imports);
+        zepi_ze_module_has_imports(device_module->ze_modules[0].ze, &has_imports);
     if (result == ZEPI_SUCCESS && has_imports)
         return zepi_fail(ZEPI_ERROR_LINK_FAILURE,
                          "image %u is declared executable, but imports what no image defines",
@@ -60,8 +60,8 @@ static zepi_result_t load_image(struct loading *loading, struct zepi_device_imag
             result = check_unresolved_imports(device_module, index);
         if (result != ZEPI_SUCCESS)
             return result;
-        for (uint32_t unit = 0; unit < device_module->unit_count; unit++)
-            loading->has_kernel |= device_module->units[unit].kernel_count > 0;
+        for (uint32_t ze_module = 0; ze_module < device_module->ze_module_count; ze_module++)
+            loading->has_kernel |= device_module->ze_modules[ze_module].kernel_count > 0;
     }
     if (is_accepted) {
         loading->count++;

@@ -22,8 +22,8 @@ static void link_sets_finish(struct sets *sets)
     zepi_free(sets->parts);
 }
 
-static uint32_t count_linked_units(uint32_t object_count, const zepi_module_t *objects,
-                                   uint32_t device_index)
+static uint32_t count_ze_modules(uint32_t object_count, const zepi_module_t *objects,
+                                 uint32_t device_index)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < object_count; i++) {
@@ -31,7 +31,7 @@ static uint32_t count_linked_units(uint32_t object_count, const zepi_module_t *o
             const struct zepi_build_result *device_module =
                 objects[i]->parts[at].device_module[device_index];
             if (device_module)
-                count += zepi_device_module_of(device_module)->unit_count;
+                count += zepi_device_module_of(device_module)->ze_module_count;
         }
     }
     return count;
@@ -56,7 +56,7 @@ static zepi_result_t link_set_init(struct zepi_link_set *set, uint32_t object_co
 {
     zepi_result_t result =
         zepi_link_set_init(set, objects[0]->context, device_index,
-                           count_linked_units(object_count, objects, device_index));
+                           count_ze_modules(object_count, objects, device_index));
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < object_count && result == ZEPI_SUCCESS; i++)
@@ -123,11 +123,12 @@ static uint32_t count_linked_image(uint32_t count, struct zepi_device_image *con
     return found;
 }
 
-static uint32_t count_units_before(const struct zepi_link_set *set, uint32_t index)
+static uint32_t count_ze_modules_before(const struct zepi_link_set *set, uint32_t index)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < index; i++)
-        found += set->members[i].unit == 0 && set->members[i].image == set->members[index].image;
+        found +=
+            set->members[i].ze_module == 0 && set->members[i].image == set->members[index].image;
     return found;
 }
 
@@ -146,8 +147,8 @@ static zepi_result_t list_linked_images(const struct sets *sets,
         const struct zepi_link_set *set = &sets->list[i];
         for (uint32_t at = 0; at < set->count; at++) {
             struct zepi_device_image *image = set->members[at].image;
-            if (set->members[at].unit == 0 &&
-                count_linked_image(count, images, image) <= count_units_before(set, at))
+            if (set->members[at].ze_module == 0 &&
+                count_linked_image(count, images, image) <= count_ze_modules_before(set, at))
                 images[count++] = image;
         }
     }
@@ -161,7 +162,7 @@ static void describe_linked_part(struct zepi_module_part *part, const struct zep
 {
     for (uint32_t i = 0; i < set->count; i++) {
         const struct zepi_link_member *member = &set->members[i];
-        if (member->unit != 0)
+        if (member->ze_module != 0)
             continue;
         part->images[part->image_count] = member->image;
         part->values[part->image_count] = zepi_spec_values_retain(member->values);

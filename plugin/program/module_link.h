@@ -7,7 +7,7 @@
 
 // From objects to an executable. Any thread.
 
-// As zepi_module_link, but the module is not published.
+// Does what zepi_module_link does, but the module is not published.
 zepi_result_t zepi_module_link_objects(uint32_t object_count, const zepi_module_t *objects,
                                        const zepi_build_desc_t *desc, enum zepi_variables variables,
                                        struct zepi_module **out_executable);

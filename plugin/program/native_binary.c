@@ -29,15 +29,15 @@ static zepi_result_t pieces_add(struct pieces *pieces,
     zepi_result_t result = ZEPI_SUCCESS;
     const uint32_t first_group =
         pieces->count > 0 ? pieces->members[pieces->count - 1].group + 1 : 0;
-    for (uint32_t i = 0; i < device_module->unit_count && result == ZEPI_SUCCESS; i++) {
+    for (uint32_t i = 0; i < device_module->ze_module_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_blob *native = NULL;
-        result = zepi_device_module_unit_native(&device_module->units[i], &native);
+        result = zepi_ze_module_native_blob(&device_module->ze_modules[i], &native);
         pieces->blobs[pieces->count] = native;
         pieces->members[pieces->count++] = (struct zepi_container_member){
             native ? native->bytes : NULL, native ? native->size_bytes : 0,
-            first_group + device_module->units[i].group};
+            first_group + device_module->ze_modules[i].group};
         // A link of an object's native code needs its imports and exports.
-        if (native && state == ZEPI_MODULE_OBJECT && device_module->unit_count == 1 &&
+        if (native && state == ZEPI_MODULE_OBJECT && device_module->ze_module_count == 1 &&
             device_module->source_count == 1)
             zepi_native_symbols_keep(native->digest, &device_module->sources[0]->spirv);
     }
@@ -76,14 +76,14 @@ static zepi_result_t pieces_pack(const struct pieces *pieces, struct zepi_blob *
     return result;
 }
 
-// Of the device modules that there are: one or more.
+// The code of one or more device modules.
 static zepi_result_t get_native(uint32_t count, const struct zepi_device_module *const *modules,
                                 zepi_module_state_t state, struct zepi_blob **out_native)
 {
     struct pieces pieces = {0};
     uint32_t room = 0;
     for (uint32_t i = 0; i < count; i++)
-        room += modules[i]->unit_count;
+        room += modules[i]->ze_module_count;
     pieces.members = zepi_allocate(room, sizeof(pieces.members[0]));
     pieces.blobs = zepi_allocate(room, sizeof(struct zepi_blob *));
     zepi_result_t result = pieces.members && pieces.blobs ? ZEPI_SUCCESS : zepi_fail_no_memory();

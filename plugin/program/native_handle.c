@@ -13,12 +13,12 @@
 // ---- In ----
 
 // A module that the host linked may say for ever that it has imports: a kernel tells.
-static bool can_make_kernel(const struct zepi_device_module_unit *unit)
+static bool can_make_kernel(const struct zepi_ze_module *ze_module)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
-                                   .pKernelName = unit->kernel_names[0]};
+                                   .pKernelName = ze_module->kernel_names[0]};
     ze_kernel_handle_t kernel;
-    if (zepi_ze.zeKernelCreate(unit->ze, &desc, &kernel) != ZE_RESULT_SUCCESS)
+    if (zepi_ze.zeKernelCreate(ze_module->ze, &desc, &kernel) != ZE_RESULT_SUCCESS)
         return false;
     zepi_ze.zeKernelDestroy(kernel);
     return true;
@@ -27,9 +27,9 @@ static bool can_make_kernel(const struct zepi_device_module_unit *unit)
 static zepi_result_t check_exported_code(const struct zepi_device_module *device_module,
                                          zepi_module_state_t state)
 {
-    const struct zepi_device_module_unit *unit = &device_module->units[0];
+    const struct zepi_ze_module *ze_module = &device_module->ze_modules[0];
     bool has_imports;
-    const zepi_result_t result = zepi_ze_module_has_imports(unit->ze, &has_imports);
+    const zepi_result_t result = zepi_ze_module_has_imports(ze_module->ze, &has_imports);
     if (result != ZEPI_SUCCESS)
         return result;
     if (state == ZEPI_MODULE_OBJECT)
@@ -37,10 +37,10 @@ static zepi_result_t check_exported_code(const struct zepi_device_module *device
                            : zepi_fail(ZEPI_ERROR_WRONG_STATE,
                                        "the ze_module has no imports: it is an executable, and an "
                                        "object was asked for");
-    if (unit->kernel_count == 0)
+    if (ze_module->kernel_count == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "the ze_module has no kernel, which an executable needs");
-    if (has_imports && !can_make_kernel(unit))
+    if (has_imports && !can_make_kernel(ze_module))
         return zepi_fail(ZEPI_ERROR_LINK_FAILURE,
                          "the ze_module has unresolved imports, which an executable has not");
     return ZEPI_SUCCESS;
@@ -72,45 +72,29 @@ static zepi_result_t make_imported_code(struct zepi_context *context, struct zep
     return result;
 }
 
-static zepi_result_t make_imported_module(struct zepi_context *context, uint32_t device_index,
-                                          struct zepi_build_result *device_module,
-                                          zepi_module_state_t state,
-                                          struct zepi_module **out_module)
-{
-    struct zepi_device_image *image;
-    struct zepi_module *module;
-    zepi_result_t result = zepi_device_image_create_imported(state, &image);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_module_make(context, state, 1, &image, 1, 1, &module);
-    zepi_release(image);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    module->parts[0].image_count = 1;
-    module->parts[0].images[0] = module->images[0];
-    module->parts[0].device_module[device_index] = device_module;
-    *out_module = module;
-    return ZEPI_SUCCESS;
-}
-
 zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device_t device,
                                              void *native_handle, zepi_module_state_t state,
                                              zepi_ownership_t ownership, zepi_module_t *out_module)
 {
     const uint32_t index = zepi_context_device_index(context, device);
-    struct zepi_build_result *device_module;
-    struct zepi_module *module = NULL;
-    zepi_result_t result =
-        make_imported_code(context, device, native_handle, state, &device_module);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = make_imported_module(context, index, device_module, state, &module);
+    struct zepi_build_result *code = NULL;
+    struct zepi_device_image *image = NULL;
+    struct zepi_module *module;
+    zepi_result_t result = make_imported_code(context, device, native_handle, state, &code);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_device_image_create_imported(state, &image);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_module_make(context, state, 1, &image, 1, 1, &module);
+    zepi_release(image);
     if (result != ZEPI_SUCCESS) {
-        zepi_build_result_release(device_module);
+        zepi_build_result_release(code);
         return result;
     }
+    module->parts[0].image_count = 1;
+    module->parts[0].images[0] = module->images[0];
+    module->parts[0].device_module[index] = code;
     // Only now: after a failure the handle is still the caller's.
-    zepi_device_module_of(device_module)->ownership = ownership;
+    zepi_device_module_of(code)->ownership = ownership;
     zepi_object_publish(module);
     *out_module = module;
     return ZEPI_SUCCESS;
@@ -142,13 +126,13 @@ static zepi_result_t choose_device_module(const struct zepi_module *module, uint
     return ZEPI_SUCCESS;
 }
 
-// The unit that stands for the whole: the only one, or the only one with kernels.
-static zepi_result_t choose_module_unit(const struct zepi_device_module *device_module,
-                                        uint32_t *out_unit)
+// The ze_module that stands for the whole: the only one, or the only one with kernels.
+static zepi_result_t choose_ze_module(const struct zepi_device_module *device_module,
+                                      uint32_t *out_unit)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < device_module->unit_count; i++) {
-        if (device_module->unit_count > 1 && device_module->units[i].kernel_count == 0)
+    for (uint32_t i = 0; i < device_module->ze_module_count; i++) {
+        if (device_module->ze_module_count > 1 && device_module->ze_modules[i].kernel_count == 0)
             continue;
         *out_unit = i;
         count++;
@@ -160,20 +144,20 @@ static zepi_result_t choose_module_unit(const struct zepi_device_module *device_
                                   count);
 }
 
-static zepi_result_t load_exported_unit(struct zepi_fresh_module *fresh,
-                                        const struct zepi_device_module *device_module,
-                                        const struct zepi_device_module_unit *unit,
-                                        struct zepi_text *log)
+static zepi_result_t load_exported_ze_module(struct zepi_fresh_module *fresh,
+                                             const struct zepi_device_module *device_module,
+                                             const struct zepi_ze_module *ze_module,
+                                             struct zepi_text *log)
 {
     struct zepi_blob *native = NULL;
-    zepi_result_t result = zepi_device_module_unit_native(unit, &native);
+    zepi_result_t result = zepi_ze_module_native_blob(ze_module, &native);
     if (result == ZEPI_SUCCESS && !native)
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code, which a "
                                                    "ze_module of its own is made from");
     if (result == ZEPI_SUCCESS)
         result = zepi_fresh_module_load(fresh, device_module->context, device_module->device,
                                         native, log);
-    fresh->group = unit->group;
+    fresh->group = ze_module->group;
     zepi_blob_release(native);
     return result;
 }
@@ -184,11 +168,12 @@ static zepi_result_t copy_exported_code(const struct zepi_device_module *device_
                                         struct zepi_device_module **out_device_module)
 {
     struct zepi_text log = {0};
-    const uint32_t count = device_module->unit_count;
+    const uint32_t count = device_module->ze_module_count;
     struct zepi_fresh_module *fresh = zepi_allocate(count, sizeof(*fresh));
     zepi_result_t result = fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = load_exported_unit(&fresh[i], device_module, &device_module->units[i], &log);
+        result =
+            load_exported_ze_module(&fresh[i], device_module, &device_module->ze_modules[i], &log);
     if (result == ZEPI_SUCCESS)
         result =
             zepi_device_module_create_fresh(device_module->context, device_module->device, count,
@@ -228,13 +213,13 @@ static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t 
 zepi_result_t zepi_module_get_native(struct zepi_module *module, uint32_t device_index,
                                      void **out_native_handle)
 {
-    uint32_t unit = 0;
+    uint32_t ze_module = 0;
     const struct zepi_device_module *device_module;
     zepi_result_t result = find_or_create_export(module, device_index, &device_module);
     if (result == ZEPI_SUCCESS)
-        result = choose_module_unit(device_module, &unit);
+        result = choose_ze_module(device_module, &ze_module);
     if (result != ZEPI_SUCCESS)
         return result;
-    *out_native_handle = device_module->units[unit].ze;
+    *out_native_handle = device_module->ze_modules[ze_module].ze;
     return ZEPI_SUCCESS;
 }

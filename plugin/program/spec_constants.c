@@ -24,7 +24,6 @@ zepi_result_t zepi_module_check_constant(const struct zepi_module *module, uint3
                        : zepi_module_fail_unknown_constant(module, id);
 }
 
-// Replaces the module's values by a set with these entries in it.
 zepi_result_t zepi_module_put_values(struct zepi_module *module, uint32_t count,
                                      const struct zepi_spec_entry *entries,
                                      const struct zepi_spec_composite *composite)
@@ -42,14 +41,6 @@ zepi_result_t zepi_module_put_values(struct zepi_module *module, uint32_t count,
     if (module->unit)
         zepi_unit_note_change();
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t size_bytes,
-                                     const void *value)
-{
-    struct zepi_spec_entry entry;
-    const zepi_result_t result = zepi_module_check_constant(input, id, size_bytes, value, &entry);
-    return result == ZEPI_SUCCESS ? zepi_module_put_values(input, 1, &entry, NULL) : result;
 }
 
 #define INLINE_ENTRIES 16

@@ -10,8 +10,6 @@ struct zepi_module;
 struct zepi_spec_composite;
 struct zepi_spec_entry;
 
-zepi_result_t zepi_spec_constant_set(zepi_module_t input, uint32_t id, size_t size_bytes,
-                                     const void *value);
 zepi_result_t zepi_spec_constant_set_many(zepi_module_t input, uint32_t count,
                                           const zepi_spec_value_t *values);
 

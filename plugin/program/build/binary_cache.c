@@ -75,35 +75,23 @@ static const struct zepi_key *binary_make_store_key(const struct zepi_key *key,
     return zepi_key_seal(space) ? space : NULL;
 }
 
-static bool load_from_disk(const struct zepi_key *key, struct zepi_build_record *out_record)
-{
-    const bool is_loaded = disk && zepi_disk_store_ops.load(disk, key, out_record);
-    if (is_loaded)
-        zepi_stats_count(ZEPI_STAT_BINARIES_DISK);
-    return is_loaded;
-}
-
-// A record of the shared store is on the disk from now on.
-static bool load_from_shared(const struct zepi_key *key, struct zepi_build_record *out_record)
-{
-    const bool is_loaded = shared && shared_library->ops->load(shared, key, out_record);
-    if (is_loaded)
-        zepi_stats_count(ZEPI_STAT_BINARIES_SHARED);
-    if (is_loaded && disk)
-        zepi_disk_store_ops.store(disk, key, out_record);
-    return is_loaded;
-}
-
+// From the disk, or from the shared store, whose record is on the disk from now on.
 static bool code_store_load(void *self, const struct zepi_key *key,
                             struct zepi_build_record *out_record)
 {
     struct zepi_key space;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
     (void)self;
-    const bool is_loaded = store_key && (load_from_disk(store_key, out_record) ||
-                                         load_from_shared(store_key, out_record));
+    const bool is_on_disk =
+        store_key && disk && zepi_disk_store_ops.load(disk, store_key, out_record);
+    const bool is_shared = store_key && !is_on_disk && shared &&
+                           shared_library->ops->load(shared, store_key, out_record);
+    if (is_shared && disk)
+        zepi_disk_store_ops.store(disk, store_key, out_record);
+    if (is_on_disk || is_shared)
+        zepi_stats_count(is_on_disk ? ZEPI_STAT_BINARIES_DISK : ZEPI_STAT_BINARIES_SHARED);
     zepi_key_finish(&space);
-    return is_loaded;
+    return is_on_disk || is_shared;
 }
 
 // After a build: says once why the disk has no part in this process. A missing folder may be made.

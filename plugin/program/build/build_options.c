@@ -44,24 +44,6 @@ size_t zepi_build_options_normalize(const char *text, char *out)
     return length;
 }
 
-bool zepi_build_options_are_plain(const char *text, size_t *out_length)
-{
-    // Characters that may stand anywhere: printable, but no quotes and no backslash.
-    static const bool is_plain[256] = {
-        ['!'] = true, ['#' ... '&'] = true, ['(' ... '['] = true, [']' ... '~'] = true};
-    size_t length = 0;
-    for (;; length++) {
-        const unsigned char c = (unsigned char)text[length];
-        if (is_plain[c])
-            continue;
-        // One space between two words.
-        if (c != ' ' || length == 0 || !is_plain[(unsigned char)text[length + 1]])
-            break;
-    }
-    *out_length = length;
-    return text[length] == '\0';
-}
-
 // Whether flags and choices are allowed.
 static zepi_result_t check_build_desc(const zepi_build_desc_t *desc)
 {
@@ -148,11 +130,8 @@ zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
     options->variables = ZEPI_VARIABLES_SHARED;
     options->devices = desc->devices;
     options->device_count = desc->device_count;
-    options->text = desc->options ? desc->options : "";
-    if (!(desc->flags & ZEPI_BUILD_DEBUG) &&
-        zepi_build_options_are_plain(options->text, &options->length))
-        return ZEPI_SUCCESS;
-    return make_options_text(options, options->text, desc->flags & ZEPI_BUILD_DEBUG);
+    return make_options_text(options, desc->options ? desc->options : "",
+                             desc->flags & ZEPI_BUILD_DEBUG);
 }
 
 char *zepi_build_options_for(const struct zepi_build_options *options,

@@ -18,8 +18,8 @@ enum zepi_variables {
 // How a module is compiled, linked or built, read from the caller's description. Lives on the stack
 // of one call.
 struct zepi_build_options {
-    // Canonical: white space outside quotes is one space, with -g for debug. Owned, in inline_text,
-    // or the caller's own text if that is canonical.
+    // Canonical: white space outside quotes is one space, with -g for debug. In inline_text or
+    // owned_text.
     const char *text;
     char *owned_text; // NULL: none
     size_t length;
@@ -35,7 +35,7 @@ struct zepi_build_options {
     char inline_text[64];
 };
 
-// `desc` may be NULL; its text is borrowed. On success to be finished.
+// `desc` may be NULL. On success to be finished.
 zepi_result_t zepi_build_options_init(struct zepi_build_options *options,
                                       const zepi_build_desc_t *desc);
 void zepi_build_options_finish(struct zepi_build_options *options);
@@ -58,10 +58,6 @@ static inline bool zepi_build_options_want(const struct zepi_build_options *opti
     }
     return options->device_count == 0;
 }
-
-// Whether the text is canonical already, and needs no look at its quotes; *out_length is then its
-// length.
-bool zepi_build_options_are_plain(const char *text, size_t *out_length);
 
 // Writes `text` in canonical form to `out`, which has room for strlen(text) + 1. Returns the
 // length, or SIZE_MAX for a quote that is not closed.

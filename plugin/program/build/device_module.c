@@ -8,11 +8,11 @@
 static void device_module_destroy_deferred(struct zepi_deferred *deferred)
 {
     struct zepi_device_module *device_module = (struct zepi_device_module *)deferred;
-    for (uint32_t i = 0; i < device_module->unit_count; i++) {
+    for (uint32_t i = 0; i < device_module->ze_module_count; i++) {
         if (device_module->ownership == ZEPI_OWNERSHIP_TRANSFER)
-            zepi_ze.zeModuleDestroy(device_module->units[i].ze);
-        zepi_free(device_module->units[i].kernel_names);
-        zepi_blob_release(device_module->units[i].native);
+            zepi_ze.zeModuleDestroy(device_module->ze_modules[i].ze);
+        zepi_free(device_module->ze_modules[i].kernel_names);
+        zepi_blob_release(device_module->ze_modules[i].native);
     }
     for (uint32_t i = 0; i < device_module->source_count; i++)
         zepi_blob_release(device_module->sources[i]);
@@ -31,40 +31,40 @@ void zepi_device_module_destroy(void *pointer)
 }
 
 // The names in the SPIR-V, for a driver that lists none.
-static zepi_result_t list_spirv_kernels(struct zepi_device_module_unit *unit, uint32_t source_count,
+static zepi_result_t list_spirv_kernels(struct zepi_ze_module *ze_module, uint32_t source_count,
                                         struct zepi_blob *const *sources)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < source_count; i++)
         count += sources[i] ? sources[i]->spirv.kernel_count : 0;
-    unit->kernel_names = zepi_allocate(count, sizeof(char *));
-    if (!unit->kernel_names)
+    ze_module->kernel_names = zepi_allocate(count, sizeof(char *));
+    if (!ze_module->kernel_names)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < source_count; i++) {
         for (uint32_t at = 0; sources[i] && at < sources[i]->spirv.kernel_count; at++)
-            unit->kernel_names[unit->kernel_count++] = sources[i]->spirv.kernels[at].name;
+            ze_module->kernel_names[ze_module->kernel_count++] = sources[i]->spirv.kernels[at].name;
     }
-    zepi_sort_kernel_names(unit->kernel_names, unit->kernel_count);
+    zepi_sort_kernel_names(ze_module->kernel_names, ze_module->kernel_count);
     return ZEPI_SUCCESS;
 }
 
 // After fill_sources.
-static zepi_result_t fill_units(struct zepi_device_module *device_module, uint32_t module_count,
-                                const ze_module_handle_t *modules)
+static zepi_result_t fill_ze_modules(struct zepi_device_module *device_module,
+                                     uint32_t module_count, const ze_module_handle_t *modules)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_blob *const *sources = device_module->sources;
     const uint32_t source_count = device_module->source_count;
     for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_device_module_unit *unit = &device_module->units[i];
+        struct zepi_ze_module *ze_module = &device_module->ze_modules[i];
         const bool has_own = module_count > 1 && i < source_count;
-        unit->ze = modules[i];
-        device_module->unit_count++;
-        result =
-            zepi_ze_module_get_kernel_names(unit->ze, &unit->kernel_names, &unit->kernel_count);
-        if (result == ZEPI_SUCCESS && !unit->kernel_names)
-            result =
-                list_spirv_kernels(unit, has_own ? 1 : source_count, sources + (has_own ? i : 0));
+        ze_module->ze = modules[i];
+        device_module->ze_module_count++;
+        result = zepi_ze_module_get_kernel_names(ze_module->ze, &ze_module->kernel_names,
+                                                 &ze_module->kernel_count);
+        if (result == ZEPI_SUCCESS && !ze_module->kernel_names)
+            result = list_spirv_kernels(ze_module, has_own ? 1 : source_count,
+                                        sources + (has_own ? i : 0));
     }
     return result;
 }
@@ -88,13 +88,13 @@ zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zep
                                         struct zepi_device_module **out_device_module)
 {
     static atomic_uint_fast64_t last_id;
-    struct zepi_device_module *device_module =
-        zepi_allocate(1, sizeof(*device_module) + module_count * sizeof(device_module->units[0]));
+    struct zepi_device_module *device_module = zepi_allocate(
+        1, sizeof(*device_module) + module_count * sizeof(device_module->ze_modules[0]));
     if (!device_module)
         return zepi_fail_no_memory();
     zepi_result_t result = fill_sources(device_module, source_count, sources);
     if (result == ZEPI_SUCCESS)
-        result = fill_units(device_module, module_count, modules);
+        result = fill_ze_modules(device_module, module_count, modules);
     if (result != ZEPI_SUCCESS) {
         device_module->ownership = ZEPI_OWNERSHIP_KEEP;
         device_module_destroy_deferred(&device_module->deferred);
@@ -127,8 +127,8 @@ enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *ou
         output->cost_bytes = native_size_bytes + blob_size(device_module->container);
         for (uint32_t i = 0; i < device_module->source_count; i++)
             output->cost_bytes += blob_size(device_module->sources[i]);
-        for (uint32_t i = 0; i < device_module->unit_count; i++)
-            output->cost_bytes += blob_size(device_module->units[i].native);
+        for (uint32_t i = 0; i < device_module->ze_module_count; i++)
+            output->cost_bytes += blob_size(device_module->ze_modules[i].native);
     }
     return zepi_build_output_end(output, result, log);
 }
@@ -144,43 +144,30 @@ zepi_device_module_describe_kernel(const struct zepi_device_module *device_modul
     return kernel;
 }
 
-// Where a kernel is: the unit, and its name there.
-static const struct zepi_device_module_unit *
-find_unit(const struct zepi_device_module *device_module, const char *name, const char **out_name)
+ze_module_handle_t zepi_device_module_find_kernel(const struct zepi_device_module *device_module,
+                                                  const char *name, const char **out_name)
 {
-    for (uint32_t i = 0; i < device_module->unit_count; i++) {
-        const struct zepi_device_module_unit *unit = &device_module->units[i];
-        *out_name = zepi_find_kernel_name(unit->kernel_names, unit->kernel_count, name);
-        if (*out_name)
-            return unit;
+    for (uint32_t i = 0; i < device_module->ze_module_count; i++) {
+        const struct zepi_ze_module *ze_module = &device_module->ze_modules[i];
+        const char *own =
+            zepi_find_kernel_name(ze_module->kernel_names, ze_module->kernel_count, name);
+        if (own && out_name)
+            *out_name = own;
+        if (own)
+            return ze_module->ze;
     }
     return NULL;
 }
 
-const char *zepi_device_module_kernel_name(const struct zepi_device_module *device_module,
-                                           const char *name)
-{
-    const char *own;
-    return find_unit(device_module, name, &own) ? own : NULL;
-}
-
-ze_module_handle_t zepi_device_module_find_kernel(const struct zepi_device_module *device_module,
-                                                  const char *name)
-{
-    const char *own;
-    const struct zepi_device_module_unit *unit = find_unit(device_module, name, &own);
-    return unit ? unit->ze : NULL;
-}
-
-zepi_result_t zepi_device_module_unit_native(const struct zepi_device_module_unit *unit,
-                                             struct zepi_blob **out_native)
+zepi_result_t zepi_ze_module_native_blob(const struct zepi_ze_module *ze_module,
+                                         struct zepi_blob **out_native)
 {
     void *bytes;
     size_t size_bytes;
-    *out_native = unit->native ? zepi_blob_retain(unit->native) : NULL;
-    if (unit->native)
+    *out_native = ze_module->native ? zepi_blob_retain(ze_module->native) : NULL;
+    if (ze_module->native)
         return ZEPI_SUCCESS;
-    zepi_result_t result = zepi_ze_module_get_native(unit->ze, &bytes, &size_bytes);
+    zepi_result_t result = zepi_ze_module_get_native(ze_module->ze, &bytes, &size_bytes);
     if (result != ZEPI_SUCCESS || size_bytes == 0)
         return result;
     result = zepi_blob_get(bytes, size_bytes, false, out_native);

@@ -13,14 +13,14 @@ struct zepi_context;
 struct zepi_device;
 
 // A ze_module and the kernels in it.
-struct zepi_device_module_unit {
+struct zepi_ze_module {
     ze_module_handle_t ze;
     const char **kernel_names; // owned block, sorted
     uint32_t kernel_count;
     // Reference: the native code before it was linked, of which the module can be made again. NULL:
     // the driver returns such code itself.
     struct zepi_blob *native;
-    uint32_t group; // units of one group were linked with each other
+    uint32_t group; // ze_modules of one group were linked with each other
 };
 
 // Compiled code on one device: the payload of the context's cache of modules. Immutable. It keeps
@@ -34,13 +34,13 @@ struct zepi_device_module {
     bool is_private;              // one module's: handed in, or with variables; never cached
     char *options; // owned; canonical, that it was compiled with; NULL: linked, or handed in
     // References; the SPIR-V that it was made from. NULL for native code. If there are several
-    // units, number i is that of unit i.
+    // ze_modules, number i is that of ze_module i.
     uint32_t source_count;
     struct zepi_blob **sources; // owned list
-    // Reference: native code of several units, as it was handed in; else NULL.
+    // Reference: native code of several ze_modules, as it was handed in; else NULL.
     struct zepi_blob *container;
-    uint32_t unit_count; // several if linked by zeModuleDynamicLink
-    struct zepi_device_module_unit units[];
+    uint32_t ze_module_count; // several if linked by zeModuleDynamicLink
+    struct zepi_ze_module ze_modules[];
 };
 
 static inline struct zepi_device_module *
@@ -64,20 +64,19 @@ enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *ou
                                                     uint64_t native_size_bytes,
                                                     struct zepi_text *log);
 
-// The kernel's name as the code has it, borrowed from it; NULL: it has no such kernel.
-const char *zepi_device_module_kernel_name(const struct zepi_device_module *device_module,
-                                           const char *name);
-// The ze_module that has the kernel, or NULL.
+// The ze_module that has the kernel, or NULL. *out_name (NULL is fine): the name as the code has
+// it, borrowed from it.
 ze_module_handle_t zepi_device_module_find_kernel(const struct zepi_device_module *device_module,
-                                                  const char *name);
+                                                  const char *name, const char **out_name);
 
 // The description of a kernel in the SPIR-V; NULL if it is not known.
 const struct zepi_spirv_kernel *
 zepi_device_module_describe_kernel(const struct zepi_device_module *device_module,
                                    const char *name);
 
-// The native code of a unit before it was linked, as a reference; NULL: the driver returns none.
-zepi_result_t zepi_device_module_unit_native(const struct zepi_device_module_unit *unit,
-                                             struct zepi_blob **out_native);
+// The native code of a ze_module before it was linked, as a reference; NULL: the driver returns
+// none.
+zepi_result_t zepi_ze_module_native_blob(const struct zepi_ze_module *ze_module,
+                                         struct zepi_blob **out_native);
 
 #endif

@@ -83,8 +83,8 @@ zepi_result_t zepi_device_module_create_fresh(struct zepi_context *context,
     if (result != ZEPI_SUCCESS)
         return result;
     for (uint32_t i = 0; i < count; i++) {
-        device_module->units[i].group = fresh[i].group;
-        device_module->units[i].native = fresh[i].native;
+        device_module->ze_modules[i].group = fresh[i].group;
+        device_module->ze_modules[i].native = fresh[i].native;
         fresh[i] = (struct zepi_fresh_module){0};
     }
     *out_device_module = device_module;

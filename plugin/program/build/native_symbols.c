@@ -12,7 +12,7 @@
 struct request {
     const struct zepi_spirv *spirv;                 // to keep; NULL: only the known names
     const struct zepi_device_module *device_module; // to ask the driver about
-    const struct zepi_device_module_unit *unit;
+    const struct zepi_ze_module *ze_module;
 };
 
 static void add_symbol(struct zepi_text *table, const struct zepi_spirv_symbol *symbol,
@@ -51,7 +51,7 @@ static bool inspect_native_symbols(struct zepi_text *table, const struct request
     ze_linkage_inspection_ext_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
                                              .flags = flag};
     ze_module_build_log_handle_t ze_log = NULL;
-    ze_module_handle_t module = request->unit->ze;
+    ze_module_handle_t module = request->ze_module->ze;
     struct zepi_text text = {0};
     if (zepi_ze.zeModuleInspectLinkageExt(&desc, 1, &module, &ze_log) != ZE_RESULT_SUCCESS)
         return false;
@@ -117,10 +117,11 @@ void zepi_native_symbols_keep(struct zepi_digest native, const struct zepi_spirv
 }
 
 struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_module *device_module,
-                                                   const struct zepi_device_module_unit *unit)
+                                                   const struct zepi_ze_module *ze_module)
 {
-    struct request request = {.device_module = device_module, .unit = unit};
-    return unit->native ? symbol_table_find_or_make(unit->native->digest, &request) : NULL;
+    struct request request = {.device_module = device_module, .ze_module = ze_module};
+    return ze_module->native ? symbol_table_find_or_make(ze_module->native->digest, &request)
+                             : NULL;
 }
 
 // The binary whose symbols are added to a table.

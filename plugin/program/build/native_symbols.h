@@ -14,10 +14,10 @@
 // Keeps the table of an object's native code. A failure is not kept.
 void zepi_native_symbols_keep(struct zepi_digest native, const struct zepi_spirv *spirv);
 
-// The table of a unit of native code, as it was kept or as the driver tells: a reference, whose
-// payload zepi_native_symbols_add reads. NULL: unknown.
+// The table of a ze_module of native code, as it was kept or as the driver tells: a reference,
+// whose payload zepi_native_symbols_add reads. NULL: unknown.
 struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_module *device_module,
-                                                   const struct zepi_device_module_unit *unit);
+                                                   const struct zepi_ze_module *ze_module);
 
 // Adds the symbols, borrowed from the table. False without memory (noted).
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,

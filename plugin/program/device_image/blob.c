@@ -119,19 +119,14 @@ static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t 
     if (is_spirv) {
         const enum zepi_spirv_status status =
             zepi_spirv_init(&blob->spirv, blob->bytes, size_bytes, message, sizeof(message));
-        if (status != ZEPI_SPIRV_OK) {
-            zepi_free(blob);
-            return status == ZEPI_SPIRV_OUT_OF_MEMORY
-                       ? zepi_fail_no_memory()
-                       : zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "not valid SPIR-V: %s", message);
-        }
-    }
-    if (is_spirv) {
-        blob->declarations =
-            zepi_allocate(blob->spirv.constant_count, sizeof(blob->declarations[0]));
+        if (status == ZEPI_SPIRV_OK)
+            blob->declarations =
+                zepi_allocate(blob->spirv.constant_count, sizeof(blob->declarations[0]));
         if (!blob->declarations) {
             blob_destroy(blob);
-            return zepi_fail_no_memory();
+            return status == ZEPI_SPIRV_INVALID
+                       ? zepi_fail(ZEPI_ERROR_COMPILE_FAILURE, "not valid SPIR-V: %s", message)
+                       : zepi_fail_no_memory();
         }
         zepi_spec_declare_spirv(&blob->spirv, blob->declarations);
     }

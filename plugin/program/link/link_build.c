@@ -19,13 +19,13 @@
 static bool add_native_symbols(struct zepi_symbols *symbols, struct zepi_link_member *member,
                                uint32_t index)
 {
-    const struct zepi_device_module_unit *unit = &member->device_module->units[member->unit];
+    const struct zepi_ze_module *ze_module = &member->device_module->ze_modules[member->ze_module];
     bool is_added = true;
-    for (uint32_t i = 0; i < unit->kernel_count && is_added; i++)
-        is_added =
-            zepi_symbols_add_kernel(symbols, unit->kernel_names[i], index, member->object_index);
+    for (uint32_t i = 0; i < ze_module->kernel_count && is_added; i++)
+        is_added = zepi_symbols_add_kernel(symbols, ze_module->kernel_names[i], index,
+                                           member->object_index);
     if (!member->table)
-        member->table = zepi_native_symbols_find(member->device_module, unit);
+        member->table = zepi_native_symbols_find(member->device_module, ze_module);
     return is_added && (!member->table || zepi_native_symbols_add(symbols, member->table, index,
                                                                   member->object_index));
 }
@@ -144,7 +144,7 @@ static zepi_result_t check_imports(const struct zepi_link_set *set,
         if (!has_only_missing_imports(symbols, i))
             continue;
         const zepi_result_t result = zepi_ze_module_has_imports(
-            member->device_module->units[member->unit].ze, &is_unresolved);
+            member->device_module->ze_modules[member->ze_module].ze, &is_unresolved);
         if (result != ZEPI_SUCCESS)
             return result;
     }
@@ -219,7 +219,7 @@ static zepi_result_t make_fresh_module(const struct zepi_link_set *set,
     struct zepi_text log = {0};
     struct zepi_blob *native = NULL;
     zepi_result_t result =
-        zepi_device_module_unit_native(&member->device_module->units[member->unit], &native);
+        zepi_ze_module_native_blob(&member->device_module->ze_modules[member->ze_module], &native);
     if (native) {
         *size_bytes += native->size_bytes;
         result = zepi_fresh_module_load(fresh, set->context, set->device, native, &log);

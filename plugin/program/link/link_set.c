@@ -14,7 +14,7 @@ static zepi_result_t add_imported_code(struct zepi_key *key, const struct zepi_l
 {
     struct zepi_blob *native;
     const zepi_result_t result =
-        zepi_device_module_unit_native(&member->device_module->units[member->unit], &native);
+        zepi_ze_module_native_blob(&member->device_module->ze_modules[member->ze_module], &native);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!native)
@@ -34,7 +34,7 @@ static zepi_result_t link_member_identify(struct zepi_link_member *member)
         zepi_key_add_image(&member->key, member->image, member->values);
     else
         result = add_imported_code(&member->key, member);
-    zepi_key_add_u32(&member->key, ZEPI_KEY_MEMBERS, member->unit);
+    zepi_key_add_u32(&member->key, ZEPI_KEY_MEMBERS, member->ze_module);
     if (!member->key.has_failed)
         member->digest = zepi_digest_of(member->key.bytes, member->key.size);
     if (member->device_module->options)
@@ -98,13 +98,14 @@ zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index
                                 const struct zepi_device_module *device_module)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t unit = 0; unit < device_module->unit_count && result == ZEPI_SUCCESS; unit++) {
+    for (uint32_t ze_module = 0;
+         ze_module < device_module->ze_module_count && result == ZEPI_SUCCESS; ze_module++) {
         struct zepi_link_member *member = &set->members[set->count++];
         member->object_index = object_index;
         member->image = image;
         member->values = values;
         member->device_module = device_module;
-        member->unit = unit;
+        member->ze_module = ze_module;
         result = link_member_identify(member);
         if (result == ZEPI_SUCCESS)
             result = link_set_unite_last(set);
