@@ -270,4 +270,4 @@ static zepi_result_t copy_init(struct zepi_context *context)
 }
 
 // Lets memory/ write to a device's memory, by a copy or a fill (zepi_usm_write).
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_COPY, .init = copy_init);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_COPY, .init = copy_init);

@@ -40,60 +40,60 @@ static void context_run_callbacks(struct zepi_context *context)
     }
 }
 
-// ---- The parts ----
+// ---- Components ----
 
-// Weak: a program that links the archive may have no part.
-extern const struct zepi_context_part *const __start_zepi_parts[]
+// Weak: a program that links the archive may have no component.
+extern const struct zepi_component *const __start_zepi_components[]
     __attribute__((weak, visibility("hidden")));
-extern const struct zepi_context_part *const __stop_zepi_parts[]
+extern const struct zepi_component *const __stop_zepi_components[]
     __attribute__((weak, visibility("hidden")));
 
-// An empty part: a program that links the archive may lack parts, with the code that needs them.
-static const struct zepi_context_part *context_part_at(uint32_t number)
+// An empty one: a program that links the archive may lack some, with the code that needs them.
+static const struct zepi_component *component_at(uint32_t number)
 {
-    static const struct zepi_context_part none;
-    const struct zepi_context_part *const *part = __start_zepi_parts;
-    while (part < __stop_zepi_parts && (*part)->number != number)
-        part++;
-    return part < __stop_zepi_parts ? *part : &none;
+    static const struct zepi_component none;
+    const struct zepi_component *const *component = __start_zepi_components;
+    while (component < __stop_zepi_components && (*component)->number != number)
+        component++;
+    return component < __stop_zepi_components ? *component : &none;
 }
 
-// A part's state has cache lines of its own.
-static size_t context_part_bytes(const struct zepi_context_part *part)
+// The state has cache lines of its own.
+static size_t component_bytes(const struct zepi_component *component)
 {
-    return (part->size_bytes + 63) / 64 * 64;
+    return (component->size_bytes + 63) / 64 * 64;
 }
 
-static zepi_result_t context_init_parts(struct zepi_context *context)
+static zepi_result_t context_init_components(struct zepi_context *context)
 {
     size_t size_bytes = 0;
-    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++)
-        size_bytes += context_part_bytes(context_part_at(i));
+    for (uint32_t i = 0; i < ZEPI_COMPONENTS; i++)
+        size_bytes += component_bytes(component_at(i));
     char *at = zepi_sys_allocate_lines(size_bytes);
     if (!at)
         return zepi_fail_no_memory();
     memset(at, 0, size_bytes);
-    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
-        context->parts[i] = at;
-        at += context_part_bytes(context_part_at(i));
+    for (uint32_t i = 0; i < ZEPI_COMPONENTS; i++) {
+        context->components[i] = at;
+        at += component_bytes(component_at(i));
     }
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS && result == ZEPI_SUCCESS; i++) {
-        if (context_part_at(i)->init)
-            result = context_part_at(i)->init(context);
+    for (uint32_t i = 0; i < ZEPI_COMPONENTS && result == ZEPI_SUCCESS; i++) {
+        if (component_at(i)->init)
+            result = component_at(i)->init(context);
     }
     return result;
 }
 
-static void context_finish_parts(struct zepi_context *context)
+static void context_finish_components(struct zepi_context *context)
 {
-    if (!context->parts[0])
+    if (!context->components[0])
         return;
-    for (uint32_t i = ZEPI_CONTEXT_PARTS; i-- > 0;) {
-        if (context_part_at(i)->finish)
-            context_part_at(i)->finish(context);
+    for (uint32_t i = ZEPI_COMPONENTS; i-- > 0;) {
+        if (component_at(i)->finish)
+            component_at(i)->finish(context);
     }
-    zepi_sys_free(context->parts[0]);
+    zepi_sys_free(context->components[0]);
 }
 
 bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned *attempt)
@@ -105,9 +105,10 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
         return false;
     bool is_any = false;
     // In the order of the layers: deferred frees make room in the pools of memory.
-    for (uint32_t i = 0; i < ZEPI_CONTEXT_PARTS; i++) {
-        const struct zepi_context_part *part = context_part_at(i);
-        if (part->reclaim && part->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_TIMEOUT_NS))
+    for (uint32_t i = 0; i < ZEPI_COMPONENTS; i++) {
+        const struct zepi_component *component = component_at(i);
+        if (component->reclaim &&
+            component->reclaim(context, is_first ? 0 : ZEPI_RECLAIM_TIMEOUT_NS))
             is_any = true;
     }
     return is_first || is_any;
@@ -117,7 +118,7 @@ static void context_destroy(void *object)
 {
     struct zepi_context *context = object;
     context_run_callbacks(context);
-    context_finish_parts(context);
+    context_finish_components(context);
     if (context->ze && context->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeContextDestroy(context->ze);
     zepi_free(context->devices);
@@ -174,7 +175,7 @@ zepi_result_t zepi_context_create(ze_context_handle_t ze, uint32_t device_count,
     context->devices = zepi_duplicate(devices, device_count * sizeof(zepi_device_t));
     result = context->devices ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS)
-        result = context_init_parts(context);
+        result = context_init_components(context);
     if (result == ZEPI_SUCCESS && !ze)
         result = context_create_ze(context);
     if (result != ZEPI_SUCCESS) {

@@ -8,9 +8,9 @@
 struct zepi_context;
 struct zepi_device;
 
-// The state that a layer above keeps for each context. The parts come one after the other by their
-// numbers, as the layers do: a part may use those before it, from its `init` to its `finish`.
-struct zepi_context_part {
+// The state that a layer above keeps for each context. The components come one after the other by
+// their numbers, as the layers do: one may use those before it, from its `init` to its `finish`.
+struct zepi_component {
     unsigned number;
     size_t size_bytes; // of its state, which begins zeroed on a cache line of its own
     // NULL: zeroed state is fine. After a failure `finish` follows.
@@ -22,31 +22,31 @@ struct zepi_context_part {
     bool (*reclaim)(struct zepi_context *context, uint64_t timeout_ns);
 };
 
-enum zepi_context_part_number {
-    ZEPI_PART_SYNC,
-    ZEPI_PART_USM_DRIVER,
-    ZEPI_PART_USM,
-    ZEPI_PART_MAPPINGS,
-    ZEPI_PART_IPC,
-    ZEPI_PART_EXTERNAL,
-    ZEPI_PART_HOST_MEMORY,
-    ZEPI_PART_EVENT_POOLS,
-    ZEPI_PART_COMMAND_LISTS,
-    ZEPI_PART_COPY,
-    ZEPI_PART_HANDLE_CACHES,
-    ZEPI_PART_UNITS,
-    ZEPI_CONTEXT_PARTS,
+enum zepi_component_number {
+    ZEPI_COMPONENT_SYNC,
+    ZEPI_COMPONENT_USM_DRIVER,
+    ZEPI_COMPONENT_USM,
+    ZEPI_COMPONENT_MAPPINGS,
+    ZEPI_COMPONENT_IPC,
+    ZEPI_COMPONENT_EXTERNAL,
+    ZEPI_COMPONENT_HOST_MEMORY,
+    ZEPI_COMPONENT_EVENT_POOLS,
+    ZEPI_COMPONENT_COMMAND_LISTS,
+    ZEPI_COMPONENT_COPY,
+    ZEPI_COMPONENT_HANDLE_CACHES,
+    ZEPI_COMPONENT_UNITS,
+    ZEPI_COMPONENTS,
 };
 
-// Defines the part of a file. All lie in one section, where the context finds them: no layer names
-// one above.
-#define ZEPI_DEFINE_CONTEXT_PART(part_number, ...)                                                 \
-    static const struct zepi_context_part context_part = {.number = part_number, __VA_ARGS__};     \
-    static const struct zepi_context_part *const context_part_entry                                \
-        __attribute__((section("zepi_parts"), used)) = &context_part
+// Defines the component of a file. All lie in one section, where the context finds them: no layer
+// names one above.
+#define ZEPI_DEFINE_COMPONENT(component_number, ...)                                               \
+    static const struct zepi_component component = {.number = component_number, __VA_ARGS__};      \
+    static const struct zepi_component *const component_entry                                      \
+        __attribute__((section("zepi_components"), used)) = &component
 
 // Some devices of one platform, and the state that they share. Filled at creation, then never
-// written, but for the members and parts that have locks of their own.
+// written, but for the members and components that have locks of their own.
 struct zepi_context {
     struct zepi_object object;
     struct zepi_platform *platform; // borrowed
@@ -54,7 +54,7 @@ struct zepi_context {
     zepi_ownership_t ownership;   // of ze
     struct zepi_device **devices; // owned list of borrowed devices
     uint32_t device_count;
-    void *parts[ZEPI_CONTEXT_PARTS]; // by number; all in one block, which the first one begins
+    void *components[ZEPI_COMPONENTS]; // by number; all in one block, which the first one begins
     _Atomic(struct zepi_context_callback *) callbacks; // owned; last registered first
 };
 
@@ -73,9 +73,9 @@ extern const struct zepi_type zepi_context_type;
 //         ze = ...;
 //     while (zepi_context_reclaim(context, ze, &attempt));
 //
-// True: the driver lacked memory, the parts have given back memory that no command uses, and the
-// driver is to be asked again. That happens once, and, if there was something to give or to wait
-// for, once more after a wait. Not under a lock.
+// True: the driver lacked memory, the components have given back memory that no command uses, and
+// the driver is to be asked again. That happens once, and, if there was something to give or to
+// wait for, once more after a wait. Not under a lock.
 bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned *attempt);
 
 #define ZEPI_NO_DEVICE UINT32_MAX

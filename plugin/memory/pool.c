@@ -224,7 +224,7 @@ void zepi_pool_trim(struct zepi_pool *pool, size_t keep_bytes)
     zepi_usm_pool_trim(pool->usm, keep_bytes);
 }
 
-// ---- The context's part ----
+// ---- The component ----
 
 static zepi_result_t usm_init(struct zepi_context *context)
 {
@@ -297,5 +297,5 @@ static void usm_finish(struct zepi_context *context)
     }
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_USM, .size_bytes = sizeof(struct zepi_usm_pools),
-                         .init = usm_init, .finish = usm_finish, .reclaim = usm_reclaim);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_USM, .size_bytes = sizeof(struct zepi_usm_pools),
+                      .init = usm_init, .finish = usm_finish, .reclaim = usm_reclaim);

@@ -53,7 +53,7 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
     return result;
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_USM_DRIVER, .size_bytes = sizeof(struct zepi_usm_driver));
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_USM_DRIVER, .size_bytes = sizeof(struct zepi_usm_driver));
 
 zepi_result_t zepi_usm_driver_room(const struct zepi_context *context, const void *memory,
                                    size_t *out_bytes)

@@ -18,7 +18,7 @@ struct zepi_usm_driver {
 
 static inline struct zepi_usm_driver *zepi_usm_driver_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_USM_DRIVER];
+    return context->components[ZEPI_COMPONENT_USM_DRIVER];
 }
 
 enum zepi_usm_contents { ZEPI_USM_ANY_BYTES, ZEPI_USM_ZEROS };

@@ -84,7 +84,7 @@ struct zepi_usm_pools {
 
 static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_USM];
+    return context->components[ZEPI_COMPONENT_USM];
 }
 
 // Gives back memory that is not in use while the pool has more than `keep_bytes` of the driver's.

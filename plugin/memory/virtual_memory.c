@@ -31,7 +31,7 @@ struct zepi_mappings {
 
 static struct zepi_mappings *mappings_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_MAPPINGS];
+    return context->components[ZEPI_COMPONENT_MAPPINGS];
 }
 
 // ---- Places ----
@@ -130,8 +130,8 @@ static void mappings_finish(struct zepi_context *context)
     mapping_list_release(gone, context);
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_MAPPINGS, .size_bytes = sizeof(struct zepi_mappings),
-                         .finish = mappings_finish);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_MAPPINGS, .size_bytes = sizeof(struct zepi_mappings),
+                      .finish = mappings_finish);
 
 static void mappings_add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
 {

@@ -39,7 +39,7 @@ void zepi_unit_note_change(void)
 
 static void context_add_values_locked(struct zepi_context *context, struct zepi_unit_values *values)
 {
-    struct context_values *part = context->parts[ZEPI_PART_UNITS];
+    struct context_values *part = context->components[ZEPI_COMPONENT_UNITS];
     values->of_context = part->first;
     values->link = &part->first;
     if (part->first)
@@ -254,7 +254,7 @@ static void unit_forget(struct zepi_module *module)
 
 static void units_finish(struct zepi_context *context)
 {
-    struct context_values *part = context->parts[ZEPI_PART_UNITS];
+    struct context_values *part = context->components[ZEPI_COMPONENT_UNITS];
     zepi_mutex_lock(&mutex);
     struct zepi_unit_values *gone = part->first;
     for (struct zepi_unit_values *values = gone; values; values = values->of_context) {
@@ -273,8 +273,8 @@ static void units_finish(struct zepi_context *context)
 }
 
 // The values that were set on the units' inputs in a context.
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_UNITS, .size_bytes = sizeof(struct context_values),
-                         .finish = units_finish);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_UNITS, .size_bytes = sizeof(struct context_values),
+                      .finish = units_finish);
 
 // A new reference to the unit's module, if it is held.
 static struct zepi_module *unit_find_module_locked(const struct zepi_unit_entry *unit,

@@ -32,7 +32,7 @@ struct zepi_command_lists {
 
 static struct zepi_command_lists *command_lists_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_COMMAND_LISTS];
+    return context->components[ZEPI_COMPONENT_COMMAND_LISTS];
 }
 
 uint32_t zepi_queue_number_take(const struct zepi_context *context)
@@ -305,5 +305,5 @@ static void command_lists_finish(struct zepi_context *context)
     }
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_COMMAND_LISTS, .size_bytes = sizeof(struct zepi_command_lists),
-                         .finish = command_lists_finish, .reclaim = command_lists_reclaim);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_COMMAND_LISTS, .size_bytes = sizeof(struct zepi_command_lists),
+                      .finish = command_lists_finish, .reclaim = command_lists_reclaim);

@@ -47,8 +47,8 @@ static void event_pools_finish(struct zepi_context *context)
     }
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_EVENT_POOLS, .size_bytes = sizeof(struct zepi_event_pools),
-                         .init = event_pools_init, .finish = event_pools_finish);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_EVENT_POOLS, .size_bytes = sizeof(struct zepi_event_pools),
+                      .init = event_pools_init, .finish = event_pools_finish);
 
 static zepi_result_t burst_create_pool(struct zepi_event_pools *pools, enum zepi_event_kind kind,
                                        struct zepi_event_burst *burst)

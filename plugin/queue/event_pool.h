@@ -54,7 +54,7 @@ struct zepi_event_pools {
 
 static inline struct zepi_event_pools *zepi_event_pools_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_EVENT_POOLS];
+    return context->components[ZEPI_COMPONENT_EVENT_POOLS];
 }
 
 // Takes an event that is not signalled.

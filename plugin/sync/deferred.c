@@ -215,7 +215,7 @@ void zepi_defer_no_longer(const struct zepi_context *context, struct zepi_deferr
     zepi_defer_until(sync, use, deferred);
 }
 
-// ---- The context's part ----
+// ---- The component ----
 
 static zepi_result_t sync_init(struct zepi_context *context)
 {
@@ -242,5 +242,5 @@ static bool sync_reclaim(struct zepi_context *context, uint64_t timeout_ns)
     return is_any;
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_SYNC, .size_bytes = sizeof(struct zepi_sync), .init = sync_init,
-                         .finish = sync_finish, .reclaim = sync_reclaim);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_SYNC, .size_bytes = sizeof(struct zepi_sync),
+                      .init = sync_init, .finish = sync_finish, .reclaim = sync_reclaim);

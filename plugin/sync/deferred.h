@@ -53,7 +53,7 @@ struct zepi_deferred {
 
 static inline struct zepi_sync *zepi_sync_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_SYNC];
+    return context->components[ZEPI_COMPONENT_SYNC];
 }
 
 // Runs it once the use is over: now, or later on any thread.

@@ -37,7 +37,7 @@ struct zepi_external {
 
 static struct zepi_external *external_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_EXTERNAL];
+    return context->components[ZEPI_COMPONENT_EXTERNAL];
 }
 
 // ---- Places ----
@@ -82,8 +82,8 @@ static void external_finish(struct zepi_context *context)
     }
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_EXTERNAL, .size_bytes = sizeof(struct zepi_external),
-                         .finish = external_finish);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_EXTERNAL, .size_bytes = sizeof(struct zepi_external),
+                      .finish = external_finish);
 
 // ---- Import ----
 

@@ -25,7 +25,7 @@ struct zepi_host_memory {
 
 static struct zepi_host_memory *host_memory_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_HOST_MEMORY];
+    return context->components[ZEPI_COMPONENT_HOST_MEMORY];
 }
 
 // It is in no list any more.
@@ -46,8 +46,8 @@ static void host_memory_finish(struct zepi_context *context)
     }
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_HOST_MEMORY, .size_bytes = sizeof(struct zepi_host_memory),
-                         .finish = host_memory_finish);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_HOST_MEMORY, .size_bytes = sizeof(struct zepi_host_memory),
+                      .finish = host_memory_finish);
 
 bool zepi_host_memory_can_register(const struct zepi_platform *platform)
 {

@@ -47,7 +47,7 @@ struct zepi_ipc {
 
 static struct zepi_ipc *ipc_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_IPC];
+    return context->components[ZEPI_COMPONENT_IPC];
 }
 
 static void export_destroy(const struct zepi_context *context, struct ipc_export *shared)
@@ -93,8 +93,8 @@ static void ipc_finish(struct zepi_context *context)
     }
 }
 
-ZEPI_DEFINE_CONTEXT_PART(ZEPI_PART_IPC, .size_bytes = sizeof(struct zepi_ipc),
-                         .finish = ipc_finish);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_IPC, .size_bytes = sizeof(struct zepi_ipc),
+                      .finish = ipc_finish);
 
 zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered)
 {

@@ -17,7 +17,7 @@ struct zepi_handle_caches {
 
 static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi_context *context)
 {
-    return context->parts[ZEPI_PART_HANDLE_CACHES];
+    return context->components[ZEPI_COMPONENT_HANDLE_CACHES];
 }
 
 // Gives up results in no use until at most `bytes` are kept.

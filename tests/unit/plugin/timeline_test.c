@@ -18,7 +18,7 @@ struct thing {
 };
 
 static struct zepi_sync sync;
-static struct zepi_context context = {.parts = {[ZEPI_PART_SYNC] = &sync}};
+static struct zepi_context context = {.components = {[ZEPI_COMPONENT_SYNC] = &sync}};
 
 static void set_up(void)
 {
@@ -315,12 +315,12 @@ Test(timeline, a_list_that_goes_holds_nothing_up)
     zepi_sync_finish(&sync);
 }
 
-extern const struct zepi_context_part *const __start_zepi_parts[];
+extern const struct zepi_component *const __start_zepi_components[];
 
-static const struct zepi_context_part *find_sync_part(void)
+static const struct zepi_component *find_sync_part(void)
 {
-    const struct zepi_context_part *const *part = __start_zepi_parts;
-    while ((*part)->number != ZEPI_PART_SYNC)
+    const struct zepi_component *const *part = __start_zepi_components;
+    while ((*part)->number != ZEPI_COMPONENT_SYNC)
         part++;
     return *part;
 }
@@ -330,7 +330,7 @@ Test(timeline, gives_back_before_an_allocation_fails)
     struct fake_list list;
     struct fake_list other;
     struct thing thing;
-    const struct zepi_context_part *part = find_sync_part();
+    const struct zepi_component *part = find_sync_part();
     add(&list);
     add(&other);
     cr_assert_not(part->reclaim(&context, 0), "there is nothing to give back");
