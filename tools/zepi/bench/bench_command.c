@@ -4,6 +4,7 @@
 #include "../scratch.h"
 #include "counts.h"
 #include "growth.h"
+#include "held.h"
 #include "measure/callgrind.h"
 #include "measure/progress.h"
 #include "report.h"
@@ -24,6 +25,7 @@ static const char usage[] =
     "FILE] "
     "[--json] [--gpu | --intel-driver[=PRODUCT]]\n"
     "       zepi bench --scale [--case NAME]... [--json]\n"
+    "       zepi bench --held [--gpu | --intel-driver[=PRODUCT]]\n"
     "\n"
     "Costs of operations through zepi's table, through zepi as an adapter of Unified Runtime, and\n"
     "through plain Level Zero calls (arguments one by one, and in one call), on a driver that\n"
@@ -39,6 +41,9 @@ static const char usage[] =
     "                  a type are alive, for every type, and in place of all else; fails if the\n"
     "                  second are more than twice the first. With --case, every operation is in\n"
     "                  the table, else the one that grows most. Times are not judged\n"
+    "  --held          the memory of process and device that the adapter keeps after a program of\n"
+    "                  random sizes, in place of all else; ZEPI_UR_ADAPTER=FILE is another "
+    "adapter\n"
     "  --case NAME     only operations with this in their names (below)\n"
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
     "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
@@ -62,6 +67,7 @@ struct bench_options {
     bool is_instructions;
     bool is_growth;
     bool is_scale;
+    bool is_held;
     const char *plot_path;
     bool is_counted; // under callgrind
 };
@@ -126,10 +132,12 @@ static int run(struct bench *bench, const struct bench_options *options, const c
     int code = bench_rows_probe(bench);
     if (code == EXIT_OK)
         code = bench_rows_open(bench);
-    if (code == EXIT_OK && !measure_all(bench, options, folder))
+    if (code == EXIT_OK && !options->is_held && !measure_all(bench, options, folder))
         code = EXIT_FAILED;
     if (bench_is_interrupted())
         fputs("zepi bench: interrupted\n", stderr);
+    else if (code == EXIT_OK && options->is_held)
+        code = bench_held(bench);
     else if (code == EXIT_OK)
         code = report(bench, options, plot);
     bench_rows_close(bench);
@@ -198,6 +206,11 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
         // Memory is shared with other processes.
         setenv("ZE_CPU_IPC", "1", 1);
         return EXIT_OK;
+    case 'H':
+        options->is_held = true;
+        // By this the drivers tell how much of a device's memory is free.
+        setenv("ZES_ENABLE_SYSMAN", "1", 1);
+        return EXIT_OK;
     case 'I':
         // Commands are carried out in the thread that submits them, kernels are not.
         setenv("DRM_SHIM_INLINE", "1", 1);
@@ -251,6 +264,7 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
                                          {"json", no_argument, NULL, 'j'},
                                          {"growth", no_argument, NULL, 'g'},
                                          {"scale", no_argument, NULL, 's'},
+                                         {"held", no_argument, NULL, 'H'},
                                          {"case", required_argument, NULL, 'c'},
                                          {"plot", required_argument, NULL, 'p'},
                                          {"counted", no_argument, NULL, 'C'},

@@ -10,8 +10,7 @@
 // Before it, so that pools have the memory that they keep.
 #define FIRST_LOOP 20000
 
-// Memory of this process in KiB; -1: unknown.
-static long read_memory_kib(void)
+long bench_resident_kib(void)
 {
     long whole = 0;
     long resident = -1;
@@ -30,11 +29,11 @@ static bool measure_cell(const struct bench_row *row, enum bench_operation opera
 {
     if (!bench_run(row, operation, FIRST_LOOP) || !row->settle(row->state))
         return false;
-    const long before_kib = read_memory_kib();
+    const long before_kib = bench_resident_kib();
     if (!bench_run(row, operation, MILLION) || !row->settle(row->state))
         return false;
     cell->has_growth = before_kib >= 0;
-    cell->growth_kib = read_memory_kib() - before_kib;
+    cell->growth_kib = bench_resident_kib() - before_kib;
     return true;
 }
 

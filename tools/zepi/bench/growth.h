@@ -8,4 +8,7 @@
 // of milliseconds are left out. Fills in the growth of all cells.
 bool bench_growth_measure(struct bench *bench);
 
+// Memory of this process in KiB; -1: unknown.
+long bench_resident_kib(void);
+
 #endif

@@ -20,5 +20,18 @@ bool ur_row_settle(void *state)
     return true;
 }
 
+bool ur_row_use_random_sizes(void *state, unsigned steps)
+{
+    (void)state;
+    (void)steps;
+    return false;
+}
+
+int64_t ur_row_free_device_bytes(const void *state)
+{
+    (void)state;
+    return -1;
+}
+
 const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT];
 bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "row_ur.h"
 #include "row_ur_state.h"
 
 #include <stdlib.h>
@@ -83,6 +84,52 @@ static bool allocate_batch(struct ur_row *ur, const struct cycle *cycle, unsigne
             return false;
     }
     return true;
+}
+
+// Sizes whose logarithms are spread evenly.
+static size_t random_size(unsigned *seed)
+{
+    const size_t most = (size_t)512 << (unsigned)rand_r(seed) % 16;
+    return most - (size_t)rand_r(seed) % (most / 2);
+}
+
+static bool renew(const struct ur_row *ur, enum memory kind, size_t bytes, char **memory)
+{
+    char *old = *memory;
+    *memory = NULL;
+    if (old && !is_good(ur->table.USM.pfnFree(ur->context, old)))
+        return false;
+    if (bytes == 0)
+        return true;
+    if (!is_good(allocate_bytes(ur, kind, bytes, (void **)memory)))
+        return false;
+    for (size_t at = 0; at < bytes && kind != DEVICE; at += 4096)
+        (*memory)[at] = 1;
+    return true;
+}
+
+bool ur_row_use_random_sizes(void *state, unsigned steps)
+{
+    enum { LIVE = 64 };
+    char *memory[LIVE] = {NULL};
+    unsigned seed = 1;
+    bool is_fine = true;
+    for (unsigned i = 0; i < steps && is_fine; i++)
+        is_fine = renew(state, (enum memory)(i % 3), random_size(&seed),
+                        &memory[(unsigned)rand_r(&seed) % LIVE]);
+    for (int at = 0; at < LIVE; at++)
+        is_fine = renew(state, DEVICE, 0, &memory[at]) && is_fine;
+    return is_fine;
+}
+
+int64_t ur_row_free_device_bytes(const void *state)
+{
+    const struct ur_row *ur = state;
+    uint64_t bytes;
+    return is_good(ur->table.Device.pfnGetInfo(ur->device, UR_DEVICE_INFO_GLOBAL_MEM_FREE,
+                                               sizeof(bytes), &bytes, NULL))
+               ? (int64_t)bytes
+               : -1;
 }
 
 static bool use_buffer(struct ur_row *ur, const struct cycle *cycle, unsigned i)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "held.h"
+
+#include "growth.h"
+#include "row/row_ur.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STEPS 3000
+
+int bench_held(const struct bench *bench)
+{
+    const struct bench_row *row = &bench->rows[BENCH_ROW_UR];
+    // The driver's own structures are there after the first allocations.
+    if (!row->state || !ur_row_use_random_sizes(row->state, STEPS / 100) ||
+        !row->settle(row->state)) {
+        fputs("zepi bench: the adapter does not allocate memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    const long resident_kib = bench_resident_kib();
+    const int64_t free_bytes = ur_row_free_device_bytes(row->state);
+    if (!ur_row_use_random_sizes(row->state, STEPS) || !row->settle(row->state)) {
+        fprintf(stderr, "zepi bench: %s: failed: allocations of random sizes\n", row->name);
+        return EXIT_FAILED;
+    }
+    printf("resident: %ld KiB more after %d allocations of random sizes\n",
+           bench_resident_kib() - resident_kib, STEPS);
+    if (free_bytes < 0)
+        puts("device: not known");
+    else
+        printf("device: %lld KiB more\n",
+               (long long)(free_bytes - ur_row_free_device_bytes(row->state)) / 1024);
+    return EXIT_OK;
+}
