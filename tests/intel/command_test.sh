@@ -36,6 +36,29 @@ printf '#!%s\n' "$scratch/loop" >"$scratch/loop"
 chmod +x "$scratch"/*
 mkdir "$scratch/bin" && ln -s "$(realpath "$(dirname "$python")")/python3" "$scratch/bin/here"
 
+# kept ADAPTER: the KiB that it keeps of process and device after a program of random sizes.
+kept()
+{
+    ZEPI_UR_ADAPTER=$1 "$zepi" bench --held --intel-driver 2>&1 | grep -o '[0-9]* KiB' | tr -dc '0-9\n'
+}
+
+# expect_no_more WHAT OWN OTHER: a number that is at most another one.
+expect_no_more()
+{
+    if [ -n "$2" ] && [ -n "$3" ] && [ "$2" -le "$3" ]; then
+        echo "$1 ... ok"
+    else
+        echo "$1 ... FAILED: '$2', expected at most '$3'"
+        failed=1
+    fi
+}
+
+expect 'a launch with local memory is measured, also in one call' 0 'with local memory' \
+    "$zepi" bench --intel-driver --case launch-local
+mapfile -t own < <(kept "$(dirname "$zepi")/../lib/libur_adapter_zepi.so")
+mapfile -t v2 < <(kept "$(dirname "$python")/../lib/libur_adapter_level_zero_v2.so")
+expect_no_more 'a program of random sizes keeps no more of the process than with v2' "${own[0]-}" "${v2[0]-}"
+expect_no_more 'a program of random sizes keeps no more of the device than with v2' "${own[1]-}" "${v2[1]-}"
 expect 'a report is about this driver, and every number in it is right' 0 'Every number is right' \
     "$zepi" report --intel-driver -o "$scratch/report.txt"
 expect 'the report names the driver' 0 'libze_intel_gpu.so' cat "$scratch/report.txt"
