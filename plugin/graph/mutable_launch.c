@@ -255,21 +255,17 @@ static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *u
 
 // Whether an argument is the one that the list has, with the same kernel. An address is if it is in
 // memory that zepi made and no memory was freed since (quirk kept-argument-allocation). Both
-// launches keep the objects behind handles.
+// launches keep the objects behind handles. A large value has other bytes in each launch, and is
+// set.
 static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              bool is_same_memory, const struct zepi_arg *old,
                              const struct zepi_arg *arg)
 {
-    const size_t size_bytes = zepi_arg_size(arg);
-    if (zepi_arg_kind(old) != zepi_arg_kind(arg) || zepi_arg_size(old) != size_bytes)
-        return false;
-    if (old->payload != arg->payload)
-        return zepi_arg_is_large(arg) &&
-               memcmp(zepi_arg_value(old), zepi_arg_value(arg), size_bytes) == 0;
-    return size_bytes != sizeof(void *) ||
-           device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
-           (arg->head & ZEPI_ARG_ALWAYS_SET) ||
-           (is_same_memory && zepi_usm_table_find((uintptr_t)arg->payload));
+    return old->head == arg->head && old->payload == arg->payload &&
+           (zepi_arg_size(arg) != sizeof(void *) ||
+            device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
+            (arg->head & ZEPI_ARG_ALWAYS_SET) ||
+            (is_same_memory && zepi_usm_table_find((uintptr_t)arg->payload)));
 }
 
 static bool change_launch(struct changes *changes, ze_command_list_handle_t list, uint64_t id,

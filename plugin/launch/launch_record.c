@@ -59,8 +59,10 @@ zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct z
     const zepi_result_t result = zepi_launch_room_init(room, &copy, from->arg_count + more);
     if (result != ZEPI_SUCCESS)
         return result;
-    memcpy(copy.args, from->args, from->arg_count * sizeof(copy.args[0]));
-    memcpy(copy.uses, from->uses, from->use_count * sizeof(copy.uses[0]));
+    for (uint32_t i = 0; i < from->arg_count; i++)
+        copy.args[i] = from->args[i];
+    for (uint32_t i = 0; i < from->use_count; i++)
+        copy.uses[i] = from->uses[i];
     copy.arg_count = from->arg_count;
     copy.use_count = from->use_count;
     *launch = copy;
