@@ -11,32 +11,25 @@ void *zepi_exports_get(zepi_exports_t *exports, uint32_t index)
     return list ? atomic_load_explicit(&list->slots[index], memory_order_acquire) : NULL;
 }
 
-static struct zepi_exports *exported_find_or_create(zepi_exports_t *exports, uint32_t count)
-{
-    struct zepi_exports *list = atomic_load_explicit(exports, memory_order_acquire);
-    if (list)
-        return list;
-    struct zepi_exports *made = zepi_allocate(1, sizeof(*made) + count * sizeof(made->slots[0]));
-    if (!made) {
-        zepi_fail_no_memory();
-        return NULL;
-    }
-    made->count = count;
-    for (uint32_t i = 0; i < count; i++)
-        atomic_init(&made->slots[i], NULL);
-    if (atomic_compare_exchange_strong_explicit(exports, &list, made, memory_order_acq_rel,
-                                                memory_order_acquire))
-        return made;
-    zepi_free(made);
-    return list;
-}
-
 void *zepi_exports_put(zepi_exports_t *exports, uint32_t count, uint32_t index, void *item)
 {
     void *there = NULL;
-    struct zepi_exports *list = exported_find_or_create(exports, count);
-    if (!list)
-        return NULL;
+    struct zepi_exports *list = atomic_load_explicit(exports, memory_order_acquire);
+    if (!list) {
+        // Zeroed: no item.
+        struct zepi_exports *made =
+            zepi_allocate(1, sizeof(*made) + count * sizeof(made->slots[0]));
+        if (!made) {
+            zepi_fail_no_memory();
+            return NULL;
+        }
+        made->count = count;
+        if (atomic_compare_exchange_strong_explicit(exports, &list, made, memory_order_acq_rel,
+                                                    memory_order_acquire))
+            list = made;
+        else
+            zepi_free(made);
+    }
     return atomic_compare_exchange_strong_explicit(&list->slots[index], &there, item,
                                                    memory_order_acq_rel, memory_order_acquire)
                ? item

@@ -244,17 +244,6 @@ void zepi_release(void *object)
 extern const char __start_zepi_types[] __attribute__((visibility("hidden")));
 extern const char __stop_zepi_types[] __attribute__((visibility("hidden")));
 
-static __attribute__((cold, noinline)) zepi_result_t fail_unexpected_object(const void *object)
-{
-    if (!object)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the object is NULL");
-    if ((uintptr_t)object & (sizeof(void *) - 1))
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "%p is no object of zepi's: not aligned",
-                         object);
-    return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "%p is no object of zepi's, or was released",
-                     object);
-}
-
 // Whether it is an object, as far as that can be told, and of which type.
 static inline bool is_any_object(const void *object, const struct zepi_type **out_type)
 {
@@ -271,7 +260,7 @@ zepi_result_t zepi_retain_any(void *object)
 {
     const struct zepi_type *type;
     if (!is_any_object(object, &type))
-        return fail_unexpected_object(object);
+        return zepi_fail_object(object, NULL);
     zepi_retain(object);
     return ZEPI_SUCCESS;
 }
@@ -280,14 +269,17 @@ zepi_result_t zepi_release_any(void *object)
 {
     const struct zepi_type *type;
     if (!is_any_object(object, &type))
-        return fail_unexpected_object(object);
+        return zepi_fail_object(object, NULL);
     return zepi_object_drop(object) ? object_end(object, type) : ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_fail_object(const void *object, const struct zepi_type *type)
 {
     if (!object)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the %s is NULL", type->name);
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the %s is NULL", type ? type->name : "object");
+    if (!type)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "%p is no object of zepi's, or was released",
+                         object);
     return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                      "%p is not a %s: an object of another type, a released one or none of zepi's",
                      object, type->name);

@@ -152,6 +152,7 @@ zepi_result_t zepi_object_end(void *object);
 zepi_result_t zepi_retain_any(void *object);
 zepi_result_t zepi_release_any(void *object);
 
+// `type` NULL: any object was expected.
 zepi_result_t zepi_fail_object(const void *object, const struct zepi_type *type)
     __attribute__((cold, noinline));
 
