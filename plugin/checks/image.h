@@ -3,7 +3,7 @@
 #define ZEPI_CHECKS_IMAGE_H
 
 #include "checks/check.h"
-#include "copy/image_copy.h"
+#include "copy/copy.h"
 #include "memory/image.h"
 
 // Images as both front ends describe and copy them. Any thread, under no lock.

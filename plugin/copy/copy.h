@@ -10,11 +10,26 @@
 // Copies between memories, as commands of a queue. Any thread, under no lock. The caller has
 // checked queue, wait list and ranges (checks/check.h), and copies some bytes (quirk empty-copies).
 
+struct zepi_image;
+
 // A rectangle of bytes as Level Zero takes it.
 struct zepi_layout {
     ze_copy_region_t region;
     uint32_t row_pitch_bytes;
     uint32_t slice_pitch_bytes; // 0: one slice
+};
+
+// A copy between images, or between an image and memory: rows without gaps if the pitches are 0.
+// Images are borrowed. Any thread, under no lock.
+struct zepi_image_copy {
+    struct zepi_image *to;         // NULL: memory
+    struct zepi_image *from;       // NULL: memory; not both
+    ze_image_region_t to_region;   // of an image; a width of 0: all of it
+    ze_image_region_t from_region; // the same
+    void *to_memory;
+    const void *from_memory;
+    uint32_t row_pitch_bytes;
+    uint32_t slice_pitch_bytes;
 };
 
 // A copy, fill or hint as a graph captures it.
@@ -26,7 +41,6 @@ enum {
     ZEPI_CAPTURED_PREFETCH,
     ZEPI_CAPTURED_ADVISE,
 };
-struct zepi_image_copy;
 struct zepi_captured_copy {
     struct zepi_captured_command head;
     void *to;
@@ -47,11 +61,20 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    const struct zepi_layout *from, zepi_wait_list_t wait,
                                    zepi_event_t *out_event);
 
+// As a command of a queue, which the caller has checked with the images. ZEPI_ERROR_UNSUPPORTED:
+// there are pitches, and the loader knows no copies with them.
+zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_copy *copy,
+                                    zepi_wait_list_t wait, zepi_event_t *out_event);
+
 // For a list that is recorded.
 zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destination,
                                     const struct zepi_layout *to, const void *source,
                                     const struct zepi_layout *from, ze_event_handle_t signal,
                                     uint32_t wait_count, ze_event_handle_t *waits);
+
+zepi_result_t zepi_append_image_copy(ze_command_list_handle_t list,
+                                     const struct zepi_image_copy *copy, ze_event_handle_t signal,
+                                     uint32_t wait_count, ze_event_handle_t *waits);
 
 // ---- Copies without events, of a front end that has checked queue and ranges ----
 

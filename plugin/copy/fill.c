@@ -91,23 +91,38 @@ static void fill_chain_go_on(struct fill_chain *chain, zepi_event_t next)
     chain->has_begun = true;
 }
 
-static zepi_result_t fill_by_copies(struct fill_chain *chain, char *destination,
-                                    const void *pattern, size_t pattern_size_bytes,
-                                    size_t size_bytes, zepi_event_t *out_event)
+// Rows of a fill as a copy takes them.
+static struct zepi_layout layout_of_rows(const struct zepi_fill_rect *rect, size_t pitch_bytes,
+                                         size_t rows)
 {
-    size_t done = 0;
+    return (struct zepi_layout){
+        .region = {.width = (uint32_t)rect->width_bytes, .height = (uint32_t)rows, .depth = 1},
+        .row_pitch_bytes = (uint32_t)pitch_bytes};
+}
+
+// The first rows are there, up to where the pattern begins with a row again: each copy doubles
+// them.
+static zepi_result_t fill_rows(struct fill_chain *chain, char *destination,
+                               const struct zepi_fill_rect *rect, size_t done,
+                               zepi_event_t *out_event)
+{
+    const size_t pitch_bytes = rect->pitch_bytes;
     zepi_result_t result = ZEPI_SUCCESS;
-    while (done < size_bytes && result == ZEPI_SUCCESS) {
+    while (done < rect->height && result == ZEPI_SUCCESS) {
         zepi_event_t next = NULL;
-        const size_t ready = done == 0 ? pattern_size_bytes : done;
-        const size_t size = ready < size_bytes - done ? ready : size_bytes - done;
-        result =
-            zepi_queue_copy(chain->queue, destination + done, done == 0 ? pattern : destination,
-                            size, fill_chain_wait(chain),
-                            fill_chain_event(chain, &next, done + size == size_bytes, out_event));
+        const size_t rows = done < rect->height - done ? done : rect->height - done;
+        const struct zepi_layout layout = layout_of_rows(rect, pitch_bytes, rows);
+        char *to = destination + done * pitch_bytes;
+        zepi_event_t *event =
+            fill_chain_event(chain, &next, done + rows == rect->height, out_event);
+        result = pitch_bytes == rect->width_bytes
+                     ? zepi_queue_copy(chain->queue, to, destination, rows * pitch_bytes,
+                                       fill_chain_wait(chain), event)
+                     : zepi_queue_copy_rect(chain->queue, to, &layout, destination, &layout,
+                                            fill_chain_wait(chain), event);
         if (result == ZEPI_SUCCESS)
             fill_chain_go_on(chain, next);
-        done += size;
+        done += rows;
     }
     return result;
 }
@@ -117,6 +132,9 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     void *values;
+    zepi_event_t first = NULL;
+    const struct zepi_fill_rect rect = {pattern_size_bytes, pattern_size_bytes,
+                                        size_bytes / pattern_size_bytes};
     if (zepi_has_fill_command(queue->device, pattern_size_bytes))
         return zepi_queue_fill(queue, destination, pattern, pattern_size_bytes, size_bytes, wait,
                                out_event);
@@ -130,39 +148,14 @@ zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const v
         return result;
     memcpy(values, pattern, pattern_size_bytes);
     struct fill_chain chain = {.queue = queue, .wait = wait};
-    result = fill_by_copies(&chain, destination, values, pattern_size_bytes, size_bytes, out_event);
+    result = zepi_queue_copy(queue, destination, values, pattern_size_bytes, wait,
+                             fill_chain_event(&chain, &first, rect.height == 1, out_event));
+    if (result == ZEPI_SUCCESS && rect.height > 1) {
+        fill_chain_go_on(&chain, first);
+        result = fill_rows(&chain, destination, &rect, 1, out_event);
+    }
     zepi_release(chain.last);
     zepi_usm_put(queue->context, values);
-    return result;
-}
-
-// Rows of a fill as a copy takes them.
-static struct zepi_layout layout_of_rows(const struct zepi_fill_rect *rect, size_t pitch_bytes,
-                                         size_t rows)
-{
-    return (struct zepi_layout){
-        .region = {.width = (uint32_t)rect->width_bytes, .height = (uint32_t)rows, .depth = 1},
-        .row_pitch_bytes = (uint32_t)pitch_bytes};
-}
-
-// The first rows are there, up to where the pattern begins with a row again: copies of rows.
-static zepi_result_t fill_rows(struct fill_chain *chain, char *destination,
-                               const struct zepi_fill_rect *rect, size_t done,
-                               zepi_event_t *out_event)
-{
-    zepi_result_t result = ZEPI_SUCCESS;
-    while (done < rect->height && result == ZEPI_SUCCESS) {
-        zepi_event_t next = NULL;
-        const size_t rows = done < rect->height - done ? done : rect->height - done;
-        const struct zepi_layout layout = layout_of_rows(rect, rect->pitch_bytes, rows);
-        result = zepi_queue_copy_rect(
-            chain->queue, destination + done * rect->pitch_bytes, &layout, destination, &layout,
-            fill_chain_wait(chain),
-            fill_chain_event(chain, &next, done + rows == rect->height, out_event));
-        if (result == ZEPI_SUCCESS)
-            fill_chain_go_on(chain, next);
-        done += rows;
-    }
     return result;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "graph/dump.h"
 
-#include "copy/image_copy.h"
+#include "copy/copy.h"
 #include "core/alloc.h"
 #include "launch/kernel.h"
 

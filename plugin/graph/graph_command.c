@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "graph/graph_command.h"
 
-#include "copy/image_copy.h"
+#include "copy/copy.h"
 #include "core/alloc.h"
 #include "device/context.h"
 #include "queue/command_list.h"

@@ -4,7 +4,6 @@
 #include "copy/copy.h"
 #include "copy/fill.h"
 #include "copy/hint.h"
-#include "copy/image_copy.h"
 #include "core/stats.h"
 #include "device/context.h"
 #include "graph/mutable_launch.h"

@@ -11,7 +11,7 @@ struct zepi_event_cache;
 struct zepi_queue;
 
 // An event of a command, one that the host signals, or a reusable one, which stands for the event
-// of the last command that signalled it (command/reusable_event.h). Those of queues keep their
+// of the last command that signalled it (command/barrier.h). Those of queues keep their
 // slots and come back to their queue (event_cache.h).
 struct zepi_event {
     struct zepi_object object;

@@ -11,24 +11,13 @@
 // For how long a wait allows a list whose commands are complete to report that.
 #define LAST_TIMEOUT_NS 100000000
 
-uint32_t zepi_queue_list_lists(const struct zepi_queue *queue,
-                               struct zepi_command_list *out_lists[ZEPI_QUEUE_MAX_LISTS])
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < queue->list_count && queue->lists[i]; i++)
-        out_lists[count++] = queue->lists[i];
-    if (queue->copy_list)
-        out_lists[count++] = queue->copy_list;
-    return count;
-}
-
 bool zepi_queue_is_idle(const struct zepi_queue *queue)
 {
     for (uint32_t i = 0; i < queue->list_count; i++) {
         if (!zepi_timeline_is_idle(queue->lists[i]->timeline))
             return false;
     }
-    return !queue->copy_list || zepi_timeline_is_idle(queue->copy_list->timeline);
+    return true;
 }
 
 // ---- Markers ----
@@ -125,10 +114,8 @@ static zepi_result_t wait_for_lists(struct zepi_queue *queue, uint32_t count,
 
 zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
 {
-    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
-    return zepi_queue_is_idle(queue)
-               ? ZEPI_SUCCESS
-               : wait_for_lists(queue, zepi_queue_list_lists(queue, lists), lists);
+    return zepi_queue_is_idle(queue) ? ZEPI_SUCCESS
+                                     : wait_for_lists(queue, queue->list_count, queue->lists);
 }
 
 // Under the mutex (quirk hasty-synchronize). Lists whose commands are complete have some time to
@@ -150,16 +137,16 @@ static zepi_result_t synchronize_list_locked(struct zepi_command_list *list,
 
 // Asks the driver for each list that has commands since it was asked last, and notes what is over.
 static zepi_result_t synchronize_lists(const struct zepi_ze_optional *optional,
-                                       struct zepi_queue *queue, uint32_t count,
-                                       struct zepi_command_list **lists)
+                                       struct zepi_queue *queue)
 {
     struct zepi_point points[ZEPI_QUEUE_MAX_LISTS];
+    const uint32_t count = queue->list_count;
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = synchronize_list_locked(lists[i], optional);
+        result = synchronize_list_locked(queue->lists[i], optional);
     for (uint32_t i = 0; i < count; i++)
-        points[i] = (struct zepi_point){lists[i]->timeline, lists[i]->synchronized};
+        points[i] = (struct zepi_point){queue->lists[i]->timeline, queue->lists[i]->synchronized};
     zepi_mutex_unlock(&queue->mutex);
     for (uint32_t i = 0; i < count; i++)
         zepi_timeline_reach(points[i].timeline, points[i].seqno);
@@ -169,16 +156,14 @@ static zepi_result_t synchronize_lists(const struct zepi_ze_optional *optional,
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
-    const uint32_t count = zepi_queue_list_lists(queue, lists);
     if (!optional->command_list_host_synchronize)
         return zepi_queue_wait_for_commands(queue);
     // One call of the driver is all that a list costs whose commands are over.
-    zepi_result_t result = synchronize_lists(optional, queue, count, lists);
+    zepi_result_t result = synchronize_lists(optional, queue);
     if (result != ZEPI_SUCCESS || zepi_queue_is_idle(queue))
         return result;
     result = zepi_queue_wait_for_commands(queue);
-    return result == ZEPI_SUCCESS ? synchronize_lists(optional, queue, count, lists) : result;
+    return result == ZEPI_SUCCESS ? synchronize_lists(optional, queue) : result;
 }
 
 // ---- Polls ----
@@ -239,11 +224,9 @@ static void poll_list_of_timeline(void *owner, uint64_t timeout_ns)
 
 bool zepi_queue_poll(struct zepi_queue *queue)
 {
-    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
-    const uint32_t count = zepi_queue_list_lists(queue, lists);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!zepi_timeline_is_idle(lists[i]->timeline))
-            poll_list_of_timeline(lists[i], 0);
+    for (uint32_t i = 0; i < queue->list_count; i++) {
+        if (!zepi_timeline_is_idle(queue->lists[i]->timeline))
+            poll_list_of_timeline(queue->lists[i], 0);
     }
     return zepi_queue_is_idle(queue);
 }
@@ -266,21 +249,20 @@ zepi_result_t zepi_command_list_attach(struct zepi_command_list *list, struct ze
 
 bool zepi_queue_detach_lists(struct zepi_queue *queue)
 {
-    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
-    const uint32_t count = zepi_queue_list_lists(queue, lists);
-    for (uint32_t i = 0; i < count; i++)
-        zepi_timeline_leave(lists[i]->timeline);
+    for (uint32_t i = 0; i < queue->list_count; i++)
+        zepi_timeline_leave(queue->lists[i]->timeline);
     // For probes that another thread appended meanwhile.
     zepi_queue_wait(queue);
     const bool is_idle = zepi_queue_is_idle(queue);
-    for (uint32_t i = 0; i < count; i++) {
-        if (is_idle && lists[i]->probe)
-            zepi_event_set_complete(lists[i]->probe);
-        zepi_marker_give(lists[i]->probe);
-        lists[i]->probe = NULL;
-        zepi_timeline_remove(lists[i]->timeline);
-        lists[i]->timeline = NULL;
-        lists[i]->queue = NULL;
+    for (uint32_t i = 0; i < queue->list_count; i++) {
+        struct zepi_command_list *list = queue->lists[i];
+        if (is_idle && list->probe)
+            zepi_event_set_complete(list->probe);
+        zepi_marker_give(list->probe);
+        list->probe = NULL;
+        zepi_timeline_remove(list->timeline);
+        list->timeline = NULL;
+        list->queue = NULL;
     }
     return is_idle;
 }

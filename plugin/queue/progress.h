@@ -9,12 +9,6 @@
 // markers: a marker is an event of the list's own that the list signals behind everything before
 // it.
 
-#define ZEPI_QUEUE_MAX_LISTS (ZEPI_QUEUE_LISTS + 1) // one of a copy engine
-
-// All lists of the queue, that of the copy engine too. Returns how many.
-uint32_t zepi_queue_list_lists(const struct zepi_queue *queue,
-                               struct zepi_command_list *out_lists[ZEPI_QUEUE_MAX_LISTS]);
-
 // Whether all commands of the queue are known to be over.
 bool zepi_queue_is_idle(const struct zepi_queue *queue);
 

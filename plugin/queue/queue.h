@@ -15,6 +15,7 @@ struct zepi_device;
 // Immediate command lists of an out-of-order queue: independent commands overlap. An in-order queue
 // has one.
 #define ZEPI_QUEUE_LISTS 2
+#define ZEPI_QUEUE_MAX_LISTS (ZEPI_QUEUE_LISTS + 1) // and one of a copy engine
 
 // Events of a wait list that need no memory.
 #define ZEPI_QUEUE_WAITS 16
@@ -30,14 +31,15 @@ struct zepi_queue {
     struct zepi_device *device;   // borrowed
     uint32_t device_index;        // in the context
     zepi_queue_flags_t flags;
-    uint32_t compute_engine;                           // asked for, or ZEPI_COMPUTE_ENGINE_ANY
-    bool has_in_order_list;                            // the driver keeps the order
-    bool needs_barriers;                               // which keep it in its place
-    uint32_t number;                                   // that no other queue of the context has,
-                                                       // or ZEPI_NO_QUEUE_NUMBER
-    uint32_t list_count;                               // one if in order
-    struct zepi_command_list *lists[ZEPI_QUEUE_LISTS]; // owned, linked in a ring
-    struct zepi_command_list *copy_list;               // owned; of a copy engine; or NULL
+    uint32_t compute_engine; // asked for, or ZEPI_COMPUTE_ENGINE_ANY
+    bool has_in_order_list;  // the driver keeps the order
+    bool needs_barriers;     // which keep it in its place
+    uint32_t number;         // that no other queue of the context has,
+                             // or ZEPI_NO_QUEUE_NUMBER
+    uint32_t list_count;     // one if in order
+    // Owned; those of the compute engines come first, linked in a ring.
+    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
+    struct zepi_command_list *copy_list; // borrowed: the last one, of a copy engine; or NULL
     // Guards appending, the kernels' instances of this queue's number, `next_list`, and of its
     // lists free events, timelines and what command_list.h says. The one lock under which the
     // driver is called: a command list may be in one thread only, and its order is the queue's

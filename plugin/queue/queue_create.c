@@ -10,12 +10,6 @@
 #include "queue/progress.h"
 #include "ze/ze.h"
 
-static void queue_give_list(struct zepi_command_list *list, bool is_idle)
-{
-    if (list)
-        zepi_command_list_give(list, is_idle);
-}
-
 static void queue_destroy(void *object)
 {
     struct zepi_queue *queue = object;
@@ -25,9 +19,8 @@ static void queue_destroy(void *object)
     zepi_queue_wait(queue);
     const bool is_idle = zepi_queue_detach_lists(queue);
     // The next queue gets the one that was given last first, and then the one after it.
-    for (uint32_t i = ZEPI_QUEUE_LISTS; i-- > 0;)
-        queue_give_list(queue->lists[i], is_idle);
-    queue_give_list(queue->copy_list, is_idle);
+    for (uint32_t i = queue->list_count; i-- > 0;)
+        zepi_command_list_give(queue->lists[i], is_idle);
     zepi_queue_number_give(queue->context, queue->number);
     zepi_release(queue->context);
 }
@@ -67,8 +60,7 @@ static ze_command_queue_flags_t list_flags_of_queue(const struct zepi_queue *que
     return flags;
 }
 
-static zepi_result_t queue_take_list(struct zepi_queue *queue, uint32_t ordinal, uint32_t index,
-                                     struct zepi_command_list **out_list)
+static zepi_result_t queue_take_list(struct zepi_queue *queue, uint32_t ordinal, uint32_t index)
 {
     const enum zepi_event_kind events = event_kind_of(queue);
     const struct zepi_command_list_kind kind = {.device = queue->device,
@@ -83,7 +75,7 @@ static zepi_result_t queue_take_list(struct zepi_queue *queue, uint32_t ordinal,
     if (result == ZEPI_SUCCESS) {
         result = zepi_command_list_attach(list, queue);
         if (result == ZEPI_SUCCESS)
-            *out_list = list;
+            queue->lists[queue->list_count++] = list;
         else
             zepi_command_list_give(list, true);
     }
@@ -104,18 +96,19 @@ static zepi_result_t queue_take_lists(struct zepi_queue *queue)
     uint32_t engine = queue->compute_engine;
     const uint32_t count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
     for (uint32_t i = 0; i < count; i++) {
-        const zepi_result_t result =
-            queue_take_list(queue, device->compute_ordinal, engine, &queue->lists[i]);
+        const zepi_result_t result = queue_take_list(queue, device->compute_ordinal, engine);
         if (result != ZEPI_SUCCESS)
             return result;
-        queue->list_count++;
         if (queue->compute_engine == ZEPI_COMPUTE_ENGINE_ANY)
             engine = (queue->lists[i]->kind.index + 1) % device->compute_count;
     }
     queue_link_lists(queue);
     if (is_in_order || device->copy_ordinal == UINT32_MAX)
         return ZEPI_SUCCESS;
-    return queue_take_list(queue, device->copy_ordinal, 0, &queue->copy_list);
+    const zepi_result_t result = queue_take_list(queue, device->copy_ordinal, 0);
+    if (result == ZEPI_SUCCESS)
+        queue->copy_list = queue->lists[count];
+    return result;
 }
 
 static struct zepi_queue *queue_create_empty(struct zepi_context *context,
@@ -147,17 +140,19 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
     const struct zepi_command_list_kind kind = {
         .device = device,
         .events = flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN};
-    zepi_result_t result = zepi_command_list_adopt(context, &kind, native_handle,
-                                                   ZEPI_OWNERSHIP_KEEP, &queue->lists[0]);
+    struct zepi_command_list *list = NULL;
+    zepi_result_t result =
+        zepi_command_list_adopt(context, &kind, native_handle, ZEPI_OWNERSHIP_KEEP, &list);
     if (result == ZEPI_SUCCESS)
-        result = zepi_command_list_attach(queue->lists[0], queue);
+        result = zepi_command_list_attach(list, queue);
     if (result != ZEPI_SUCCESS) {
+        zepi_release(list);
         zepi_release(queue);
         return result;
     }
-    queue->list_count = 1;
+    queue->lists[queue->list_count++] = list;
     queue_link_lists(queue);
-    queue->lists[0]->ownership = ownership;
+    list->ownership = ownership;
     zepi_object_publish(queue);
     *out_queue = queue;
     return ZEPI_SUCCESS;

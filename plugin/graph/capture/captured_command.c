@@ -2,7 +2,6 @@
 #include "graph/capture/captured_command.h"
 
 #include "copy/copy.h"
-#include "copy/image_copy.h"
 #include "core/alloc.h"
 #include "device/context.h"
 #include "graph/capture/capture_draft.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/command/barrier.h"
 
+#include "device/context.h"
 #include "queue/capture_command.h"
 #include "queue/progress.h"
 #include "queue/submit.h"
@@ -15,8 +16,8 @@ static bool is_barrier(enum sync_kind kind)
 
 // The lists of a queue that has several, in a command over all of them.
 struct sync_lists {
-    uint32_t count; // 0: the command is in its own list alone
-    struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
+    uint32_t count;                                   // 0: the command is in its own list alone
+    struct zepi_command_list **lists;                 // borrowed from the queue
     struct zepi_event *markers[ZEPI_QUEUE_MAX_LISTS]; // NULL: none
 };
 
@@ -106,8 +107,8 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     // in a queue of several lists need all of them.
     const bool is_local = !is_barrier(kind) && wait.count > 0;
     const bool takes_time = kind == TIME || kind == TIMED_BARRIER;
-    if (!is_local && queue->list_count > 1)
-        sync.count = zepi_queue_list_lists(queue, sync.lists);
+    sync.lists = queue->lists;
+    sync.count = !is_local && queue->list_count > 1 ? queue->list_count : 0;
     if (takes_time)
         result = zepi_event_create_for(queue, ZEPI_EVENT_TIMED, &timed);
     if (result == ZEPI_SUCCESS)
@@ -151,12 +152,6 @@ zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
     return append_sync(queue, wait, out_event, TIME);
 }
 
-zepi_result_t zepi_queue_timed_barrier(zepi_queue_t queue, zepi_wait_list_t wait,
-                                       zepi_event_t *out_event)
-{
-    return append_sync(queue, wait, out_event, TIMED_BARRIER);
-}
-
 zepi_result_t zepi_queue_local_marker(zepi_queue_t queue, zepi_event_t *out_event)
 {
     const zepi_wait_list_t none = {0};
@@ -166,4 +161,53 @@ zepi_result_t zepi_queue_local_marker(zepi_queue_t queue, zepi_event_t *out_even
         return result;
     result = ZEPI_ZE(zeCommandListAppendSignalEvent, submit.list, submit.signal);
     return zepi_submit_end(&submit, result, out_event);
+}
+
+// ---- Reusable events ----
+
+zepi_result_t zepi_reusable_event_create(struct zepi_context *context,
+                                         enum zepi_reusable_event_times times,
+                                         zepi_event_t *out_event)
+{
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    event->context = zepi_retain(context);
+    event->is_reusable = true;
+    event->takes_times = times == ZEPI_REUSABLE_EVENT_TIMES;
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+// Of two threads that signal at the same time, the later one in a queue may be the first one here.
+static bool is_later_in_same_queue(const struct zepi_event *left, const struct zepi_event *right)
+{
+    return left && left->queue == right->queue && left->capture == right->capture &&
+           left->number > right->number;
+}
+
+// Consumes the reference to the signal.
+static void reusable_event_set_signal(struct zepi_event *event, struct zepi_event *signal)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    struct zepi_event *unused = signal;
+    zepi_mutex_lock(&pools->mutex);
+    if (!is_later_in_same_queue(event->signal, signal)) {
+        unused = event->signal;
+        event->signal = signal;
+    }
+    zepi_mutex_unlock(&pools->mutex);
+    zepi_release(unused);
+}
+
+zepi_result_t zepi_queue_signal(struct zepi_queue *queue, zepi_wait_list_t wait,
+                                struct zepi_event *event)
+{
+    struct zepi_event *signal;
+    const bool has_times = event->takes_times && !(queue->flags & ZEPI_QUEUE_PROFILING);
+    const zepi_result_t result =
+        append_sync(queue, wait, &signal, has_times ? TIMED_BARRIER : BARRIER);
+    if (result == ZEPI_SUCCESS)
+        reusable_event_set_signal(event, signal);
+    return result;
 }

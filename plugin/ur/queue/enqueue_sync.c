@@ -3,7 +3,6 @@
 #include "queue/command/host_function.h"
 
 #include "queue/command/barrier.h"
-#include "queue/command/reusable_event.h"
 #include "queue/progress.h"
 #include "ur/command.h"
 

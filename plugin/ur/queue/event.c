@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "queue/command/barrier.h"
 #include "queue/command/event_times.h"
-#include "queue/command/reusable_event.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 

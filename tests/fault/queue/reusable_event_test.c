@@ -2,7 +2,8 @@
 //
 // Reusable events, signalled and waited for, while each Level Zero call and each allocation fails
 // in turn. A signal that fails leaves the event as it was.
-#include "queue/command/reusable_event.h"
+#include "queue/command/barrier.h"
+#include "queue/event.h"
 #include "walk_ur.h"
 
 #define WAITS 20 // more than a command has room for
