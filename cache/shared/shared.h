@@ -10,7 +10,8 @@
 
 // A store of build results on a server that many machines share: Redis or Valkey. README.md has the
 // format, the claim of the one process that builds while others wait, and the reasons why a record
-// or a server is not used. Thread-safe. Each operation has a connection of its own. Nothing here fails a build.
+// or a server is not used. Thread-safe. Each operation has a connection of its own. Nothing here
+// fails a build.
 
 struct zepi_shared; // opaque
 

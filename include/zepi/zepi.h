@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// zepi: a Level Zero backend plugin for SYCL runtimes. A host loads libzepi.so.0 with dlopen (or links
-// with libzepi), calls zepiPluginInit, and gets a table of functions.
+// zepi: a Level Zero backend plugin for SYCL runtimes. A host loads libzepi.so.0 with dlopen (or
+// links with libzepi), calls zepiPluginInit, and gets a table of functions.
 //
 //     zepi_plugin_t zepi = {.size = sizeof(zepi), .interface_version = ZEPI_INTERFACE_VERSION};
 //     zepi_plugin_init_fn *init = (zepi_plugin_init_fn *)dlsym(library, "zepiPluginInit");

@@ -2,8 +2,8 @@
 #ifndef ZEPI_COPY_COPY_H
 #define ZEPI_COPY_COPY_H
 
-#include "core/stats.h"
 #include "copy/gate.h"
+#include "core/stats.h"
 #include "queue/command_list.h"
 #include "ze/ze.h"
 

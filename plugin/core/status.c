@@ -27,7 +27,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; // its values are the threads' texts, for the destructor
 static bool has_key;
 
-static struct zepi_mutex mutex; // guards the list of all texts; nothing is called under it
+static struct zepi_mutex mutex;         // guards the list of all texts; nothing is called under it
 static struct zepi_thread_texts *first; // utlist
 
 static void thread_texts_destroy(struct zepi_thread_texts *texts)

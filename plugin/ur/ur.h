@@ -2,9 +2,9 @@
 #ifndef ZEPI_UR_UR_H
 #define ZEPI_UR_UR_H
 
-// The one place that includes the headers of Unified Runtime: ur_api.h uses bool without including it. This
-// folder is compiled once for each release of DPC++ that the adapter serves, with that release's
-// header.
+// The one place that includes the headers of Unified Runtime: ur_api.h uses bool without including
+// it. This folder is compiled once for each release of DPC++ that the adapter serves, with that
+// release's header.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,7 @@
 // GPU are judged, by the shim's trace.
 //
 // Run bare, a program skips with the reason where the driver was not fetched (tools/setup
-// --intel-driver). On a driver that tests/intel/known_drivers does not list, a failure is a warning
-// and the program counts as skipped.
+// --intel-driver).
 #ifndef ZEPI_TESTS_INTEL_INTEL_H
 #define ZEPI_TESTS_INTEL_INTEL_H
 

@@ -61,9 +61,4 @@ cp "$(realpath "$driver/$libraries/libze_intel_gpu.so.1")" "$scratch/newer/$libr
 ln -s libze_intel_gpu.so.1.99.0 "$scratch/newer/$libraries/libze_intel_gpu.so.1"
 expect "a driver that is newer than the system's is taken" "driver: Intel's $scratch/newer/$libraries/libze_intel_gpu.so.1.99.0" \
     env ZEPI_INTEL_DRIVER="$scratch/newer" "$zepi" info --intel-driver
-version=$(basename "$(dirname "$driver")")
-if [ $failed -ne 0 ] && ! grep -q -x -F "$version" "$(dirname "$0")/known_drivers"; then
-    echo "WARNING: Intel's driver $version is not listed in tests/intel/known_drivers"
-    exit 77
-fi
 exit $failed

@@ -40,29 +40,6 @@ static void tear_down(void)
 
 TestSuite(null_plugin, .init = set_up, .fini = tear_down);
 
-static bool takes_native_code(void)
-{
-    zepi_device_info_t info = {.size = sizeof(info)};
-    TEST_OK(zepi.device_get_info(gear.device, &info));
-    return info.has_native_binaries;
-}
-
-Test(null_plugin, tells_of_no_native_code_where_the_driver_does_not)
-{
-    cr_assert(!takes_native_code());
-}
-
-static void set_up_untold_format(void)
-{
-    setenv("ZEPI_QUIRKS", "untold-native-format", 1);
-    set_up();
-}
-
-Test(null_untold_format, is_told_of_native_code, .init = set_up_untold_format, .fini = tear_down)
-{
-    cr_assert(takes_native_code());
-}
-
 Test(null_plugin, sends_constants_sorted_at_their_real_size_and_no_defaults)
 {
     struct sized {
@@ -192,31 +169,6 @@ Test(null_plugin, sets_the_group_size_when_it_differs_from_the_last_launch)
                      "zeCommandListAppendBarrier zeKernelSetArgumentValue "
                      "zeKernelSetArgumentValue zeKernelSetArgumentValue zeKernelSetGroupSize "
                      "zeCommandListAppendLaunchKernel ");
-    finish(&ready);
-}
-
-Test(null_plugin, asks_nothing_and_makes_nothing_on_the_path_of_a_launch)
-{
-    struct ready ready = make_ready();
-    zepi_event_t event;
-    // The first event comes with a whole pool.
-    launch_on(ready.kernel, ready.a, ready.b, 64, 0, &event);
-    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
-    TEST_OK(zepi.release(event));
-    recorder_forget(recorder);
-    for (int i = 0; i < 100; i++) {
-        launch_on(ready.kernel, ready.a, ready.b, 64, 16, &event);
-        TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
-        TEST_OK(zepi.release(event));
-    }
-    cr_assert_eq(recorder_count(recorder, "zeEventCreate"), 0);
-    cr_assert_gt(recorder_count(recorder, "zeEventHostReset"), 80);
-    cr_assert_leq(recorder_count(recorder, "zeEventHostReset"), 100);
-    cr_assert_eq(recorder_count(recorder, "zeKernelCreate"), 0);
-    cr_assert_eq(recorder_count(recorder, "zeKernelGetProperties"), 0);
-    cr_assert_eq(recorder_count(recorder, "zeDeviceGetProperties"), 0);
-    cr_assert_eq(recorder_count(recorder, "zeDeviceGetGlobalTimestamps"), 0);
-    cr_assert_eq(recorder_count(recorder, "zeEventQueryStatus"), 0);
     finish(&ready);
 }
 

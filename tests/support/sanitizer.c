@@ -17,7 +17,10 @@ const char *__asan_default_options(void)
 {
     // Stack checks after return cost little here and find what a queue's worker keeps for too long.
     // Intel's graphics compiler deletes some objects by a smaller type than it made them.
-    return "detect_stack_use_after_return=1:strict_string_checks=1:new_delete_type_mismatch=0";
+    // Every process looks for leaks at its end; the names of frames would take most of its time,
+    // and suppressions are of whole libraries. ASAN_OPTIONS=symbolize=1 brings the names back.
+    return "detect_stack_use_after_return=1:strict_string_checks=1:new_delete_type_mismatch=0:"
+           "symbolize=0:quarantine_size_mb=16:malloc_context_size=16";
 }
 
 const char *__lsan_default_options(void)

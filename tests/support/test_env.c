@@ -97,6 +97,7 @@ static void use_driver(const char *library)
     unsetenv("ZE_ENABLE_PARAMETER_VALIDATION");
     unsetenv("ZE_ENABLE_TRACING_LAYER");
     unsetenv("ZE_AFFINITY_MASK");
+    setenv("ZE_CPU_CODE_FOLDER", TEST_CODE_FOLDER, 0);
     if (library)
         setenv("ZE_ENABLE_ALT_DRIVERS", library, 1);
     else

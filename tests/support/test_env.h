@@ -49,7 +49,8 @@ _Noreturn void test_env_skip(const char *reason);
 // Criterion's part of it; NULL in plain programs.
 __attribute__((weak)) void test_skip(const char *reason);
 
-// The CPU driver, as the only Level Zero driver, with ZE_CPU_STRICT=1 unless that is set. Other
+// The CPU driver, as the only Level Zero driver, with ZE_CPU_STRICT=1 unless that is set, and with
+// one folder for its machine code (ZE_CPU_CODE_FOLDER) that all tests of a build share. Other
 // ZE_CPU_* variables are left as they are. With
 // TEST_DRIVER=intel the driver that the process was started on instead (zepi exec --intel-driver).
 void test_env_use_ze_cpu(void);

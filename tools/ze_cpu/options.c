@@ -34,6 +34,9 @@ static void read_environment(void)
 {
     const char *type = getenv("ZE_CPU_TYPE");
     options.opencl = secure_getenv("ZE_CPU_OPENCL");
+    options.code_folder = secure_getenv("ZE_CPU_CODE_FOLDER");
+    if (options.code_folder != NULL && options.code_folder[0] == '\0')
+        options.code_folder = NULL;
     options.failures = getenv("ZE_CPU_FAIL");
     options.without = getenv("ZE_CPU_WITHOUT");
     options.devices = number("ZE_CPU_DEVICES", 1, 16, 1);

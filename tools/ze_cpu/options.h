@@ -8,6 +8,7 @@
 // The ZE_CPU_ variables, read once on first use and constant from then on. See README.md.
 struct cpu_options {
     const char *opencl;       // path of the OpenCL runtime; NULL: the one that is found (opencl.c)
+    const char *code_folder;  // for the OpenCL runtime's code; NULL: none is kept
     const char *failures;     // NULL: failing is off
     const char *without;      // extensions and functions that the driver lacks; NULL: none
     uint32_t devices;         // 1 to 16

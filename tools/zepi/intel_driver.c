@@ -122,9 +122,9 @@ static bool choose_folder(char folder[PATH_MAX], char root[PATH_MAX])
     const bool is_there = path_find_library("ZEPI_INTEL_DRIVER", "intel-driver", link);
     if (!is_there || !realpath(link, root))
         memcpy(root, link, sizeof(link));
-    const bool has_folder =
-        is_there && snprintf(folder, PATH_MAX, "%s/%s", root, LIBRARIES) < PATH_MAX &&
-        read_version(folder, wanted);
+    const bool has_folder = is_there &&
+                            snprintf(folder, PATH_MAX, "%s/%s", root, LIBRARIES) < PATH_MAX &&
+                            read_version(folder, wanted);
     if (!read_version("/" LIBRARIES, system) || !is_at_least(system, wanted))
         return has_folder;
     folder[0] = '\0';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A process without a driver says why on stderr, once, unless ZEPI_LOG=off. No platform is no error.
+// A process without a driver says why on stderr, once, unless ZEPI_LOG=off. No platform is no
+// error.
 #include "test_env.h"
 #include "test_plugin.h"
 

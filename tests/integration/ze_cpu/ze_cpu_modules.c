@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "fixture.h"
 
+#include "test_env.h"
+
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static ze_result_t create(const struct fixture *fixture, ze_module_format_t format,
                           const uint8_t *bytes, size_t size_bytes,
@@ -366,5 +372,50 @@ Test(ze_cpu_modules, builds_one_module_of_several_inputs)
     MUST(zeModuleDestroy(module));
     free(inputs[0]);
     free(inputs[1]);
+    fixture_finish(&fixture);
+}
+
+// Cuts the one file of the folder, and says how long it was.
+static size_t cut_file(const char *folder)
+{
+    char path[1024] = "";
+    struct stat info;
+    DIR *entries = opendir(folder);
+    cr_assert_not_null(entries);
+    for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+        if (entry->d_name[0] != '.')
+            snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+    closedir(entries);
+    cr_assert_eq(stat(path, &info), 0);
+    cr_assert_eq(truncate(path, info.st_size - 100), 0);
+    return (size_t)info.st_size;
+}
+
+// Built, loaded from the folder, and built again since the file is damaged.
+Test(ze_cpu_modules, code_of_the_folder_computes_the_same_and_has_the_same_log)
+{
+    setenv("ZE_CPU_CODE_FOLDER", test_env_scratch_path("code"), 1);
+    char logs[3][4096];
+    size_t size_bytes = 0;
+    struct fixture fixture;
+    fixture_init(&fixture);
+    size_t spirv_bytes;
+    uint8_t *spirv = fixture_read("kernels", &spirv_bytes);
+    for (int i = 0; i < 3; i++) {
+        ze_module_handle_t module;
+        MUST(create(&fixture, ZE_MODULE_FORMAT_IL_SPIRV, spirv, spirv_bytes, NULL, NULL, &module,
+                    logs[i], sizeof(logs[i])));
+        ze_kernel_handle_t kernel = fixture_kernel(module, "scale");
+        const int factor = 3;
+        MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(factor), &factor));
+        cr_assert_eq(run_scalar(&fixture, kernel, 5), 15);
+        MUST(zeKernelDestroy(kernel));
+        MUST(zeModuleDestroy(module));
+        cr_assert_str_eq(logs[i], logs[0]);
+        if (i == 1)
+            size_bytes = cut_file(getenv("ZE_CPU_CODE_FOLDER"));
+    }
+    cr_assert_eq(cut_file(getenv("ZE_CPU_CODE_FOLDER")), size_bytes);
+    free(spirv);
     fixture_finish(&fixture);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sycl_support.hpp"
+int story_main(int argc, char **argv);
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// System management, as far as it tells of memory: each device without parts, and each part, has one.
-// Handles of devices and of their memories are those of ze.
+// System management, as far as it tells of memory: each device without parts, and each part, has
+// one. Handles of devices and of their memories are those of ze.
 #include "chain.h"
 #include "device/device.h"
 #include "driver.h"

@@ -11,8 +11,8 @@
 // get SPIR-V in which each shuffle is followed by one that cannot move (down, by 0 items).
 //
 // It breaks one thing more, which is left as it is: where some items may reach OpUnreachable, as
-// behind a failed assertion, those that do not reach it lose what they exchange later (oneDPL's scan
-// in Open3D). A return in its place is right, but the compiler takes more than 44 seconds of
+// behind a failed assertion, those that do not reach it lose what they exchange later (oneDPL's
+// scan in Open3D). A return in its place is right, but the compiler takes more than 44 seconds of
 // processor time then, in place of 3, for two kernels of that scan.
 
 // The SPIR-V has passed zepi's walk, and its words are aligned. On success *out_spirv is such a

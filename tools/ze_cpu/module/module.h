@@ -23,7 +23,13 @@ struct cpu_build_log {
     struct cpu_log log;
 };
 
-struct cpu_input; // module_build.h
+// One input of zeModuleCreate.
+struct cpu_input {
+    const uint8_t *bytes; // borrowed
+    size_t size_bytes;
+    const char *flags;                      // borrowed, may be NULL
+    const ze_module_constants_t *constants; // borrowed, may be NULL
+};
 
 // The fields of a module do not change, but for the program, which a dynamic link replaces, once.
 struct cpu_module {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "module_build.h"
 
+#include "code_folder.h"
+
 #include "mended.h"
 #include "options.h"
 #include "sub_groups.h"
@@ -175,13 +177,17 @@ static bool copy_input(struct cpu_input *input, const struct zepi_spirv *table, 
     return true;
 }
 
-static ze_result_t make_program(const struct cpu_input *input, cl_program *out_program,
-                                struct cpu_log *log)
+static ze_result_t make_program(const struct cpu_input *input, const struct cpu_code_key *key,
+                                bool *out_is_kept, cl_program *out_program, struct cpu_log *log)
 {
     cl_int code;
     const uint32_t delay_ms = cpu_options()->build_ms;
     if (delay_ms > 0)
         nanosleep(&(struct timespec){delay_ms / 1000, delay_ms % 1000 * 1000000L}, NULL);
+    *out_program = cpu_code_load(key, log);
+    *out_is_kept = *out_program != NULL;
+    if (*out_is_kept)
+        return ZE_RESULT_SUCCESS;
     *out_program = cpu_opencl()->api->clCreateProgramWithIL(cpu_opencl()->context, input->bytes,
                                                             input->size_bytes, &code);
     if (*out_program != NULL)
@@ -192,11 +198,13 @@ static ze_result_t make_program(const struct cpu_input *input, cl_program *out_p
 }
 
 static ze_result_t build_alone(struct cpu_module *module, const struct cpu_input *input,
-                               cl_program program, const char *options, struct cpu_log *log)
+                               cl_program program, bool is_kept, const char *options,
+                               struct cpu_log *log)
 {
-    cl_int code =
-        cpu_opencl()->api->clBuildProgram(program, 1, &cpu_opencl()->device, options, NULL, NULL);
-    cpu_log_add_program(log, program);
+    cl_int code = cpu_opencl()->api->clBuildProgram(program, 1, &cpu_opencl()->device,
+                                                    is_kept ? "" : options, NULL, NULL);
+    if (!is_kept)
+        cpu_log_add_program(log, program);
     if (code != CL_SUCCESS) {
         cpu_opencl()->api->clReleaseProgram(program);
         return cpu_opencl_result(code) == ZE_RESULT_ERROR_UNKNOWN
@@ -265,23 +273,33 @@ static ze_result_t build_input(struct cpu_module *module, const struct cpu_input
                                cl_program *out_object, struct cpu_log *log)
 {
     struct cpu_input input = inputs[index];
+    struct cpu_code_key key = {0};
+    bool is_kept = false;
+    size_t before = 0;
     cl_program program = NULL;
     uint8_t *copy = NULL;
     char *options = cpu_build_options(input.flags, log);
     ze_result_t result = options != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
     if (options != NULL && !copy_input(&input, &module->tables[index], &copy))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == ZE_RESULT_SUCCESS)
-        result = make_program(&input, &program, log);
-    if (result == ZE_RESULT_SUCCESS)
+    if (result == ZE_RESULT_SUCCESS) {
+        key = cpu_code_key_create(inputs, input_count, &input, &module->tables[index], options,
+                                  is_alone);
+        before = log->length;
+        result = make_program(&input, &key, &is_kept, &program, log);
+    }
+    if (result == ZE_RESULT_SUCCESS && !is_kept)
         result = set_constants(program, &module->tables[index], inputs, input_count);
     if (result == ZE_RESULT_SUCCESS && is_alone) {
-        result = build_alone(module, &input, program, options, log);
+        result = build_alone(module, &input, program, is_kept, options, log);
         program = NULL;
-    } else if (result == ZE_RESULT_SUCCESS) {
+    } else if (result == ZE_RESULT_SUCCESS && !is_kept) {
         result = compile(program, options, log);
     }
+    if (result == ZE_RESULT_SUCCESS && !is_kept)
+        cpu_code_keep(&key, is_alone ? module->program->program : program, log, before);
     *out_object = program;
+    cpu_code_key_finish(&key);
     free(copy);
     free(options);
     return result;

@@ -4,14 +4,6 @@
 
 #include "module.h"
 
-// One input of zeModuleCreate.
-struct cpu_input {
-    const uint8_t *bytes; // borrowed
-    size_t size_bytes;
-    const char *flags;                      // borrowed, may be NULL
-    const ze_module_constants_t *constants; // borrowed, may be NULL
-};
-
 // Fills the module's tables and programs from SPIR-V. Values for specialization constants count for
 // every input that declares the id; an id that none declares fails the build without a word in the
 // log, as Intel's driver does it. Unresolved imports are no failure: the module then has no

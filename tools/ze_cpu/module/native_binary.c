@@ -77,7 +77,7 @@ static void write_tables(struct writer *writer, const struct cpu_module *module)
         }
 }
 
-static uint8_t *read_binary(cl_program program, size_t *out_size_bytes)
+uint8_t *cpu_native_read_program(cl_program program, size_t *out_size_bytes)
 {
     const struct cpu_opencl *cl = cpu_opencl();
     *out_size_bytes = 0;
@@ -119,8 +119,8 @@ uint8_t *cpu_native_pack(const struct cpu_module *module, size_t *out_size_bytes
 {
     size_t program_bytes, object_bytes;
     cl_program linked = module->program != NULL ? module->program->program : NULL;
-    uint8_t *program = read_binary(linked, &program_bytes);
-    uint8_t *object = read_binary(module->object_program, &object_bytes);
+    uint8_t *program = cpu_native_read_program(linked, &program_bytes);
+    uint8_t *object = cpu_native_read_program(module->object_program, &object_bytes);
     struct writer writer = {0};
     uint8_t *bytes = NULL;
     if ((linked != NULL && program == NULL) || (module->object_program != NULL && object == NULL))

@@ -6,7 +6,8 @@
 
 // ze_cpu's native binary: a header, the OpenCL runtime's version, the table of kernels, arguments
 // and symbols, the OpenCL binary of the linked program (if it is linked), that of the compiled
-// object (if there is something to link), and options and SPIR-V of kernels that may be turned. All numbers are little endian and 32 bits wide.
+// object (if there is something to link), and options and SPIR-V of kernels that may be turned. All
+// numbers are little endian and 32 bits wide.
 
 // The result of cpu_native_unpack. The binaries are borrowed from the bytes.
 struct cpu_native {
@@ -27,6 +28,10 @@ bool cpu_native_is(const uint8_t *bytes, size_t size_bytes);
 // the log then says.
 bool cpu_native_unpack(const uint8_t *bytes, size_t size_bytes, struct cpu_native *out_native,
                        struct cpu_log *log);
+
+// The code of a program as the OpenCL runtime has it. Owned by the caller; NULL if there is none or
+// without memory.
+uint8_t *cpu_native_read_program(cl_program program, size_t *out_size_bytes);
 
 // Owned by the caller; NULL without memory.
 uint8_t *cpu_native_pack(const struct cpu_module *module, size_t *out_size_bytes);
