@@ -252,7 +252,10 @@ zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t 
                              "the program was not made of SPIR-V: it has no constants to set"))))
         return result;
     struct zepi_module *input = zepi_ur_program(hProgram)->input;
-    return zepi_ur_result(set_spec_constants(input, count, pSpecConstants));
+    const zepi_spec_value_t only = {pSpecConstants->id, pSpecConstants->size,
+                                    pSpecConstants->pValue};
+    return zepi_ur_result(count > 1 ? set_spec_constants(input, count, pSpecConstants)
+                                    : zepi_spec_constant_set_many(input, 1, &only));
 }
 
 ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
