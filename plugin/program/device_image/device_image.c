@@ -94,23 +94,6 @@ bool zepi_device_image_has_equal_values(const struct zepi_device_image *image,
     return true;
 }
 
-const uint8_t *zepi_device_image_next_changed(const struct zepi_device_image *image,
-                                              const struct zepi_spec_values *values,
-                                              uint32_t *inout_index)
-{
-    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
-    const bool may_differ = spirv && (values || image->has_own_defaults);
-    // Declarations and constants of the SPIR-V are sorted by id, with the same ids.
-    for (; may_differ && *inout_index < image->declaration_count; ++*inout_index) {
-        const struct zepi_spec_declaration *declaration = &image->declarations[*inout_index];
-        const uint8_t *value = zepi_spec_effective(declaration, values);
-        if (memcmp(value, spirv->constants[*inout_index].default_value, declaration->size_bytes) !=
-            0)
-            return value;
-    }
-    return NULL;
-}
-
 static bool is_exported_symbol(const struct zepi_spirv *spirv, const char *name)
 {
     for (uint32_t i = 0; i < spirv->symbol_count; i++) {
