@@ -6,7 +6,7 @@
 #include "queue/queue.h"
 
 // Captured events are never signalled, and have no event of the driver.
-static struct zepi_event_slot captured_slot = {.kind = ZEPI_EVENT_PLAIN};
+static struct zepi_pooled_event captured_pooled = {.kind = ZEPI_EVENT_PLAIN};
 
 struct zepi_event *zepi_capture_make_event(struct zepi_capture *capture, struct zepi_queue *queue)
 {
@@ -15,7 +15,7 @@ struct zepi_event *zepi_capture_make_event(struct zepi_capture *capture, struct 
         return NULL;
     event->context = queue->context;
     event->queue = zepi_retain(queue);
-    event->slot = &captured_slot;
+    event->pooled = &captured_pooled;
     event->capture = zepi_retain(capture);
     return event;
 }

@@ -52,20 +52,20 @@ struct zepi_command_list {
 
 extern const struct zepi_type zepi_command_list_type;
 
-// The list has got a command that signals the event, of a slot that is not one of its own.
-static inline void zepi_event_slot_note_list(struct zepi_event_slot *slot,
-                                             struct zepi_command_list *list)
+// The list has got a command that signals the event, which is not one of its own.
+static inline void zepi_pooled_event_note_list(struct zepi_pooled_event *pooled,
+                                               struct zepi_command_list *list)
 {
-    slot->list = zepi_retain(list);
-    slot->list_ownership = list->ownership;
+    pooled->list = zepi_retain(list);
+    pooled->list_ownership = list->ownership;
 }
 
 // The list has got a command that signals an event without a queue. The driver's event is made anew
 // before another one has it (quirk reset-stays-complete).
 static inline void zepi_event_note_list(struct zepi_event *event, struct zepi_command_list *list)
 {
-    zepi_event_slot_note_list(event->slot, list);
-    event->slot->list_ownership = ZEPI_OWNERSHIP_KEEP;
+    zepi_pooled_event_note_list(event->pooled, list);
+    event->pooled->list_ownership = ZEPI_OWNERSHIP_KEEP;
 }
 
 // Under the queue's mutex: the list for the next command.

@@ -28,7 +28,7 @@ static zepi_result_t event_hand_out(struct zepi_event *event, zepi_result_t resu
         zepi_event_abandon(event);
         return result;
     }
-    event->ze = event->slot->ze;
+    event->ze = event->pooled->ze;
     *out_event = event;
     return ZEPI_SUCCESS;
 }
@@ -44,7 +44,7 @@ zepi_result_t zepi_event_create_for(struct zepi_queue *queue, enum zepi_event_ki
     if (kind & ZEPI_EVENT_TIMED)
         zepi_event_note_submit(event);
     return event_hand_out(
-        event, zepi_event_slot_take(zepi_event_pools_of(queue->context), kind, &event->slot),
+        event, zepi_pooled_event_get(zepi_event_pools_of(queue->context), kind, &event->pooled),
         out_event);
 }
 
@@ -55,7 +55,7 @@ zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
     return event_hand_out(
-        event, zepi_event_slot_take(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->slot),
+        event, zepi_pooled_event_get(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->pooled),
         out_event);
 }
 
@@ -66,10 +66,10 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
-    return event_hand_out(
-        event,
-        zepi_event_slot_adopt(zepi_event_pools_of(context), native_handle, ownership, &event->slot),
-        out_event);
+    return event_hand_out(event,
+                          zepi_pooled_event_adopt(zepi_event_pools_of(context), native_handle,
+                                                  ownership, &event->pooled),
+                          out_event);
 }
 
 static void event_note_complete(struct zepi_event *event)
@@ -168,7 +168,7 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
 zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
 {
     if (!event_is_over(event) && !event->capture) {
-        const ze_result_t ze = zepi_event_slot_ask(event->slot);
+        const ze_result_t ze = zepi_pooled_event_ask(event->pooled);
         if (ze != ZE_RESULT_NOT_READY) {
             const zepi_result_t result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)

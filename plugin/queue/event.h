@@ -12,12 +12,12 @@ struct zepi_queue;
 
 // An event of a command, one that the host signals, or a reusable one, which stands for the event
 // of the last command that signalled it (command/barrier.h). Those of queues keep their
-// slots and come back to their queue (event_cache.h).
+// pooled events, and come back to their queue (event_cache.h).
 struct zepi_event {
     struct zepi_object object;
     struct zepi_queue *queue; // retained while there are references; NULL: completed by the host
     struct zepi_event_cache *cache; // of a list, that it goes back to; NULL: it does not
-    ze_event_handle_t ze;           // of `slot`
+    ze_event_handle_t ze;           // of `pooled`
     struct zepi_point point;        // of the command in its list; no timeline: in none
     uint64_t number;                // of a captured command in its graph, or a barrier in its queue
     union {
@@ -28,13 +28,13 @@ struct zepi_event {
         };
         uint32_t flags; // all of these, while no other thread has the event
     };
-    struct zepi_event *next;      // of a chain of unused ones
-    struct zepi_event_slot *slot; // taken from the context
-    struct zepi_context *context; // retained if there is no queue
+    struct zepi_event *next;          // of a chain of unused ones
+    struct zepi_pooled_event *pooled; // borrowed from the context
+    struct zepi_context *context;     // retained if there is no queue
     struct zepi_capture *capture; // retained; of a captured command, which never completes; or NULL
     struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
-    bool is_reusable;             // has no slot; `signal` is waited for and asked in its place
-    bool takes_times;             // of a reusable event: from queues without profiling, too
+    bool is_reusable; // has none of the pool; `signal` is waited for and asked in its place
+    bool takes_times; // of a reusable event: from queues without profiling, too
     // The event of its last signal: retained, under the mutex of the context's event pools; NULL:
     // it was never signalled, and is complete.
     struct zepi_event *signal;

@@ -13,13 +13,13 @@ static void event_destroy(void *object)
 {
     struct zepi_event *event = object;
     zepi_release(event->capture);
-    if (event->slot && !event->capture) {
+    if (event->pooled && !event->capture) {
         // An event that was seen to be complete, and that no command waits for, is free at once.
         if (zepi_event_is_known_complete(event) &&
             !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))
-            zepi_event_slot_give(event->slot);
+            zepi_pooled_event_put(event->pooled);
         else
-            zepi_event_slot_defer(event->slot);
+            zepi_pooled_event_defer(event->pooled);
     }
     zepi_release(event->begin);
     zepi_release(event->signal);
@@ -129,12 +129,12 @@ static zepi_result_t event_cache_make_events(struct zepi_event_cache *cache,
         if (!event)
             return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
         const zepi_result_t result =
-            zepi_event_slot_take(zepi_event_pools_of(context), cache->kind, &event->slot);
+            zepi_pooled_event_get(zepi_event_pools_of(context), cache->kind, &event->pooled);
         if (result != ZEPI_SUCCESS) {
             zepi_object_discard(event);
             return result;
         }
-        event->ze = event->slot->ze;
+        event->ze = event->pooled->ze;
         event->context = context;
         event->cache = cache;
         zepi_object_set_free(event);
@@ -198,7 +198,7 @@ static void destroy_events(struct zepi_event *event, zepi_ownership_t ownership)
 {
     while (event) {
         struct zepi_event *next = event->next;
-        zepi_event_slot_give_from(event->slot, ownership);
+        zepi_pooled_event_put_from(event->pooled, ownership);
         zepi_object_discard_free(event, &zepi_event_type);
         event = next;
     }

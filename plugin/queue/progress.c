@@ -173,7 +173,7 @@ static bool list_end_probe(struct zepi_command_list *list, uint64_t timeout_ns)
 {
     struct zepi_event *probe = list->probe;
     const ze_result_t ze = timeout_ns > 0 ? zepi_ze.zeEventHostSynchronize(probe->ze, timeout_ns)
-                                          : zepi_event_slot_ask(probe->slot);
+                                          : zepi_pooled_event_ask(probe->pooled);
     if (ze != ZE_RESULT_SUCCESS)
         return false;
     const struct zepi_point point = probe->point;

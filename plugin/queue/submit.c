@@ -7,28 +7,28 @@
 #include "device/platform.h"
 #include "ze/ze.h"
 
-void zepi_submit_finish_lists(struct zepi_submit *submit)
+void zepi_submit_finish_slow_waits(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
-    for (uint32_t i = 0; i < submit->foreign_wait_count; i++)
-        zepi_queue_release_later(submit->queue, submit->foreign_waits[i]);
-    zepi_free(submit->foreign_waits);
+    for (uint32_t i = 0; i < submit->cross_context_wait_count; i++)
+        zepi_queue_release_later(submit->queue, submit->cross_context_waits[i]);
+    zepi_free(submit->cross_context_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
     zepi_free(submit->signals);
 }
 
 // Begins the lists of unusual waits. Most wait lists need none.
-static void need_lists(struct zepi_submit *submit)
+static void need_slow_waits(struct zepi_submit *submit)
 {
-    if (submit->has_lists)
+    if (submit->has_slow_waits)
         return;
-    submit->has_lists = true;
+    submit->has_slow_waits = true;
     submit->owned_waits = NULL;
     submit->signals = NULL;
     submit->signal_count = 0;
-    submit->foreign_waits = NULL;
-    submit->foreign_wait_count = 0;
+    submit->cross_context_waits = NULL;
+    submit->cross_context_wait_count = 0;
 }
 
 // Whether a list of the queue can wait for the event.
@@ -36,7 +36,7 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
 {
     return event->context == queue->context &&
            (!event->queue || event->queue->device == queue->device ||
-            !(event->slot->kind & ZEPI_EVENT_TIMED) ||
+            !(event->pooled->kind & ZEPI_EVENT_TIMED) ||
             zepi_device_root(event->queue->device) == zepi_device_root(queue->device) ||
             !(queue->device->platform->quirks.bits & ZEPI_QUIRK_TIMES_STAY_ON_DEVICE));
 }
@@ -46,19 +46,20 @@ static bool is_known_on_device_of(const struct zepi_event *event, const struct z
 {
     const struct zepi_device *device =
         event->queue ? event->queue->device : event->context->devices[0];
-    return event->slot->kind == ZEPI_EVENT_COUNTER ||
+    return event->pooled->kind == ZEPI_EVENT_COUNTER ||
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
-static zepi_result_t add_foreign_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
-                                      struct zepi_event *event)
+static zepi_result_t add_cross_context_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
+                                            struct zepi_event *event)
 {
-    need_lists(submit);
-    if (!submit->foreign_waits)
-        submit->foreign_waits = zepi_allocate(wait.count, sizeof(submit->foreign_waits[0]));
-    if (!submit->foreign_waits)
+    need_slow_waits(submit);
+    if (!submit->cross_context_waits)
+        submit->cross_context_waits =
+            zepi_allocate(wait.count, sizeof(submit->cross_context_waits[0]));
+    if (!submit->cross_context_waits)
         return zepi_fail_no_memory();
-    submit->foreign_waits[submit->foreign_wait_count++] = event;
+    submit->cross_context_waits[submit->cross_context_wait_count++] = event;
     return ZEPI_SUCCESS;
 }
 
@@ -75,7 +76,7 @@ static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_s
         return ZEPI_SUCCESS;
     atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
     if (!is_within_reach(event, queue))
-        return add_foreign_wait(submit, wait, event);
+        return add_cross_context_wait(submit, wait, event);
     *out_ze = event->ze;
     return ZEPI_SUCCESS;
 }
@@ -87,7 +88,7 @@ static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_sub
                                                                  struct zepi_event *event,
                                                                  struct zepi_event **out_signal)
 {
-    need_lists(submit);
+    need_slow_waits(submit);
     if (!submit->signals)
         submit->signals = zepi_allocate(wait.count, sizeof(submit->signals[0]));
     if (!submit->signals)
@@ -104,7 +105,7 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     ze_event_handle_t *waits = submit->inline_waits;
     uint32_t count = 0;
     if (wait.count > ZEPI_QUEUE_WAITS) {
-        need_lists(submit);
+        need_slow_waits(submit);
         waits = submit->owned_waits = zepi_allocate(wait.count, sizeof(waits[0]));
         if (!waits)
             return zepi_fail_no_memory();
@@ -139,8 +140,8 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
 zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait)
 {
     const zepi_result_t result = gather_waits(submit, wait);
-    if (result != ZEPI_SUCCESS && submit->has_lists)
-        zepi_submit_finish_lists(submit);
+    if (result != ZEPI_SUCCESS && submit->has_slow_waits)
+        zepi_submit_finish_slow_waits(submit);
     return result;
 }
 
@@ -152,8 +153,8 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
     if (result == ZEPI_SUCCESS)
         return ZEPI_SUCCESS;
     zepi_mutex_unlock(&submit->queue->mutex);
-    if (submit->has_lists)
-        zepi_submit_finish_lists(submit);
+    if (submit->has_slow_waits)
+        zepi_submit_finish_slow_waits(submit);
     return result;
 }
 
@@ -161,19 +162,19 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
 // are out of reach. For those that the driver does not take there (quirk foreign-events-refused)
 // this thread waits, without the mutex.
 static __attribute__((cold, noinline)) zepi_result_t
-await_foreign_events_locked(struct zepi_submit *submit)
+await_cross_context_events_locked(struct zepi_submit *submit)
 {
     struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
     uint32_t barrier_count = 0;
-    for (uint32_t i = 0; i < submit->foreign_wait_count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_event *event = submit->foreign_waits[i];
+    for (uint32_t i = 0; i < submit->cross_context_wait_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_event *event = submit->cross_context_waits[i];
         if (is_known_on_device_of(event, queue)) {
             const ze_result_t ze =
                 zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
             result = zepi_check_ze_severe(ze, "zeCommandListAppendBarrier");
             if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS) {
-                submit->foreign_waits[barrier_count++] = event;
+                submit->cross_context_waits[barrier_count++] = event;
                 continue;
             }
         }
@@ -181,7 +182,7 @@ await_foreign_events_locked(struct zepi_submit *submit)
         result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);
     }
-    submit->foreign_wait_count = barrier_count;
+    submit->cross_context_wait_count = barrier_count;
     return result;
 }
 
@@ -210,8 +211,8 @@ zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_
 static zepi_result_t leave_to_capture(struct zepi_submit *submit)
 {
     zepi_mutex_unlock(&submit->queue->mutex);
-    if (submit->has_lists)
-        zepi_submit_finish_lists(submit);
+    if (submit->has_slow_waits)
+        zepi_submit_finish_slow_waits(submit);
     if (submit->event)
         zepi_event_abandon(submit->event);
     return ZEPI_CAPTURED;
@@ -222,8 +223,8 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
     zepi_result_t result = ZEPI_SUCCESS;
     if (zepi_queue_is_capturing(submit->queue))
         return leave_to_capture(submit);
-    if (submit->has_lists)
-        result = await_foreign_events_locked(submit);
+    if (submit->has_slow_waits)
+        result = await_cross_context_events_locked(submit);
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);
@@ -234,8 +235,8 @@ void zepi_submit_cancel(struct zepi_submit *submit)
     // For the barrier that may have been appended.
     zepi_timeline_submit(submit->queue_list->timeline);
     zepi_mutex_unlock(&submit->queue->mutex);
-    if (submit->has_lists)
-        zepi_submit_finish_lists(submit);
+    if (submit->has_slow_waits)
+        zepi_submit_finish_slow_waits(submit);
     if (submit->event)
         zepi_event_abandon(submit->event);
 }

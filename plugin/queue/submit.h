@@ -33,7 +33,7 @@ struct zepi_submit {
     uint32_t wait_count;
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
-    bool has_lists;           // the lists below are set
+    bool has_slow_waits;      // the lists below are set
     ze_event_handle_t *owned_waits;
     // Owned list of reusable events' signals, a reference to each; NULL: none.
     struct zepi_event **signals;
@@ -41,8 +41,8 @@ struct zepi_submit {
     // Owned list, of borrowed events of the wait list that a command list of the queue cannot wait
     // for as they are: of another context, or with times in memory of another device. Once begun,
     // those that a barrier in the list waits for: the queue holds them. NULL: none.
-    struct zepi_event **foreign_waits;
-    uint32_t foreign_wait_count;
+    struct zepi_event **cross_context_waits;
+    uint32_t cross_context_wait_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };
 
@@ -66,7 +66,7 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
 // Under the mutex, which it gives up on failure: appends the barriers and waits that come before
 // the command.
 zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit);
-void zepi_submit_finish_lists(struct zepi_submit *submit) __attribute__((cold, noinline));
+void zepi_submit_finish_slow_waits(struct zepi_submit *submit) __attribute__((cold, noinline));
 
 // For a caller that is to hold a lock while it appends: waits for the events of the wait list for
 // which the append would wait, since no command list of the queue can.
@@ -86,7 +86,7 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
     submit->wait_count = 0;
     submit->waits = NULL;
     submit->event = NULL;
-    submit->has_lists = false;
+    submit->has_slow_waits = false;
     if (wait.count > 0)
         result = zepi_submit_prepare(submit, wait);
     if (result != ZEPI_SUCCESS)
@@ -108,7 +108,7 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
         submit->event = event;
         submit->signal = event->ze;
     }
-    return __builtin_expect(submit->has_lists || !queue->is_plain, 0)
+    return __builtin_expect(submit->has_slow_waits || !queue->is_plain, 0)
                ? zepi_submit_append_first_locked(submit)
                : ZEPI_SUCCESS;
 }
@@ -130,8 +130,8 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
             *out_event = event;
     }
     zepi_mutex_unlock(&queue->mutex);
-    if (__builtin_expect(submit->has_lists, 0))
-        zepi_submit_finish_lists(submit);
+    if (__builtin_expect(submit->has_slow_waits, 0))
+        zepi_submit_finish_slow_waits(submit);
     if (__builtin_expect(appended != ZEPI_SUCCESS, 0))
         // Not known to be complete, so that it is kept from others until the queue is empty.
         zepi_release(event);

@@ -121,7 +121,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     if (timed) {
         submit.event = timed;
         submit.signal = timed->ze;
-        zepi_event_slot_note_list(timed->slot, submit.queue_list);
+        zepi_pooled_event_note_list(timed->pooled, submit.queue_list);
     }
     if (sync.count > 0)
         result = append_sync_over_lists(&submit, kind, &sync);
