@@ -134,7 +134,7 @@ static int file_check_size(int fd, size_t max_size, size_t *out_size)
     struct stat info;
     if (zepi_sys_stat(fd, &info) != 0)
         return errno;
-    if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
+    if (!S_ISREG(info.st_mode) || (info.st_uid != geteuid() && info.st_uid != 0) ||
         (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return EPERM;
     if ((uint64_t)info.st_size > max_size)

@@ -27,9 +27,9 @@ int zepi_atomic_file_write(int folder, const char *name, const struct zepi_diges
                            size_t part_count);
 
 // Reads all of a file of at most `max_size` bytes into owned memory (zepi_sys_free) and makes its
-// time of modification now. EPERM if it is not a plain file of the effective user that no other
-// user may write, ELOOP if it is a symbolic link, EFBIG if it is longer than `max_size`, EBADMSG if
-// it ended before its length.
+// time of modification now. EPERM if it is not a plain file of the effective user or root that no
+// other user may write, ELOOP if it is a symbolic link, EFBIG if it is longer than `max_size`,
+// EBADMSG if it ended before its length.
 enum zepi_atomic_file_touch {
     ZEPI_ATOMIC_FILE_NO_TOUCH,
     ZEPI_ATOMIC_FILE_TOUCH,

@@ -2,6 +2,7 @@
 #ifndef ZEPI_CACHE_DISK_CACHE_FOLDER_H
 #define ZEPI_CACHE_DISK_CACHE_FOLDER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -28,6 +29,12 @@ enum zepi_cache_folder_mode {
 // USABLE.
 enum zepi_cache_folder_state zepi_cache_folder_open(const char *path,
                                                     enum zepi_cache_folder_mode mode, int *out_fd);
+
+// Opens a folder that is only read. Links in `path` are resolved; the folder and each one above it
+// belong to root or the effective user, and no other user may write to them. If it is not USABLE,
+// `out_place` has the first that fails. The descriptor is of O_PATH.
+enum zepi_cache_folder_state zepi_cache_folder_open_read_only(const char *path, int *out_fd,
+                                                              char out_place[PATH_MAX]);
 
 // A sentence's worth for people: "writable by others". Static.
 const char *zepi_cache_folder_describe(enum zepi_cache_folder_state state);

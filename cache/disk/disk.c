@@ -8,13 +8,25 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { STORES_PER_SCAN = 64 };
 
+struct read_only {
+    const char *path; // in read_only_paths
+    atomic_flag is_told;
+};
+
 struct zepi_disk {
     char *path; // owned
+    struct zepi_disk_claims claims;
+    char *read_only_paths; // owned; NULL: none
+    struct read_only read_only[ZEPI_DISK_READ_ONLY_MAX];
+    unsigned read_only_count;
+    zepi_disk_note_fn *note;
+    atomic_int store_error; // an errno, of the last store; 0: it went well
     _Atomic uint64_t limit_bytes;
     // The estimated size of the folder: that of the last scan and of the files that this process
     // stored since. Two threads that update it at once may leave it a little wrong until the next
@@ -28,7 +40,7 @@ static char *copy_absolute(const char *path)
     char folder[PATH_MAX];
     size_t folder_length = 0;
     size_t path_length = strlen(path);
-    if (path[0] != '/') {
+    if (path[0] && path[0] != '/') {
         // If it is not known, the path stays relative.
         if (getcwd(folder, sizeof(folder) - 1)) {
             folder_length = strlen(folder);
@@ -49,14 +61,11 @@ struct zepi_disk *zepi_disk_create(const char *path, uint64_t limit_bytes)
     struct zepi_disk *disk = zepi_sys_allocate(sizeof(*disk));
     if (!disk)
         return NULL;
-    disk->path = copy_absolute(path);
+    *disk = (struct zepi_disk){.path = copy_absolute(path), .limit_bytes = limit_bytes};
     if (!disk->path) {
         zepi_sys_free(disk);
         return NULL;
     }
-    atomic_init(&disk->limit_bytes, limit_bytes);
-    atomic_init(&disk->known_bytes, 0);
-    atomic_init(&disk->stores, 0);
     return disk;
 }
 
@@ -64,8 +73,23 @@ void zepi_disk_destroy(struct zepi_disk *disk)
 {
     if (!disk)
         return;
+    zepi_sys_free(disk->read_only_paths);
     zepi_sys_free(disk->path);
     zepi_sys_free(disk);
+}
+
+bool zepi_disk_add_read_only(struct zepi_disk *disk, const char *paths, zepi_disk_note_fn *note)
+{
+    disk->note = note;
+    disk->read_only_paths = copy_absolute(paths);
+    if (!disk->read_only_paths)
+        return false;
+    for (char *rest = disk->read_only_paths, *path;
+         disk->read_only_count < ZEPI_DISK_READ_ONLY_MAX && (path = strsep(&rest, ":"));) {
+        if (path[0])
+            disk->read_only[disk->read_only_count++].path = path;
+    }
+    return true;
 }
 
 const char *zepi_disk_path(const struct zepi_disk *disk)
@@ -100,23 +124,20 @@ static bool record_is_of_key(const struct zepi_disk_record_view *view, const str
     return view->key_size == key->size && memcmp(view->key, key->bytes, key->size) == 0;
 }
 
-static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_record *out_record)
+// Closes the folder. A file of the own folder is touched, and goes if it is bad.
+static bool load_from(int folder, enum zepi_atomic_file_touch touch, const struct zepi_key *key,
+                      struct zepi_build_record *out_record)
 {
-    const struct zepi_disk *disk = self;
     char name[ZEPI_DISK_NAME_BYTES];
     struct zepi_disk_record_view view;
     void *bytes = NULL;
     size_t size = 0;
-    int folder;
-    if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_EXISTING, &folder) !=
-        ZEPI_CACHE_FOLDER_USABLE)
-        return false;
     zepi_disk_name_of(zepi_key_digest(key), name);
-    int error = zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES,
-                                      ZEPI_ATOMIC_FILE_TOUCH, &bytes, &size);
+    int error = zepi_atomic_file_read(folder, name, ZEPI_DISK_MAX_FILE_BYTES, touch, &bytes, &size);
     bool is_good =
         error == 0 && zepi_disk_record_decode(bytes, size, &view) && record_is_of_key(&view, key);
-    if (!is_good && (error == 0 || zepi_atomic_file_is_bad(error)))
+    if (!is_good && touch == ZEPI_ATOMIC_FILE_TOUCH &&
+        (error == 0 || zepi_atomic_file_is_bad(error)))
         (void)zepi_sys_unlink(folder, name);
     close(folder);
     if (!is_good) {
@@ -126,6 +147,64 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
     *out_record = view.record;
     out_record->storage = bytes;
     return true;
+}
+
+// A descriptor of the folder, or -1.
+static int open_read_only(struct zepi_disk *disk, struct read_only *which)
+{
+    char place[PATH_MAX];
+    char line[PATH_MAX + 64];
+    int folder;
+    const enum zepi_cache_folder_state state =
+        zepi_cache_folder_open_read_only(which->path, &folder, place);
+    if (state != ZEPI_CACHE_FOLDER_USABLE && !atomic_flag_test_and_set(&which->is_told)) {
+        snprintf(line, sizeof(line), "%s is %s", place,
+                 state == ZEPI_CACHE_FOLDER_MISSING ? "missing"
+                                                    : zepi_cache_folder_describe(state));
+        disk->note(which->path, line);
+    }
+    return folder;
+}
+
+static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_record *out_record)
+{
+    struct zepi_disk *disk = self;
+    int folder;
+    (void)zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_EXISTING, &folder);
+    bool is_loaded = folder >= 0 && load_from(folder, ZEPI_ATOMIC_FILE_TOUCH, key, out_record);
+    for (unsigned i = 0; !is_loaded && i < disk->read_only_count; i++) {
+        folder = open_read_only(disk, &disk->read_only[i]);
+        is_loaded = folder >= 0 && load_from(folder, ZEPI_ATOMIC_FILE_NO_TOUCH, key, out_record);
+    }
+    return is_loaded;
+}
+
+void zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms)
+{
+    int folder;
+    if (zepi_disk_limit_bytes(disk) == 0 ||
+        zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder) !=
+            ZEPI_CACHE_FOLDER_USABLE)
+        return;
+    zepi_disk_claim_take(&disk->claims, folder, zepi_key_digest(key), wait_ms);
+    close(folder);
+}
+
+void zepi_disk_unclaim(struct zepi_disk *disk, const struct zepi_key *key,
+                       enum zepi_disk_claim_end end)
+{
+    zepi_disk_claim_give(&disk->claims, zepi_key_digest(key), end);
+}
+
+const char *zepi_disk_trouble(const struct zepi_disk *disk)
+{
+    const int error = atomic_load_explicit(&disk->store_error, memory_order_relaxed);
+    const enum zepi_cache_folder_state state = zepi_disk_state(disk);
+    if (!disk->path[0])
+        return NULL;
+    if (state == ZEPI_CACHE_FOLDER_USABLE || state == ZEPI_CACHE_FOLDER_MISSING)
+        return error != 0 ? strerror(error) : NULL;
+    return zepi_cache_folder_describe(state);
 }
 
 // After a store: keeps the folder within its limit, and knows nothing better to do about an error
@@ -158,13 +237,17 @@ static void disk_store(void *self, const struct zepi_key *key,
     zepi_disk_record_encode(key, record, &file);
     if (file.size_bytes > limit_bytes || file.size_bytes > ZEPI_DISK_MAX_FILE_BYTES)
         return;
-    if (zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder) !=
-        ZEPI_CACHE_FOLDER_USABLE)
-        return;
-    zepi_disk_name_of(zepi_key_digest(key), name);
-    if (zepi_atomic_file_write(folder, name, file.parts, ZEPI_DISK_RECORD_PARTS) == 0)
-        disk_account_for_store(disk, folder, file.size_bytes, limit_bytes);
-    close(folder);
+    errno = 0;
+    (void)zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder);
+    int error = errno;
+    if (folder >= 0) {
+        zepi_disk_name_of(zepi_key_digest(key), name);
+        error = zepi_atomic_file_write(folder, name, file.parts, ZEPI_DISK_RECORD_PARTS);
+        if (error == 0)
+            disk_account_for_store(disk, folder, file.size_bytes, limit_bytes);
+        close(folder);
+    }
+    atomic_store_explicit(&disk->store_error, error, memory_order_relaxed);
 }
 
 static void disk_remove(void *self, const struct zepi_key *key)

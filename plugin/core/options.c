@@ -14,7 +14,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define MOST_SHARED_SECONDS 3600
-#define OPTION_COUNT 22
+#define OPTION_COUNT 23
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
@@ -165,6 +165,25 @@ static void read_folder(void)
     list[list_count++].value = options.cache_folder;
 }
 
+static void read_read_only_folders(void)
+{
+    static const char name[] = "ZEPI_CACHE_READ_ONLY_DIRS";
+    char *text = options.read_only_folders;
+    read_text(name,
+              "folders of caches that are read after the own one: absolute, with colons between",
+              text, sizeof(options.read_only_folders));
+    unsigned count = 1;
+    bool is_absolute = text[0] == '/' || text[0] == '\0';
+    for (const char *at = text; (at = strchr(at, ':')); count++)
+        is_absolute = *++at == '/' && is_absolute;
+    if (!is_absolute || count > 8) {
+        list_count--;
+        refuse_variable(name, text, "at most eight absolute paths, with colons between");
+        text[0] = '\0';
+        list_count++;
+    }
+}
+
 static void tell_of_gone_variables(void)
 {
     const bool is_idle_set = secure_getenv("ZEPI_COMPILER_IDLE_SECONDS");
@@ -178,10 +197,14 @@ static void tell_of_gone_variables(void)
 static void read_stats(void)
 {
     char folder[2048];
-    read_variable("ZEPI_STATS", "a report at the end of the process: off, stderr or "
-                                "a file, which gets one line if it ends in .json; on: none");
-    const char *path = secure_getenv("ZEPI_STATS");
-    if (!path || strcmp(path, "off") == 0)
+    const char *path =
+        read_variable("ZEPI_STATS", "a report at the end of the process: off, stderr or a file, "
+                                    "which gets a line of JSON if it ends in .jsonl; on: none");
+    const char *ending = path ? strrchr(path, '.') : NULL;
+    if (ending && strcmp(ending, ".json") == 0)
+        refuse_variable("ZEPI_STATS", path,
+                        "a name that ends in .jsonl, since each process writes a line");
+    if (!path || strcmp(path, "off") == 0 || (ending && strcmp(ending, ".json") == 0))
         path = "";
     const bool is_relative =
         path[0] && path[0] != '/' && strcmp(path, "stderr") != 0 && strcmp(path, "on") != 0;
@@ -209,6 +232,7 @@ static void read_environment(void)
         read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", ON);
     options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep native code on disk: on or off", ON);
     read_folder();
+    read_read_only_folders();
     options.memory_bytes = read_number("ZEPI_CACHE_MEMORY_BYTES",
                                        "modules, kernels and lookups kept, a context", 256 * MIB);
     options.memory_entries = read_number("ZEPI_CACHE_MEMORY_ENTRIES",

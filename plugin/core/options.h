@@ -22,6 +22,7 @@ struct zepi_options {
     bool cache_is_on;               // ZEPI_CACHE
     bool disk_is_on;                // ZEPI_CACHE_DISK
     char cache_folder[4096];        // ZEPI_CACHE_DIR, XDG_CACHE_HOME, HOME; "" : none
+    char read_only_folders[4096];   // ZEPI_CACHE_READ_ONLY_DIRS, see cache/disk/disk.h
     uint64_t memory_bytes;          // ZEPI_CACHE_MEMORY_BYTES
     uint64_t memory_entries;        // ZEPI_CACHE_MEMORY_ENTRIES
     uint64_t binary_bytes;          // ZEPI_CACHE_BINARY_BYTES

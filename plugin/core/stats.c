@@ -36,6 +36,7 @@ static struct zepi_mutex mutex;
 static struct compile slowest[SLOWEST_COUNT];  // slowest first
 static const char *last_failure[2] = {"", ""}; // function and result
 static int64_t memory_bytes, memory_peak_bytes;
+static char unused_disk[1024]; // folders of disk caches, with the reasons
 
 static pid_t process;
 static uint64_t (*count_evictions)(void);
@@ -89,65 +90,140 @@ void zepi_stats_note_failure(const char *function, const char *result)
     zepi_mutex_unlock(&mutex);
 }
 
+void zepi_stats_note_unused_disk(const char *path, const char *reason)
+{
+    zepi_mutex_lock(&mutex);
+    const size_t length = strlen(unused_disk);
+    snprintf(unused_disk + length, sizeof(unused_disk) - length, "%s%s: %s", length > 0 ? "; " : "",
+             path, reason);
+    zepi_mutex_unlock(&mutex);
+}
+
 // ---- The report ----
 
 // Seconds with three digits, whatever the locale.
 static void print_seconds(FILE *file, uint64_t ns)
 {
     const uint64_t milliseconds = (ns + 500000) / 1000000;
-    fprintf(file, "\"seconds\": %" PRIu64 ".%03u, ", milliseconds / 1000,
-            (unsigned)(milliseconds % 1000));
+    fprintf(file, "%" PRIu64 ".%03u", milliseconds / 1000, (unsigned)(milliseconds % 1000));
 }
 
-// Names may have any bytes, and are cut.
-static void print_name(FILE *file, const char *name)
+// Text in JSON. It may have any bytes.
+static void print_text(FILE *file, const char *text)
 {
-    char line[KERNELS_BYTES];
-    snprintf(line, sizeof(line), "%s", name);
+    char line[sizeof(unused_disk)];
+    snprintf(line, sizeof(line), "%s", text);
     zepi_make_printable(line, "");
     for (const char *at = line; *at; at++)
         fprintf(file, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
 }
 
-// JSON: one line, or a line for each subject under a title.
-static void report_print(FILE *file, const uint64_t *numbers, bool is_one_line)
+// Text in a column for people; what is longer than `width` bytes is cut.
+static void print_cut(FILE *file, const char *text, size_t width)
 {
-    const char *next = is_one_line ? ", " : ",\n ";
+    char line[sizeof(unused_disk)];
+    const bool is_cut = strlen(text) > width;
+    snprintf(line, sizeof(line), "%.*s", (int)(is_cut ? width - 3 : width), text);
+    zepi_make_printable(line, "");
+    fprintf(file, "%s%s", line, is_cut ? "..." : "");
+}
+
+// "": the disk cache is used, as far as is known.
+static const char *describe_unused_disk(void)
+{
+    const struct zepi_options *options = zepi_options();
+    if (!options->cache_is_on || !options->disk_is_on)
+        return options->cache_is_on ? "ZEPI_CACHE_DISK is off" : "ZEPI_CACHE is off";
+    if (unused_disk[0] || (options->cache_folder[0] && options->disk_bytes > 0))
+        return unused_disk;
+    return options->cache_folder[0] ? "ZEPI_CACHE_DISK_BYTES is 0"
+                                    : "no folder: set ZEPI_CACHE_DIR, XDG_CACHE_HOME or HOME";
+}
+
+// The programs that the process had in memory.
+static uint64_t count_programs_in_memory(const uint64_t *numbers)
+{
     const uint64_t others = numbers[ZEPI_STAT_BINARIES_DISK] + numbers[ZEPI_STAT_BINARIES_SHARED] +
                             numbers[ZEPI_STAT_BINARIES_MADE];
     const uint64_t binaries = numbers[ZEPI_STAT_BINARIES];
-    if (!is_one_line)
-        fprintf(file, "zepi: statistics of process %ld\n", (long)process);
+    return binaries > others ? binaries - others : 0;
+}
+
+static void print_json(FILE *file, const uint64_t *numbers)
+{
     fprintf(file, "{\"process\": %ld, \"program\": \"", (long)process);
-    print_name(file, program_invocation_short_name);
+    print_text(file, program_invocation_short_name);
     fprintf(file,
-            "\"%s\"programs\": {\"asked\": %" PRIu64 ", \"known\": %" PRIu64
+            "\", \"programs\": {\"asked\": %" PRIu64 ", \"known\": %" PRIu64
             ", \"memory\": %" PRIu64 ", \"disk\": %" PRIu64 ", \"shared\": %" PRIu64
-            ", \"compiled\": %" PRIu64 "}%s\"compiler\": {",
-            next, numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
-            binaries > others ? binaries - others : 0, numbers[ZEPI_STAT_BINARIES_DISK],
+            ", \"compiled\": %" PRIu64 "}, \"compiler\": {\"seconds\": ",
+            numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
+            count_programs_in_memory(numbers), numbers[ZEPI_STAT_BINARIES_DISK],
             numbers[ZEPI_STAT_BINARIES_SHARED],
-            numbers[ZEPI_STAT_COMPILES] - numbers[ZEPI_STAT_COMPILE_FAILURES], next);
+            numbers[ZEPI_STAT_COMPILES] - numbers[ZEPI_STAT_COMPILE_FAILURES]);
     print_seconds(file, numbers[ZEPI_STAT_COMPILE_NS]);
-    fprintf(file, "\"builds\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"slowest\": [",
+    fprintf(file, ", \"builds\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"slowest\": [",
             numbers[ZEPI_STAT_COMPILES], numbers[ZEPI_STAT_COMPILE_FAILURES]);
     for (int i = 0; i < SLOWEST_COUNT && slowest[i].duration_ns > 0; i++) {
-        fprintf(file, "%s{", i > 0 ? next : "");
+        fputs(i > 0 ? ", {\"seconds\": " : "{\"seconds\": ", file);
         print_seconds(file, slowest[i].duration_ns);
-        fputs("\"kernels\": \"", file);
-        print_name(file, slowest[i].kernels);
+        fputs(", \"kernels\": \"", file);
+        print_text(file, slowest[i].kernels);
         fprintf(file, "\", \"failed\": %s}", slowest[i].is_good ? "false" : "true");
     }
     fprintf(file,
-            "]}%s\"launches\": %" PRIu64 ", \"graph_executions\": %" PRIu64
-            "%s\"copies\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
+            "]}, \"launches\": %" PRIu64 ", \"graph_executions\": %" PRIu64
+            ", \"copies\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
             "}, \"fills\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
-            "}%s\"device_memory_peak_bytes\": %" PRId64 ", \"evictions\": %" PRIu64
-            "%s\"failed_calls\": {\"count\": %" PRIu64 ", \"last\": \"%s\", \"result\": \"%s\"}}\n",
-            next, numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS], next,
-            numbers[ZEPI_STAT_COPIES], numbers[ZEPI_STAT_COPY_BYTES], numbers[ZEPI_STAT_FILLS],
-            numbers[ZEPI_STAT_FILL_BYTES], next, memory_peak_bytes, count_evictions(), next,
+            "}, \"device_memory_peak_bytes\": %" PRId64 ", \"evictions\": %" PRIu64
+            ", \"disk_unused\": \"",
+            numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS], numbers[ZEPI_STAT_COPIES],
+            numbers[ZEPI_STAT_COPY_BYTES], numbers[ZEPI_STAT_FILLS], numbers[ZEPI_STAT_FILL_BYTES],
+            memory_peak_bytes, count_evictions());
+    print_text(file, describe_unused_disk());
+    fprintf(file,
+            "\", \"failed_calls\": {\"count\": %" PRIu64
+            ", \"last\": \"%s\", \"result\": \"%s\"}}\n",
             numbers[ZEPI_STAT_CALL_FAILURES], last_failure[0], last_failure[1]);
+}
+
+// For people: lines of at most 100 columns.
+static void print_lines(FILE *file, const uint64_t *numbers)
+{
+    const char *unused = describe_unused_disk();
+    fprintf(file, "zepi: statistics of process %ld, ", (long)process);
+    print_cut(file, program_invocation_short_name, 50);
+    fprintf(file,
+            "\n  programs       %" PRIu64 ": %" PRIu64 " known, %" PRIu64 " from memory, %" PRIu64
+            " from disk, %" PRIu64 " shared, %" PRIu64 " compiled\n  compiler       ",
+            numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
+            count_programs_in_memory(numbers), numbers[ZEPI_STAT_BINARIES_DISK],
+            numbers[ZEPI_STAT_BINARIES_SHARED],
+            numbers[ZEPI_STAT_COMPILES] - numbers[ZEPI_STAT_COMPILE_FAILURES]);
+    print_seconds(file, numbers[ZEPI_STAT_COMPILE_NS]);
+    fprintf(file, " s, builds: %" PRIu64 ", of which failed: %" PRIu64 "\n",
+            numbers[ZEPI_STAT_COMPILES], numbers[ZEPI_STAT_COMPILE_FAILURES]);
+    for (int i = 0; i < SLOWEST_COUNT && slowest[i].duration_ns > 0; i++) {
+        fputs("    ", file);
+        print_seconds(file, slowest[i].duration_ns);
+        fputs(slowest[i].is_good ? " s  " : " s  failed: ", file);
+        print_cut(file, slowest[i].kernels, 70);
+        fputc('\n', file);
+    }
+    fprintf(file,
+            "  launches       %" PRIu64 ", executions of graphs: %" PRIu64
+            "\n  copies         %" PRIu64 " of %" PRIu64
+            " bytes together\n  fills          %" PRIu64 " of %" PRIu64
+            " bytes together\n  device memory  %" PRId64 " bytes at most\n  evictions      %" PRIu64
+            "\n",
+            numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS], numbers[ZEPI_STAT_COPIES],
+            numbers[ZEPI_STAT_COPY_BYTES], numbers[ZEPI_STAT_FILLS], numbers[ZEPI_STAT_FILL_BYTES],
+            memory_peak_bytes, count_evictions());
+    fputs(unused[0] ? "  disk cache     not used: " : "  disk cache     used", file);
+    print_cut(file, unused, sizeof(unused_disk));
+    fprintf(file, "\n  failed calls   %" PRIu64 "%s%s%s%s\n", numbers[ZEPI_STAT_CALL_FAILURES],
+            last_failure[0][0] ? ", the last: " : "", last_failure[0],
+            last_failure[1][0] ? ": " : "", last_failure[1]);
 }
 
 // A FIFO without a reader fails at once, and does not keep the process from its end. One with a
@@ -162,7 +238,7 @@ static int open_report(const char *path)
     return file;
 }
 
-static void write_numbers(FILE *file, bool is_one_line)
+static void write_numbers(FILE *file, bool is_json)
 {
     uint64_t numbers[ZEPI_STATS] = {0};
     for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++) {
@@ -170,7 +246,7 @@ static void write_numbers(FILE *file, bool is_one_line)
             numbers[stat] += atomic_load_explicit(&shards[i].numbers[stat], memory_order_relaxed);
     }
     zepi_mutex_lock(&mutex);
-    report_print(file, numbers, is_one_line);
+    (is_json ? print_json : print_lines)(file, numbers);
     zepi_mutex_unlock(&mutex);
 }
 
@@ -186,7 +262,7 @@ size_t zepi_stats_write_json(char *text, size_t size)
 
 static void stats_end(void *unused)
 {
-    char report[SLOWEST_COUNT * 2 * KERNELS_BYTES + 4096]; // more than there is to write
+    char report[SLOWEST_COUNT * 2 * KERNELS_BYTES + 8192]; // more than there is to write
     const char *path = zepi_options()->stats;
     const char *ending = strrchr(path, '.');
     (void)unused;
@@ -197,7 +273,7 @@ static void stats_end(void *unused)
     if (file) {
         // Written in one piece, if the system takes it: other processes may write to the same file.
         setvbuf(file, report, _IOFBF, sizeof(report));
-        write_numbers(file, ending && strcmp(ending, ".json") == 0);
+        write_numbers(file, ending && strcmp(ending, ".jsonl") == 0);
     }
     if (!file || fclose(file) != 0)
         fprintf(stderr, "zepi: ZEPI_STATS=%s: %s\n", path, strerror(errno));

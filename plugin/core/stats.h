@@ -52,6 +52,9 @@ void zepi_stats_note_compile(const char *kernels, uint64_t duration_ns, bool is_
 // Memory of devices that was taken from the driver, or, as a negative number, given back.
 void zepi_stats_note_memory(int64_t size_bytes);
 
+// Why the folder of a disk cache is not used. Copied.
+void zepi_stats_note_unused_disk(const char *path, const char *reason);
+
 // Literals.
 void zepi_stats_note_failure(const char *function, const char *result);
 

@@ -110,6 +110,14 @@ int zepi_sys_try_lock(int fd)
                : (int)TEMP_FAILURE_RETRY(flock(fd, LOCK_EX | LOCK_NB));
 }
 
+int zepi_sys_try_lock_byte(int fd, off_t byte)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    if (sys_call_is_to_fail(ZEPI_SYS_LOCK))
+        return -1;
+    return (int)TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &lock));
+}
+
 int zepi_sys_touch(int fd)
 {
     if (sys_call_is_to_fail(ZEPI_SYS_TOUCH))

@@ -54,8 +54,9 @@ ssize_t zepi_sys_write(int fd, const void *bytes, size_t size);
 int zepi_sys_rename(int folder, const char *from, const char *to);
 int zepi_sys_unlink(int folder, const char *name);
 int zepi_sys_mkdir(const char *path, mode_t mode);
-int zepi_sys_try_lock(int fd);  // exclusive, of the open file; EWOULDBLOCK: it is locked
-int zepi_sys_touch(int fd);     // sets the time of the last modification to now
+int zepi_sys_try_lock(int fd); // exclusive, of the open file; EWOULDBLOCK: it is locked
+int zepi_sys_try_lock_byte(int fd, off_t byte); // the same of one byte; EAGAIN: it is locked
+int zepi_sys_touch(int fd);                     // sets the time of the last modification to now
 DIR *zepi_sys_list(int folder); // has its own descriptor; the caller calls closedir()
 
 // Finds the path of a file beside the library, or program, that contains this code, with links

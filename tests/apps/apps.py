@@ -136,7 +136,7 @@ class Run:
         self.app, self.backend, self.arguments = app, backend, arguments
         self.cache = ROOT / "build" / "apps" / "cache" / app.name / backend
         self.log = ROOT / "build" / "logs" / "apps" / f"{app.name}-{backend}-{part}.log"
-        self.stats = self.log.with_suffix(".stats.json")
+        self.stats = self.log.with_suffix(".stats.jsonl")
         self.outcomes = {}  # case: (outcome, text)
         self.seconds = 0.0
         self.missing = None

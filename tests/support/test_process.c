@@ -8,11 +8,20 @@
 
 struct test_process test_process_run(const char *arguments)
 {
-    struct test_process process = {.result = -1};
+    return test_process_end(test_process_start(arguments));
+}
+
+FILE *test_process_start(const char *arguments)
+{
     char command[4096];
-    char line[1024];
     snprintf(command, sizeof(command), "exec '%s' %s", TEST_CACHE_PROCESS, arguments);
-    FILE *output = popen(command, "r"); // NOLINT(cert-env33-c): the command is ours
+    return popen(command, "r"); // NOLINT(cert-env33-c): the command is ours
+}
+
+struct test_process test_process_end(FILE *output)
+{
+    struct test_process process = {.result = -1};
+    char line[1024];
     while (output && fgets(line, sizeof(line), output)) {
         if (sscanf(line,
                    "result=%d builds=%" SCNu64 " store_hits=%" SCNu64 " build_us=%" SCNu64
@@ -22,7 +31,7 @@ struct test_process test_process_run(const char *arguments)
             process.result = -1;
     }
     if (!output || pclose(output) != 0 || process.result < 0) {
-        fprintf(stderr, "test process: '%s' fails\n", command);
+        fprintf(stderr, "test process: '%s' fails\n", TEST_CACHE_PROCESS);
         exit(1);
     }
     return process;

@@ -6,6 +6,7 @@
 #define ZEPI_TESTS_SUPPORT_TEST_PROCESS_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct test_process {
     int result;          // of the build
@@ -21,5 +22,8 @@ struct test_process {
 // With the environment of now. `arguments` as the process takes them, for a shell. Ends the calling
 // process with a message if that one fails.
 struct test_process test_process_run(const char *arguments);
+// The two halves of it, for processes that run at once.
+FILE *test_process_start(const char *arguments);
+struct test_process test_process_end(FILE *output);
 
 #endif

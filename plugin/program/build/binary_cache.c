@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define CLAIM_WAIT_MS 60000
+
 // Guards the making of the variables below; once made, they stay until the plugin is unloaded.
 static struct zepi_mutex mutex;
 static _Atomic(struct zepi_build_cache *) cache;
@@ -75,35 +77,49 @@ static const struct zepi_key *binary_make_store_key(const struct zepi_key *key,
     return zepi_key_seal(space) ? space : NULL;
 }
 
-// From the disk, or from the shared store, whose record is on the disk from now on.
+// From the disk, or from the shared store, whose record is on the disk from now on. Of processes
+// that start at once, one builds; the others wait, and look at the disk again. The claim is of the
+// key without the compiler, which may be known only after a build. After true it is given up.
 static bool code_store_load(void *self, const struct zepi_key *key,
                             struct zepi_build_record *out_record)
 {
     struct zepi_key space;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
     (void)self;
-    const bool is_on_disk =
-        store_key && disk && zepi_disk_store_ops.load(disk, store_key, out_record);
+    bool is_on_disk = store_key && disk && zepi_disk_store_ops.load(disk, store_key, out_record);
+    if (!is_on_disk && disk) {
+        zepi_disk_claim(disk, key, CLAIM_WAIT_MS);
+        zepi_key_finish(&space);
+        store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
+        is_on_disk = store_key && zepi_disk_store_ops.load(disk, store_key, out_record);
+    }
     const bool is_shared = store_key && !is_on_disk && shared &&
                            shared_library->ops->load(shared, store_key, out_record);
     if (is_shared && disk)
         zepi_disk_store_ops.store(disk, store_key, out_record);
     if (is_on_disk || is_shared)
         zepi_stats_count(is_on_disk ? ZEPI_STAT_BINARIES_DISK : ZEPI_STAT_BINARIES_SHARED);
+    if ((is_on_disk || is_shared) && disk)
+        zepi_disk_unclaim(disk, key, ZEPI_DISK_CLAIM_STORED);
     zepi_key_finish(&space);
     return is_on_disk || is_shared;
 }
 
-// After a build: says once why the disk has no part in this process. A missing folder may be made.
-static void note_unused_disk(void)
+static void note_disk(const char *path, const char *reason)
+{
+    zepi_stats_note_unused_disk(path, reason);
+    zepi_log(ZEPI_LOG_NOTICE, "the cache on disk is not used: %s: %s", path, reason);
+}
+
+// After a build: says once why the disk has no part in this process.
+static void note_unused_disk(bool is_identified)
 {
     static atomic_flag is_noted = ATOMIC_FLAG_INIT;
-    const enum zepi_cache_folder_state state = zepi_disk_state(disk);
-    if (state == ZEPI_CACHE_FOLDER_USABLE || state == ZEPI_CACHE_FOLDER_MISSING ||
-        atomic_flag_test_and_set(&is_noted))
-        return;
-    zepi_log(ZEPI_LOG_NOTICE, "the cache on disk is not used: %s: %s", zepi_disk_path(disk),
-             zepi_cache_folder_describe(state));
+    const char *reason = zepi_disk_trouble(disk);
+    if (!reason && !is_identified)
+        reason = "the driver's compiler cannot be identified";
+    if (reason && !atomic_flag_test_and_set(&is_noted))
+        note_disk(zepi_disk_path(disk), reason);
 }
 
 // A stored result was compiled just now.
@@ -118,8 +134,11 @@ static void code_store_store(void *self, const struct zepi_key *key,
         shared_library->ops->store(shared, store_key, record);
     if (store_key && disk)
         zepi_disk_store_ops.store(disk, store_key, record);
-    if (disk)
-        note_unused_disk();
+    if (disk) {
+        zepi_disk_unclaim(disk, key,
+                          store_key ? ZEPI_DISK_CLAIM_STORED : ZEPI_DISK_CLAIM_ABANDONED);
+        note_unused_disk(store_key != NULL);
+    }
     zepi_key_finish(&space);
 }
 
@@ -127,9 +146,10 @@ static void code_store_abandon(void *self, const struct zepi_key *key)
 {
     struct zepi_key space;
     (void)self;
-    // Code of a compiler that the disk has no record of is not kept at all.
-    if (disk)
-        note_unused_disk();
+    if (disk) {
+        zepi_disk_unclaim(disk, key, ZEPI_DISK_CLAIM_ABANDONED);
+        note_unused_disk(true);
+    }
     if (!shared)
         return;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
@@ -237,8 +257,12 @@ static struct zepi_build_cache *create_locked(void)
     struct zepi_disk *new_disk = NULL;
     struct zepi_shared *new_shared = NULL;
     struct zepi_build_cache *new_cache = NULL;
-    if (new_budget && options->cache_is_on && options->disk_is_on && options->cache_folder[0])
-        new_disk = zepi_disk_create(options->cache_folder, options->disk_bytes);
+    if (new_budget && options->cache_is_on && options->disk_is_on &&
+        (options->cache_folder[0] || options->read_only_folders[0]))
+        new_disk = zepi_disk_create(options->cache_folder,
+                                    options->cache_folder[0] ? options->disk_bytes : 0);
+    if (new_disk && options->read_only_folders[0])
+        (void)zepi_disk_add_read_only(new_disk, options->read_only_folders, note_disk);
     if (new_budget && options->cache_is_on)
         new_shared = create_shared(options);
     if (new_budget) {

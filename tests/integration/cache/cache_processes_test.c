@@ -118,6 +118,30 @@ Test(cache_processes, without_a_disk_keep_nothing)
     cr_assert_neq(access(folder, F_OK), 0);
 }
 
+// ---- Processes that start at once ----
+
+static uint64_t count_compiles_of_four(void)
+{
+    static const char *const programs[] = {"scaled_copy", "vector_add", "blend"};
+    FILE *processes[12];
+    char arguments[64];
+    uint64_t compiles = 0;
+    for (int i = 0; i < 12; i++) {
+        snprintf(arguments, sizeof(arguments), "ze_cpu %s", programs[i / 4]);
+        processes[i] = test_process_start(arguments);
+    }
+    for (int i = 0; i < 12; i++)
+        compiles += test_process_end(processes[i]).spirv;
+    return compiles;
+}
+
+Test(cache_processes, that_start_at_once_compile_each_program_once)
+{
+    setenv("ZE_CPU_BUILD_MS", "300", 1); // the others come before the first is ready
+    cr_assert_eq(count_compiles_of_four(), 3);
+    cr_assert_eq(count_compiles_of_four(), 0);
+}
+
 // ---- A folder under attack ----
 
 static void flip(const char *path)

@@ -107,7 +107,7 @@ int main(void)
 {
     static char path[4096];
     int status;
-    snprintf(path, sizeof(path), "%s", test_env_scratch_path("stats.json"));
+    snprintf(path, sizeof(path), "%s", test_env_scratch_path("stats.jsonl"));
     const pid_t child = fork();
     if (child == 0)
         work(path);

@@ -113,11 +113,11 @@ done
 # Where it came from; from then on the disk has it; and a machine without a disk.
 new_machines
 ZEPI_STATS=stderr machine 1 "$data/vector_add.spv"
-expect 0 '"disk": 0, "shared": 1, "compiled": 0' cat "$scratch/1"
+expect 0 ' 0 from disk, 1 shared, 0 compiled' cat "$scratch/1"
 ZEPI_STATS=stderr machine 1 "$data/vector_add.spv"
-expect 0 '"disk": 1, "shared": 0, "compiled": 0' cat "$scratch/1"
-ZEPI_STATS=$scratch/stats.json ZEPI_CACHE_DISK=off machine 2 "$data/vector_add.spv"
-expect 0 '"shared": 1, "compiled": 0' cat "$scratch/stats.json"
+expect 0 ' 1 from disk, 0 shared, 0 compiled' cat "$scratch/1"
+ZEPI_STATS=$scratch/stats.jsonl ZEPI_CACHE_DISK=off machine 2 "$data/vector_add.spv"
+expect 0 '"shared": 1, "compiled": 0' cat "$scratch/stats.jsonl"
 [ ! -e "$scratch/machine2" ] || fail 'a machine without a disk has a folder'
 expect 0 "shared: $socket" "$zepi" cache show
 expect 0 'shared_state: usable' "$zepi" cache show

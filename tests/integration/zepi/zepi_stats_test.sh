@@ -22,12 +22,12 @@ tells()
 {
     expect 0 '' python3 -c "
 import json, sys
-it = json.loads(open('$scratch/it.json').read().splitlines()[$1])
+it = json.loads(open('$scratch/it.jsonl').read().splitlines()[$1])
 print(it)
 sys.exit(not ($2))"
 }
 
-json=ZEPI_STATS=$scratch/it.json
+json=ZEPI_STATS=$scratch/it.jsonl
 expect 0 'argument 1: 0 3 6 9' run 3 "$json"
 expect 0 'argument 1: 0 3 6 9' run 3 "$json"
 expect 0 'argument 1: 0 2 4 6' run 2 "$json"
@@ -41,27 +41,44 @@ tells 2 "it['launches'] == 2 and it['programs']['compiled'] == 1"
 tells 3 "it['compiler']['failures'] == 1 and it['compiler']['slowest'][0]['failed'] and $kernels"
 tells 3 "it['failed_calls']['last'] == 'zeModuleCreate' and it['launches'] == 0"
 # Each name in the report is explained.
-tells 3 "[name for name in __import__('re').findall(r'\"(\w+)\":', open('$scratch/it.json').read())
+tells 3 "[name for name in __import__('re').findall(r'\"(\w+)\":', open('$scratch/it.jsonl').read())
     if '\`' + name + '\`' not in open('$(dirname "$0")/../../../docs/options.md').read()] == []"
 
-expect 0 '"launches": 3' run 3 ZEPI_STATS=stderr
+expect 0 '  launches       3,' run 3 ZEPI_STATS=stderr
+expect 1 '' grep '[{"]' <(run 3 ZEPI_STATS=stderr 2>&1)
+expect 0 'expected a name that ends in .jsonl' run 3 ZEPI_STATS="$scratch/it.json"
+[ -e "$scratch/it.json" ] && fail 'a report in a file of another name'
+# Why a disk cache is not used.
+expect 0 '  disk cache     used' run 3 ZEPI_STATS=stderr
+unused() { expect 0 "  disk cache     not used: $1" run 4 ZEPI_STATS=stderr "${@:2}"; }
+mkdir -m 777 "$scratch/open"
+unused "$scratch/open: writable by group or others" ZEPI_CACHE_DIR="$scratch/open"
+unused "/proc/self/no: No such file or directory" ZEPI_CACHE_DIR=/proc/self/no
+unused "/dev/full: no folder, or a symbolic link" ZEPI_CACHE_DIR=/dev/full
+unused 'ZEPI_CACHE_DISK is off' ZEPI_CACHE_DISK=off
+unused 'ZEPI_CACHE is off' ZEPI_CACHE=off
+unused 'ZEPI_CACHE_DISK_BYTES is 0' ZEPI_CACHE_DISK_BYTES=0
+unused 'no folder: set ZEPI_CACHE_DIR, XDG_CACHE_HOME or HOME' ZEPI_CACHE_DIR= XDG_CACHE_HOME= HOME=
+unused "/no/folder: /no/folder is missing" ZEPI_CACHE_READ_ONLY_DIRS=/no/folder
+expect 0 'not used: /no/folder: /no/folder is missing' run 5 ZEPI_CACHE_READ_ONLY_DIRS=/no/folder
+expect 0 'expected at most eight absolute paths' run 4 ZEPI_CACHE_READ_ONLY_DIRS=/a:b
 expect 0 'ZEPI_STATS=/nowhere/it: No such file' run 3 ZEPI_STATS=/nowhere/it
 expect 0 'ZEPI_STATS=/dev/full: No space left' run 3 ZEPI_STATS=/dev/full
-expect 1 '"kernels": "scaled_copy_int, ' run 1 ZEPI_STATS=stderr ZEPI_CACHE_DISK=off \
+expect 1 ' s  failed: scaled_copy_int, ' run 1 ZEPI_STATS=stderr ZEPI_CACHE_DISK=off \
     ZE_CPU_FAIL=zeModuleCreate:1:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE
 cd "$scratch" || exit 1
 expect 0 '' run 3 ZEPI_STATS=text
-expect 0 '"shared": 0, "compiled": 0' cat "$scratch/text"
+expect 0 ' 0 shared, 0 compiled' cat "$scratch/text"
 expect 1 '' grep -F statistics <(run 3 ZEPI_STATS=off 2>&1)
 
 # In programs that exec starts, too, where there is an adapter.
 if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
-    expect 0 '"launches": 2' "$zepi" exec --cpu --stats -- \
+    expect 0 '  launches       2,' "$zepi" exec --cpu --stats -- \
         "$zepi" run "$data/scaled_copy.spv" --cpu --kernel scaled_copy_int --global 4 --repeat 2 \
         --arg buffer:i32:4 --arg buffer:i32:4
     # exec stays beside the program: it says if there is no report, ends as the program, and hands signals on.
     expect 0 'no process used zepi' "$zepi" exec --cpu --stats -- true
-    expect 0 'no process used zepi' "$zepi" exec --cpu --stats="$scratch/none.json" -- true
+    expect 0 'no process used zepi' "$zepi" exec --cpu --stats="$scratch/none.jsonl" -- true
     expect 7 'no process used zepi' "$zepi" exec --cpu --stats -- sh -c 'exit 7'
     expect 127 'No such file' "$zepi" exec --cpu --stats -- "$scratch/nothing"
     expect 143 'no process used zepi' "$zepi" exec --cpu --stats -- sh -c 'kill -TERM $$'

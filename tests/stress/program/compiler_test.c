@@ -157,7 +157,7 @@ int main(void)
 {
     static char path[4096];
     int status;
-    snprintf(path, sizeof(path), "%s", test_env_scratch_path("stats.json"));
+    snprintf(path, sizeof(path), "%s", test_env_scratch_path("stats.jsonl"));
     seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     TEST_EXPECT(seen != MAP_FAILED, "no memory");
     const pid_t child = fork();

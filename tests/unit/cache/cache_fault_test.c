@@ -71,6 +71,10 @@ static void use_everything(const char *folder)
     if (disk) {
         struct zepi_disk_report report;
         struct zepi_disk_tally removed;
+        struct zepi_key key;
+        fixture_key(&key, 1);
+        zepi_disk_claim(disk, &key, 0);
+        zepi_disk_unclaim(disk, &key, ZEPI_DISK_CLAIM_ABANDONED);
         zepi_disk_count(disk, ZEPI_DISK_READ, &report);
         zepi_disk_trim(disk, 3000, &removed);
     }

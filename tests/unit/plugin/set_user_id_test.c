@@ -22,6 +22,7 @@ static int check_options(void)
     const struct zepi_options *options = zepi_options();
     TEST_EXPECT(options->log_level == ZEPI_LOG_NOTICE, "ZEPI_LOG is read");
     TEST_EXPECT(options->cache_folder[0] == '\0', "there is a folder for the cache");
+    TEST_EXPECT(options->read_only_folders[0] == '\0', "there are folders of other caches");
     TEST_EXPECT(options->quirks[0] == '\0', "ZEPI_QUIRKS is read");
     TEST_EXPECT(options->shared[0] == '\0', "there is a shared store");
     TEST_EXPECT(strcmp(options->platform_name, "other") != 0, "the platform has another name");
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
     const char *path = copy_program();
     setenv("ZEPI_LOG", "info", 1);
     setenv("ZEPI_CACHE_DIR", test_env_scratch(), 1);
+    setenv("ZEPI_CACHE_READ_ONLY_DIRS", test_env_scratch(), 1);
     setenv("ZEPI_QUIRKS", "none", 1);
     setenv("ZEPI_CACHE_SHARED", "unix:///run/redis", 1);
     setenv("ZEPI_PLATFORM_NAME", "other", 1);

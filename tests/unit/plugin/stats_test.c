@@ -54,14 +54,36 @@ static char *report_with(const char *file_name, const char *kernels)
 
 static void expect(const char *kernels, const char *written)
 {
-    static const char *const files[] = {"stats.json", "stats.text"};
     char expected[2048];
     snprintf(expected, sizeof(expected), "\"seconds\": 1.000, \"kernels\": \"%s\"", written);
-    for (int i = 0; i < 2; i++) {
-        char *report = report_with(files[i], kernels);
-        cr_assert(strstr(report, expected), "expected %s in %s", expected, report);
-        free(report);
-    }
+    char *report = report_with("stats.jsonl", kernels);
+    cr_assert(strstr(report, expected), "expected %s in %s", expected, report);
+    free(report);
+}
+
+Test(stats, lines_for_people_have_100_columns_and_no_json)
+{
+    char name[401];
+    memset(name, 'k', 400);
+    name[400] = '\0';
+    char *report = report_with("stats.text", name);
+    cr_assert(strstr(report, "    1.000 s  kkk") && strstr(report, "kkk...\n"), "%s", report);
+    cr_assert_null(strpbrk(report, "{}[]\""), "%s", report);
+    for (char *rest = report, *line; (line = strsep(&rest, "\n"));)
+        cr_assert_leq(strlen(line), 100, "%s", line);
+    free(report);
+    report = report_with("stats.text", "a\nb\x1b[2J");
+    cr_assert(strstr(report, "    1.000 s  a?b?[2J\n"), "%s", report);
+    free(report);
+}
+
+// The file would have a line a process.
+Test(stats, a_file_that_says_json_is_refused)
+{
+    const char *path = test_env_scratch_path("stats.json");
+    cr_assert_eq(setenv("ZEPI_STATS", path, 1), 0);
+    zepi_stats_init(zepi_build_budget_evictions);
+    cr_assert_not(zepi_stats_are_on);
 }
 
 Test(stats, names_with_quotes_are_escaped)
@@ -134,6 +156,6 @@ Test(stats, a_fifo_gets_the_whole_report_when_its_reader_makes_room)
     expect_good_end(child);
     cr_assert(read(file, bytes, sizeof(bytes) - 1) > 0);
     cr_assert(strstr(bytes, "zepi: statistics of process ") == bytes);
-    cr_assert(strstr(bytes, "\n \"failed_calls\": {\"count\": 0, "));
+    cr_assert(strstr(bytes, "\n  failed calls   0\n"));
     close(file);
 }

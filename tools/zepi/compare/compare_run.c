@@ -49,7 +49,7 @@ static void make_places(const struct compare *compare, unsigned round, int way,
 {
     snprintf(places->caches, PATH_MAX, "%s/%u-%d", compare->folder, round, way);
     snprintf(places->output, PATH_MAX, "%s/output", compare->folder);
-    snprintf(places->stats, PATH_MAX, "%s/stats.json", compare->folder);
+    snprintf(places->stats, PATH_MAX, "%s/stats.jsonl", compare->folder);
     unlink(places->stats);
 }
 
