@@ -27,7 +27,7 @@ static inline zepi_result_t zepi_api_check_context_pointer(zepi_context_t contex
 {
     return zepi_api_check_pointer(context, &zepi_context_type, pointer, name);
 }
-// An object, and the outputs of a list of what it has.
+// An object, and the outputs of one of its lists.
 zepi_result_t zepi_api_check_list(const void *object, const struct zepi_type *type,
                                   uint32_t capacity, const void *out_elements,
                                   const void *out_count);

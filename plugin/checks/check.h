@@ -65,7 +65,7 @@ bool zepi_check_rect(const char *what, const zepi_rect_t *rect, const size_t reg
                      size_t capacity, struct zepi_layout *out_layout, size_t *out_size_bytes,
                      struct zepi_fault *out_fault);
 
-// The same in memory that may be an allocation.
+// Memory that the rectangle is in: it may be an allocation, which is its capacity then.
 static inline bool zepi_check_rect_in_memory(struct zepi_context *context, const char *what,
                                              const void *memory, const zepi_rect_t *rect,
                                              const size_t region[3], struct zepi_layout *out_layout,

@@ -34,7 +34,7 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
 {
     const ur_result_t result = zepi_ur_check_command_buffer(append->handle);
     append->graph = zepi_ur_command_buffer(append->handle);
-    return result ?: check_lists(append);
+    return result ? result : check_lists(append);
 }
 
 ur_result_t zepi_ur_append_check_graph(const struct zepi_ur_append *append)
@@ -76,10 +76,10 @@ ur_result_t zepi_urCommandBufferCreateExp(ur_context_handle_t hContext, ur_devic
                                           const ur_exp_command_buffer_desc_t *pCommandBufferDesc,
                                           ur_exp_command_buffer_handle_t *phCommandBuffer)
 {
-    ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ?: zepi_ur_check_pointer(pCommandBufferDesc, "pCommandBufferDesc");
-    result = result ?: zepi_ur_check_pointer(phCommandBuffer, "phCommandBuffer");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_pointer(pCommandBufferDesc, "pCommandBufferDesc")) ||
+        (result = zepi_ur_check_pointer(phCommandBuffer, "phCommandBuffer")))
         return result;
     struct zepi_graph *buffer =
         zepi_graph_create(zepi_ur_context(hContext), zepi_ur_device(hDevice));
@@ -137,10 +137,10 @@ ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,
 {
     struct zepi_ur_command command;
     struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: zepi_ur_check_command_buffer(hCommandBuffer);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                        phEventWaitList, phEvent)) ||
+        (result = zepi_ur_check_command_buffer(hCommandBuffer)))
         return result;
     if (command.queue->context != graph->context || command.queue->device != graph->device)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,

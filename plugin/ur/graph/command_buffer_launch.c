@@ -11,12 +11,11 @@ static ur_result_t check_alternatives(const struct zepi_graph *graph, ur_kernel_
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the list of alternative kernels %s",
                               count == 0 ? "is empty, and is not NULL" : "is NULL");
     for (uint32_t i = 0; i < count; i++) {
-        const ur_result_t result =
-            zepi_ur_check_kernel(kernels[i])
-                ?: zepi_ur_check_same_context(graph->context, zepi_ur_kernel(kernels[i])->context,
-                                              UR_RESULT_ERROR_INVALID_KERNEL,
-                                              "an alternative kernel");
-        if (result != UR_RESULT_SUCCESS)
+        ur_result_t result;
+        if ((result = zepi_ur_check_kernel(kernels[i])) ||
+            (result = zepi_ur_check_same_context(
+                 graph->context, zepi_ur_kernel(kernels[i])->context,
+                 UR_RESULT_ERROR_INVALID_KERNEL, "an alternative kernel")))
             return result;
         if (kernels[i] == kernel)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
@@ -72,14 +71,15 @@ static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle
 {
     struct zepi_launch_record *launch = NULL;
     ur_result_t result = zepi_ur_append_begin(append);
-    result = result ?: zepi_ur_check_kernel(kernel);
-    result = result ?: check_alternatives(append->graph, kernel, alternative_count, alternatives);
+    result = result ? result : zepi_ur_check_kernel(kernel);
+    result = result ? result
+                    : check_alternatives(append->graph, kernel, alternative_count, alternatives);
     if (result == UR_RESULT_SUCCESS && append->out_command && !append->graph->is_updatable)
         result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                                 "a command's handle is for updates, and the command buffer is not "
                                 "updatable");
     from->kernel = zepi_ur_kernel(kernel);
-    result = result ?: make_launch(append->graph, from, &launch);
+    result = result ? result : make_launch(append->graph, from, &launch);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_append_end(

@@ -15,10 +15,10 @@ ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    ur_result_t result = zepi_ur_append_begin(&append);
-    result = result ?: zepi_ur_check_range(append.graph->context, pDst, size, "pDst");
-    result = result ?: zepi_ur_check_range(append.graph->context, pSrc, size, "pSrc");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_append_begin(&append)) ||
+        (result = zepi_ur_check_range(append.graph->context, pDst, size, "pDst")) ||
+        (result = zepi_ur_check_range(append.graph->context, pSrc, size, "pSrc")))
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_COPY);
     if (command) {
@@ -56,22 +56,22 @@ ur_result_t zepi_urCommandBufferAppendUSMFillExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    ur_result_t result = zepi_ur_append_begin(&append);
-    result = result ?: zepi_ur_check_range(append.graph->context, pMemory, size, "pMemory");
-    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
-    return result
-               ?: zepi_ur_append_end(&append,
-                                     make_fill(&append, pMemory, pPattern, patternSize, size));
+    ur_result_t result;
+    if ((result = zepi_ur_append_begin(&append)) ||
+        (result = zepi_ur_check_range(append.graph->context, pMemory, size, "pMemory")) ||
+        (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
+        return result;
+    return zepi_ur_append_end(&append, make_fill(&append, pMemory, pPattern, patternSize, size));
 }
 
 static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_command_kind kind,
                                const void *memory, size_t size, uint32_t flags,
                                uint32_t unknown_flags)
 {
-    ur_result_t result = zepi_ur_append_begin(append);
-    result = result ?: zepi_ur_check_range(append->graph->context, memory, size, "pMemory");
-    result = result ?: zepi_ur_check_flags(flags, unknown_flags);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_append_begin(append)) ||
+        (result = zepi_ur_check_range(append->graph->context, memory, size, "pMemory")) ||
+        (result = zepi_ur_check_flags(flags, unknown_flags)))
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, kind);
     if (command) {
@@ -130,16 +130,19 @@ static ur_result_t check_end(const struct zepi_ur_append *append, struct end *en
 {
     if (end->is_host)
         return UR_RESULT_SUCCESS;
-    return zepi_ur_check_buffer(end->mem, append->graph->context)
-               ?: zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device,
-                                         &end->memory);
+    const ur_result_t result = zepi_ur_check_buffer(end->mem, append->graph->context);
+    return result
+               ? result
+               : zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device, &end->memory);
 }
 
 // Begins to append a copy.
 static ur_result_t check_ends(struct zepi_ur_append *append, struct end *to, struct end *from)
 {
-    const ur_result_t result = zepi_ur_append_begin(append) ?: check_end(append, from);
-    return result ?: check_end(append, to);
+    ur_result_t result;
+    if ((result = zepi_ur_append_begin(append)) || (result = check_end(append, from)))
+        return result;
+    return check_end(append, to);
 }
 
 static ur_result_t check_bytes(const struct zepi_ur_append *append, const struct end *end,
@@ -157,10 +160,9 @@ static struct zepi_graph_memory memory_of(const struct end *end)
 static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, struct end *from,
                                size_t size)
 {
-    ur_result_t result = check_ends(append, to, from);
-    result = result ?: check_bytes(append, from, size);
-    result = result ?: check_bytes(append, to, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_ends(append, to, from)) || (result = check_bytes(append, from, size)) ||
+        (result = check_bytes(append, to, size)))
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY);
     if (command) {
@@ -220,11 +222,11 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    ur_result_t result = zepi_ur_append_begin(&append);
-    result = result ?: zepi_ur_check_buffer(hBuffer, append.graph->context);
-    result = result ?: zepi_ur_check_pattern(pPattern, patternSize, size);
-    result = result ?: zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_append_begin(&append)) ||
+        (result = zepi_ur_check_buffer(hBuffer, append.graph->context)) ||
+        (result = zepi_ur_check_pattern(pPattern, patternSize, size)) ||
+        (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size)))
         return result;
     char *memory;
     struct zepi_ur_mem *mem = zepi_ur_mem(hBuffer);
@@ -260,10 +262,10 @@ static ur_result_t append_rect(struct zepi_ur_append *append, struct side *to, s
                                ur_rect_region_t region)
 {
     struct zepi_layout to_layout, from_layout;
-    ur_result_t result = check_ends(append, &to->end, &from->end);
-    result = result ?: read_side(append, from, region, &from_layout);
-    result = result ?: read_side(append, to, region, &to_layout);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_ends(append, &to->end, &from->end)) ||
+        (result = read_side(append, from, region, &from_layout)) ||
+        (result = read_side(append, to, region, &to_layout)))
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY_RECT);
     if (command) {

@@ -61,8 +61,8 @@ static ur_result_t launch_update_init(struct launch_update *update,
     if (!desc->hNewKernel)
         return zepi_ur_result(zepi_launch_room_init_copy(
             &update->room, &update->launch, zepi_graph_update_launch(update->command), 0));
-    return find_kernel(update->command, desc->hNewKernel, &kernel)
-               ?: zepi_ur_result(choose_kernel(update, kernel));
+    const ur_result_t result = find_kernel(update->command, desc->hNewKernel, &kernel);
+    return result ? result : zepi_ur_result(choose_kernel(update, kernel));
 }
 
 // ---- Arguments ----
@@ -211,7 +211,7 @@ static ur_result_t launch_update_fill(struct launch_update *update,
         result = set_pointer_arguments(update, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewValueArgs > 0)
         result = set_value_arguments(update, desc);
-    result = result ?: set_sizes(update, desc);
+    result = result ? result : set_sizes(update, desc);
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t made = zepi_graph_make_launch(
@@ -293,11 +293,11 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     const ur_exp_command_buffer_update_kernel_launch_desc_t *pUpdateKernelLaunch)
 {
     struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);
-    ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
-    result = result ?: zepi_ur_check_pointer(pUpdateKernelLaunch, "pUpdateKernelLaunch");
-    if (result == UR_RESULT_SUCCESS && numKernelUpdates == 0)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_command_buffer(hCommandBuffer)) ||
+        (result = zepi_ur_check_pointer(pUpdateKernelLaunch, "pUpdateKernelLaunch")) ||
+        (numKernelUpdates == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates"))))
         return result;
     for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
         result = make_places(graph, &pUpdateKernelLaunch[i]);

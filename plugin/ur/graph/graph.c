@@ -133,16 +133,18 @@ ur_result_t zepi_urQueueBeginGraphCaptureExp(ur_queue_handle_t hQueue)
 ur_result_t zepi_urQueueBeginCaptureIntoGraphExp(ur_queue_handle_t hQueue,
                                                  ur_exp_graph_handle_t hGraph)
 {
-    const ur_result_t result = zepi_ur_check_queue(hQueue) ?: check_ur_graph(hGraph);
-    return result ?: begin_capture(zepi_ur_queue(hQueue), ur_graph(hGraph));
+    ur_result_t result;
+    if ((result = zepi_ur_check_queue(hQueue)) || (result = check_ur_graph(hGraph)))
+        return result;
+    return begin_capture(zepi_ur_queue(hQueue), ur_graph(hGraph));
 }
 
 ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
 {
     void *owner;
-    ur_result_t result = zepi_ur_check_queue(hQueue);
-    result = result ?: zepi_ur_check_pointer(phGraph, "phGraph");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_queue(hQueue)) ||
+        (result = zepi_ur_check_pointer(phGraph, "phGraph")))
         return result;
     result = zepi_ur_result(zepi_capture_end(zepi_ur_queue(hQueue), &owner));
     struct zepi_ur_graph *graph = owner;
@@ -158,9 +160,9 @@ ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_grap
 
 ur_result_t zepi_urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t hQueue, bool *pResult)
 {
-    ur_result_t result = zepi_ur_check_queue(hQueue);
-    result = result ?: zepi_ur_check_pointer(pResult, "pResult");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_queue(hQueue)) ||
+        (result = zepi_ur_check_pointer(pResult, "pResult")))
         return result;
     *pResult = zepi_capture_takes(zepi_ur_queue(hQueue), (zepi_wait_list_t){NULL, 0});
     return UR_RESULT_SUCCESS;
@@ -168,9 +170,9 @@ ur_result_t zepi_urQueueIsGraphCaptureEnabledExp(ur_queue_handle_t hQueue, bool 
 
 ur_result_t zepi_urQueueGetGraphExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
 {
-    ur_result_t result = zepi_ur_check_queue(hQueue);
-    result = result ?: zepi_ur_check_pointer(phGraph, "phGraph");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_queue(hQueue)) ||
+        (result = zepi_ur_check_pointer(phGraph, "phGraph")))
         return result;
     void *graph = zepi_capture_get_owner(zepi_ur_queue(hQueue));
     *phGraph = graph;
@@ -219,8 +221,8 @@ ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
 
 ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
 {
-    const ur_result_t result = check_ur_graph(hGraph) ?: zepi_ur_check_pointer(pResult, "pResult");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_ur_graph(hGraph)) || (result = zepi_ur_check_pointer(pResult, "pResult")))
         return result;
     struct zepi_graph *core = get_core_graph(ur_graph(hGraph));
     if (get_capture(ur_graph(hGraph)) == ZEPI_GRAPH_CAPTURE_FAILED)
@@ -232,7 +234,7 @@ ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
 ur_result_t zepi_urGraphGetIdExp(ur_exp_graph_handle_t hGraph, uint64_t *pGraphId)
 {
     ur_result_t result = check_ur_graph(hGraph);
-    result = result ?: zepi_ur_check_pointer(pGraphId, "pGraphId");
+    result = result ? result : zepi_ur_check_pointer(pGraphId, "pGraphId");
     if (result == UR_RESULT_SUCCESS)
         *pGraphId = ur_graph(hGraph)->id;
     return result;
@@ -242,10 +244,9 @@ ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
                                                   ur_exp_graph_destruction_callback_t pfnCallback,
                                                   void *pUserData)
 {
-    ur_result_t result = check_ur_graph(hGraph);
-    if (result == UR_RESULT_SUCCESS && !pfnCallback)
-        result = zepi_ur_refuse_null("pfnCallback");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_ur_graph(hGraph)) ||
+        (!pfnCallback && (result = zepi_ur_refuse_null("pfnCallback"))))
         return result;
     struct zepi_ur_graph *graph = ur_graph(hGraph);
     struct zepi_ur_graph_callback *callback = zepi_allocate(1, sizeof(*callback));
@@ -262,19 +263,21 @@ ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
 
 ur_result_t zepi_urGraphDumpContentsExp(ur_exp_graph_handle_t hGraph, const char *filePath)
 {
-    ur_result_t result = check_ur_graph(hGraph);
-    result = result ?: zepi_ur_check_pointer(filePath, "filePath");
-    return result ?: zepi_ur_result(zepi_graph_dump(get_core_graph(ur_graph(hGraph)), filePath));
+    ur_result_t result;
+    if ((result = check_ur_graph(hGraph)) || (result = zepi_ur_check_pointer(filePath, "filePath")))
+        return result;
+    return zepi_ur_result(zepi_graph_dump(get_core_graph(ur_graph(hGraph)), filePath));
 }
 
 ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
                                            ur_native_handle_t *phNativeGraph)
 {
-    ur_result_t result = check_ur_graph(hGraph);
-    result = result ?: zepi_ur_check_pointer(phNativeGraph, "phNativeGraph");
-    return result
-               ?: zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                 "zepi captures by itself: Level Zero does not know the graph");
+    ur_result_t result;
+    if ((result = check_ur_graph(hGraph)) ||
+        (result = zepi_ur_check_pointer(phNativeGraph, "phNativeGraph")))
+        return result;
+    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "zepi captures by itself: Level Zero does not know the graph");
 }
 
 // ---- Executable graphs ----
@@ -303,11 +306,11 @@ ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
                                             ur_exp_executable_graph_handle_t *phExecGraph)
 {
     struct zepi_ur_graph *graph = ur_graph(hGraph);
-    ur_result_t result = check_ur_graph(hGraph);
-    result = result ?: zepi_ur_check_pointer(phExecGraph, "phExecGraph");
-    result = result ?: check_captured(graph);
-    result = result ?: zepi_ur_result(finalize_core_graph(graph->graph));
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = check_ur_graph(hGraph)) ||
+        (result = zepi_ur_check_pointer(phExecGraph, "phExecGraph")) ||
+        (result = check_captured(graph)) ||
+        (result = zepi_ur_result(finalize_core_graph(graph->graph))))
         return result;
     struct zepi_ur_executable *executable = zepi_object_create(&zepi_ur_executable_type);
     if (!executable)
@@ -338,11 +341,12 @@ ur_result_t
 zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t hExecutableGraph,
                                               ur_native_handle_t *phNativeExecutableGraph)
 {
-    ur_result_t result = check_ur_executable(hExecutableGraph);
-    result = result ?: zepi_ur_check_pointer(phNativeExecutableGraph, "phNativeExecutableGraph");
-    return result
-               ?: zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                 "zepi captures by itself: Level Zero does not know the graph");
+    ur_result_t result;
+    if ((result = check_ur_executable(hExecutableGraph)) ||
+        (result = zepi_ur_check_pointer(phNativeExecutableGraph, "phNativeExecutableGraph")))
+        return result;
+    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "zepi captures by itself: Level Zero does not know the graph");
 }
 
 ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
@@ -352,10 +356,10 @@ ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
                                    ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    result = result ?: check_ur_executable(hGraph);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                        phEventWaitList, phEvent)) ||
+        (result = check_ur_executable(hGraph)))
         return result;
     struct zepi_graph *core = ur_executable(hGraph)->source->graph;
     if (command.queue->context != core->context || command.queue->device != core->device)

@@ -79,14 +79,13 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
     const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
 {
     struct zepi_ur_command command;
-    ur_result_t result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                               phEventWaitList, phEvent);
-    if (result == UR_RESULT_SUCCESS && !pfnNativeEnqueue)
-        result = zepi_ur_refuse_null("pfnNativeEnqueue");
-    if (result == UR_RESULT_SUCCESS && pProperties)
-        result = zepi_ur_check_flags(pProperties->flags, UR_EXP_ENQUEUE_NATIVE_COMMAND_FLAGS_MASK);
-    result = result ?: check_mems(numMemsInMemList, phMemList);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
+                                        phEventWaitList, phEvent)) ||
+        (!pfnNativeEnqueue && (result = zepi_ur_refuse_null("pfnNativeEnqueue"))) ||
+        (pProperties && (result = zepi_ur_check_flags(pProperties->flags,
+                                                      UR_EXP_ENQUEUE_NATIVE_COMMAND_FLAGS_MASK))) ||
+        (result = check_mems(numMemsInMemList, phMemList)))
         return result;
     if (zepi_capture_takes(command.queue, command.wait))
         return capture_native(&command, pfnNativeEnqueue, data, numMemsInMemList, phMemList);
@@ -116,13 +115,11 @@ ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
                                     .wait_count = numSyncPointsInWaitList,
                                     .waits = pSyncPointWaitList,
                                     .out_sync_point = pSyncPoint};
-    ur_result_t result = zepi_ur_append_begin(&append);
-    if (result == UR_RESULT_SUCCESS && hChildCommandBuffer)
-        result = zepi_ur_check_command_buffer(hChildCommandBuffer);
-    if (result == UR_RESULT_SUCCESS && !pfnNativeCommand)
-        result = zepi_ur_refuse_null("pfnNativeCommand");
-    result = result ?: zepi_ur_append_check_graph(&append);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_append_begin(&append)) ||
+        (hChildCommandBuffer && (result = zepi_ur_check_command_buffer(hChildCommandBuffer))) ||
+        (!pfnNativeCommand && (result = zepi_ur_refuse_null("pfnNativeCommand"))) ||
+        (result = zepi_ur_append_check_graph(&append)))
         return result;
     struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_NATIVE);
     const zepi_result_t recorded =
@@ -138,9 +135,9 @@ ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
 ur_result_t zepi_urCommandBufferGetNativeHandleExp(ur_exp_command_buffer_handle_t hCommandBuffer,
                                                    ur_native_handle_t *phNativeCommandBuffer)
 {
-    ur_result_t result = zepi_ur_check_command_buffer(hCommandBuffer);
-    result = result ?: zepi_ur_check_pointer(phNativeCommandBuffer, "phNativeCommandBuffer");
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_command_buffer(hCommandBuffer)) ||
+        (result = zepi_ur_check_pointer(phNativeCommandBuffer, "phNativeCommandBuffer")))
         return result;
     const ze_command_list_handle_t list =
         zepi_graph_open_list(zepi_ur_command_buffer(hCommandBuffer));

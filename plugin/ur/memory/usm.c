@@ -125,7 +125,7 @@ ur_result_t zepi_urUSMFree(ur_context_handle_t hContext, void *pMem)
                                                       : fail_free(hContext, pMem, freed);
 }
 
-// What is known of some memory.
+// Facts about some memory.
 struct usm_query {
     zepi_usm_info_t usm;
     struct zepi_context *context;

@@ -235,10 +235,10 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     struct zepi_launch_room room;
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     const zepi_wait_list_t wait = {(const zepi_event_t *)phEventWaitList, numEventsInWaitList};
-    ur_result_t result = zepi_ur_check_queue(hQueue);
-    result = result ?: zepi_ur_check_wait_list(queue->context, wait);
-    result = result ?: zepi_ur_check_kernel(hKernel);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = zepi_ur_check_queue(hQueue)) ||
+        (result = zepi_ur_check_wait_list(queue->context, wait)) ||
+        (result = zepi_ur_check_kernel(hKernel)))
         return result;
     const struct zepi_ur_launch from = {.kernel = zepi_ur_kernel(hKernel),
                                         .work_dim = workDim,
