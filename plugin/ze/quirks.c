@@ -173,6 +173,9 @@ static const struct zepi_quirk table[] = {
      "zeMemFree waits for later commands as well, if their kernels may reach any memory. With the "
      "policy DEFER_FREE it does not, but the list of what is left then is walked without a lock by "
      "every allocation and free."},
+    {"second-free-taken", 0, INTEL, 0, "26.27, of Lunar Lake", "none",
+     "A second zeMemFree of shared memory is a success while the driver keeps the memory for its "
+     "next allocation."},
     {"no-put-of-handles", 0, INTEL, 0, "22.43", "none",
      "What an IPC handle needs is kept until its memory is freed."},
     {"one-base-of-openings", 0, INTEL, 0, "26.27", "none",

@@ -2,6 +2,7 @@
 // Pools of USM: small allocations share an allocation of the driver, and queries about them call no
 // driver.
 #include "gear_fixture.h"
+#include "test_env.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>
@@ -162,7 +163,10 @@ Test(usm_pool, what_is_no_allocation_is_not_freed)
         TEST_FAILS_SAYING(zepi.usm_free(other, memory), ZEPI_ERROR_INVALID_VALUE,
                           "another context");
         give(memory);
-        TEST_FAILS(zepi.usm_free(gear.context, memory), ZEPI_ERROR_INVALID_VALUE);
+        // Shared memory is the driver's again, which may take a second free of what it keeps for
+        // the next allocation (quirk second-free-taken).
+        if (cases[i].kind != ZEPI_USM_SHARED || !test_env_is_on_intel_driver())
+            TEST_FAILS(zepi.usm_free(gear.context, memory), ZEPI_ERROR_INVALID_VALUE);
         cr_assert_eq(info_of(neighbour).size_bytes, cases[i].size_bytes);
         give(neighbour);
     }
