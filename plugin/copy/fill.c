@@ -112,7 +112,8 @@ static zepi_result_t fill_rows(struct fill_chain *chain, char *destination,
         zepi_event_t next = NULL;
         const size_t rows = done < rect->height - done ? done : rect->height - done;
         const struct zepi_layout layout = layout_of_rows(rect, pitch_bytes, rows);
-        char *to = destination + done * pitch_bytes;
+        // A number: ranges that reach beyond all memory are refused by the copy.
+        void *to = (void *)((uintptr_t)destination + done * pitch_bytes);
         zepi_event_t *event =
             fill_chain_event(chain, &next, done + rows == rect->height, out_event);
         result = pitch_bytes == rect->width_bytes
