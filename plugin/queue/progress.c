@@ -238,8 +238,9 @@ zepi_result_t zepi_command_list_attach(struct zepi_command_list *list, struct ze
     const bool is_ordered = (queue->flags & ZEPI_QUEUE_IN_ORDER) ||
                             (list->kind.flags & ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
     list->queue = queue;
-    const zepi_result_t result = zepi_timeline_add(
-        zepi_sync_of(queue->context), list, poll_list_of_timeline, is_ordered, &list->timeline);
+    const zepi_result_t result =
+        zepi_timeline_add(zepi_sync_of(queue->context), list, poll_list_of_timeline, &queue->mutex,
+                          is_ordered, &list->timeline);
     if (result != ZEPI_SUCCESS)
         return result;
     // A timeline goes on counting where its last list ended.

@@ -16,8 +16,9 @@
 // commands have sequence numbers, and `completed` says up to which one all are known to be over.
 // Layers below queue/ ask the timelines and know no queue. A command pays for a few instructions.
 //
-// A walk looks at all timelines that ever had a list, in the order of blocks, without a lock. Those
-// without one are idle, and the next lists get them.
+// A context may have any number of lists: timelines beyond the first block are looked at only while
+// they are listed, which begins with the first command of an idle list, and ends when a walk finds
+// it idle again.
 
 struct zepi_sync;
 struct zepi_deferred;
@@ -29,12 +30,14 @@ typedef void zepi_timeline_poll(void *owner, uint64_t timeout_ns);
 // Its memory stays while the context does. A list that goes leaves it idle, and the next one goes
 // on counting: a point stays what it was.
 struct zepi_timeline {
-    alignas(64) atomic_uint_fast64_t submitted; // the newest seqno; under the owner's mutex
+    alignas(64) atomic_uint_fast64_t submitted; // the newest seqno; written under `submit_mutex`
     atomic_uint_fast64_t completed;             // all up to it are over; only grows
     atomic_uint_fast64_t first_deferred; // the seqno that `first` waits for; UINT64_MAX: none
     struct zepi_sync *sync;              // that it is part of
-    struct zepi_timeline_block *block;   // the same
-    bool is_ordered;                     // what completes one command tells of all before it
+    // Walks find it, since its first command or the end of an idle time (beyond the first block).
+    // Written under `submit_mutex` and sync->mutex.
+    atomic_bool is_listed;
+    bool is_ordered; // what completes one command tells of all before it
     // Commands up to `seen_submitted` were submitted before epoch `quiet_since` began. Written
     // under sync->mutex.
     atomic_uint_fast64_t seen_submitted;
@@ -45,7 +48,9 @@ struct zepi_timeline {
     unsigned pins; // threads that poll the owner: it stays until they are gone
     void *owner;   // borrowed; NULL: none, or it goes
     zepi_timeline_poll *poll;
-    struct zepi_timeline *next; // of free ones
+    struct zepi_mutex *submit_mutex; // borrowed from the owner
+    struct zepi_timeline *next;      // listed ones, or free ones
+    struct zepi_timeline *previous;
 };
 
 // After the commands of a timeline up to `seqno`.
@@ -56,18 +61,22 @@ struct zepi_point {
 
 #define ZEPI_TIMELINES 32 // in a block
 struct zepi_timeline_block {
-    _Atomic(struct zepi_timeline_block *) next; // owned; NULL: no more
-    _Atomic uint32_t used;                      // timelines that ever had an owner: the first ones
+    struct zepi_timeline_block *next; // owned; NULL: no more
     struct zepi_timeline timelines[ZEPI_TIMELINES];
 };
 
 // A context's timelines, and the work that waits for them (deferred.h).
 struct zepi_sync {
-    struct zepi_mutex mutex; // guards the members below; nothing is called under it
+    struct zepi_mutex mutex; // guards the members below; nothing is called under it, and the mutex
+                             // of an idle owner is tried
     // The last pin of a timeline went, an owner went, or the last of `running`.
     struct zepi_condition changed;
     atomic_uint_fast64_t epoch; // see zepi_sync_epoch
-    struct zepi_timeline *free; // without an owner
+    atomic_uint listed_count;   // of timelines beyond the first block
+    _Atomic uint32_t used; // timelines of the first block that were ever listed: the first ones
+    uint32_t taken;        // a bit for each that has an owner
+    struct zepi_timeline *listed; // beyond the first block
+    struct zepi_timeline *free;   // there, without an owner
     atomic_uint_fast64_t deferred_bytes;
     uint64_t polled_bytes; // of those, when the timelines were last polled for their number
     unsigned running;      // threads that run deferred work
@@ -80,14 +89,18 @@ void zepi_sync_finish(struct zepi_sync *sync);
 
 // ---- One timeline ----
 
-// *out_timeline is the owner's until zepi_timeline_remove.
+// *out_timeline is the owner's until zepi_timeline_remove. `submit_mutex`: under which its commands
+// are counted; borrowed until zepi_timeline_leave.
 zepi_result_t zepi_timeline_add(struct zepi_sync *sync, void *owner, zepi_timeline_poll *poll,
-                                bool is_ordered, struct zepi_timeline **out_timeline);
+                                struct zepi_mutex *submit_mutex, bool is_ordered,
+                                struct zepi_timeline **out_timeline);
 // The owner goes: waits for threads that poll it. None does after that.
 void zepi_timeline_leave(struct zepi_timeline *timeline);
 // It left, and is idle or cannot be waited for: all its commands count as over.
 void zepi_timeline_remove(struct zepi_timeline *timeline);
 
+// Under the owner's mutex: walks find the timeline from now on.
+void zepi_timeline_list(struct zepi_timeline *timeline) __attribute__((cold, noinline));
 // Runs the deferred work that was waiting for `completed` (deferred.c).
 void zepi_timeline_run_deferred(struct zepi_timeline *timeline) __attribute__((cold, noinline));
 
@@ -96,6 +109,8 @@ void zepi_timeline_run_deferred(struct zepi_timeline *timeline) __attribute__((c
 // this thread.
 static inline uint64_t zepi_timeline_submit(struct zepi_timeline *timeline)
 {
+    if (__builtin_expect(!atomic_load_explicit(&timeline->is_listed, memory_order_relaxed), 0))
+        zepi_timeline_list(timeline);
     const uint64_t seqno = atomic_load_explicit(&timeline->submitted, memory_order_relaxed) + 1;
     atomic_store_explicit(&timeline->submitted, seqno, memory_order_relaxed);
     return seqno;
@@ -169,30 +184,48 @@ static inline struct zepi_point zepi_timeline_busy_point(struct zepi_timeline *t
     return is_unused ? (struct zepi_point){NULL, 0} : point;
 }
 
-// The first of these points behind `after`, of all if that is NULL. Timelines that come or go
+// The first of these points in the first block, from timeline `index` on. Timelines that come or go
 // meanwhile may be among them or not.
+static inline struct zepi_point zepi_sync_next_of_block(struct zepi_sync *sync, uint32_t index,
+                                                        uint64_t since)
+{
+    struct zepi_point point = {NULL, 0};
+    // Acquire: a timeline that this thread knows of is seen.
+    const uint32_t used = atomic_load_explicit(&sync->used, memory_order_acquire);
+    for (; index < used && !point.timeline; index++)
+        point = zepi_timeline_busy_point(&sync->first.timelines[index], since);
+    return point;
+}
+
+// Whether timelines beyond the first block may be busy.
+static inline bool zepi_sync_has_listed(const struct zepi_sync *sync)
+{
+    // Acquire, as above.
+    return __builtin_expect(atomic_load_explicit(&sync->listed_count, memory_order_acquire) > 0, 0);
+}
+
+// The first of these points behind `after` in the order of addresses (of all, if that is NULL), of
+// the first block and then of others. No lock unless timelines beyond the first block are listed.
 struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
                                  uint64_t since);
+struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
+                                        uint64_t since);
 // Memory that is allocated from now on is not used by commands that were submitted before.
 void zepi_sync_begin_epoch_locked(struct zepi_sync *sync);
 
 // The first timeline that may be busy, for a short look; NULL: every one is idle, so that no memory
-// is in use.
+// is in use. If timelines beyond the first block are listed, it is the very first.
 static inline struct zepi_timeline *zepi_sync_first_busy(struct zepi_sync *sync)
 {
-    struct zepi_timeline_block *block = &sync->first;
-    do {
-        struct zepi_timeline *timeline = block->timelines;
-        // Acquire, here and below: a timeline that this thread knows of is seen.
-        const struct zepi_timeline *end =
-            timeline + atomic_load_explicit(&block->used, memory_order_acquire);
-        while (timeline < end && zepi_timeline_is_idle(timeline))
-            timeline++;
-        if (timeline < end)
-            return timeline;
-        block = atomic_load_explicit(&block->next, memory_order_acquire);
-    } while (__builtin_expect(block != NULL, 0));
-    return NULL;
+    struct zepi_timeline *timeline = sync->first.timelines;
+    // Acquire: a timeline that this thread knows of is seen.
+    const struct zepi_timeline *end =
+        timeline + atomic_load_explicit(&sync->used, memory_order_acquire);
+    if (zepi_sync_has_listed(sync))
+        return timeline;
+    while (timeline < end && zepi_timeline_is_idle(timeline))
+        timeline++;
+    return timeline < end ? timeline : NULL;
 }
 
 static inline bool zepi_sync_is_idle(struct zepi_sync *sync)

@@ -68,7 +68,8 @@ static void add_list(struct model *model, struct list *list, bool is_endless)
     zepi_mutex_lock(&list->mutex);
     if (!list->is_there && !list->is_going) {
         list->is_endless = is_endless;
-        if (zepi_timeline_add(&model->sync, list, poll_list, true, &list->timeline) != ZEPI_SUCCESS)
+        if (zepi_timeline_add(&model->sync, list, poll_list, &list->mutex, true, &list->timeline) !=
+            ZEPI_SUCCESS)
             fail("no memory");
         atomic_store(&list->done, zepi_timeline_now(list->timeline).seqno);
         atomic_fetch_add(&list->lives, 1);

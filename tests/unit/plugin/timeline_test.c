@@ -18,6 +18,7 @@ struct thing {
 };
 
 static struct zepi_sync sync;
+static struct zepi_mutex mutex; // of all lists
 static struct zepi_context context = {.components = {[ZEPI_COMPONENT_SYNC] = &sync}};
 
 static void set_up(void)
@@ -40,7 +41,8 @@ static void poll_fake(void *owner, uint64_t timeout_ns)
 static void add(struct fake_list *list)
 {
     *list = (struct fake_list){0};
-    cr_assert_eq(zepi_timeline_add(&sync, list, poll_fake, true, &list->timeline), ZEPI_SUCCESS);
+    cr_assert_eq(zepi_timeline_add(&sync, list, poll_fake, &mutex, true, &list->timeline),
+                 ZEPI_SUCCESS);
     list->complete = list->timeline->submitted;
 }
 
@@ -157,7 +159,7 @@ static unsigned count_busy(uint64_t since)
     return count;
 }
 
-Test(timeline, any_number_of_lists_is_walked_along)
+Test(timeline, any_number_of_lists_is_walked_along_and_idle_ones_are_not_listed)
 {
     static struct fake_list lists[MANY];
     for (unsigned i = 0; i < MANY; i++) {
@@ -165,13 +167,22 @@ Test(timeline, any_number_of_lists_is_walked_along)
         submit(&lists[i]);
     }
     cr_assert_eq(count_busy(0), MANY);
+    cr_assert_eq(sync.listed_count, MANY - ZEPI_TIMELINES);
     for (unsigned i = 0; i < MANY - 1; i++)
         zepi_timeline_reach(lists[i].timeline, 1);
     cr_assert_not(zepi_sync_is_idle(&sync));
-    cr_assert_eq(zepi_sync_first_busy(&sync), lists[MANY - 1].timeline);
     cr_assert_eq(count_busy(0), 1);
+    cr_assert_eq(sync.listed_count, 1);
     submit(&lists[MANY - 2]);
     cr_assert_eq(count_busy(0), 2, "it is found again");
+    // A list that gets a command just now stays listed.
+    zepi_timeline_reach(lists[MANY - 2].timeline, 2);
+    zepi_mutex_lock(&mutex);
+    cr_assert_eq(count_busy(0), 1);
+    cr_assert_eq(sync.listed_count, 2);
+    submit(&lists[MANY - 2]);
+    zepi_mutex_unlock(&mutex);
+    cr_assert_eq(count_busy(0), 2);
     for (unsigned i = 0; i < MANY; i++)
         take_away(&lists[i]);
     cr_assert_eq(count_busy(0), 0);
