@@ -253,14 +253,14 @@ static void expect_reports(const struct ending *ending, const char *text, pid_t 
         expect(strcmp(text, EARLIER_REPORT) == 0, "there is part of a report");
         return;
     }
-    snprintf(words, sizeof(words), "\nzepi: statistics of process %ld\n", (long)process);
+    snprintf(words, sizeof(words), "\nzepi: statistics of process %ld, ", (long)process);
     expect(strstr(text, words) != NULL, "the report is another process'");
-    snprintf(words, sizeof(words), "\"fills\": {\"count\": %d, \"bytes\": %d}", ending->fills,
+    snprintf(words, sizeof(words), "\n  fills          %d of %d bytes together\n", ending->fills,
              ending->fills * 64);
     expect(ending->fills == 0 || strstr(text, words), "the report does not have the fills");
-    expect(strstr(text, "peak_bytes\": ") && !strstr(text, "peak_bytes\": 0"),
+    expect(strstr(text, "\n  device memory  ") && !strstr(text, "\n  device memory  0 "),
            "the report does not have the memory");
-    const char *last = strstr(text, "\n \"failed_calls\": ");
+    const char *last = strstr(text, "\n  failed calls   ");
     expect(last && strchr(last + 1, '\n') && strchr(last + 1, '\n')[1] == '\0',
            "the report has no end, or something behind it");
 }
