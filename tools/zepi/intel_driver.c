@@ -263,7 +263,7 @@ int intel_driver_enter(char *const arguments[])
     char **command = calloc(count + 1, sizeof(*command));
     if (!command || !path_of_program(program)) {
         free(command);
-        return fail("/proc/self/exe", errno);
+        return fail("the program's own file", errno);
     }
     memcpy(command, arguments, count * sizeof(*command));
     command[0] = program;

@@ -6,18 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 bool path_of_program(char *path)
 {
-    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    if (length < 0)
-        return false;
-    path[length] = '\0';
-    // A program that a dynamic loader was told to load has the loader's file, and its own as name.
-    const char *slash = strrchr(path, '/');
-    return !slash || strncmp(slash, "/ld-linux", strlen("/ld-linux")) != 0 ||
-           realpath(program_invocation_name, path);
+    // The kernel's word, which needs no /proc. A dynamic loader that was told to load the program
+    // may leave its own file there.
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    if (!name || (slash && strncmp(slash, "/ld-linux", strlen("/ld-linux")) == 0))
+        name = program_invocation_name;
+    return realpath(name, path);
 }
 
 bool path_find_library(const char *variable, const char *name, char *path)

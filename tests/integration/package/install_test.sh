@@ -87,6 +87,12 @@ expect 0 'right' zepi demo --cpu
 expect 0 'right' env ZEPI_COMPILER=process ZEPI_CACHE_DISK=off zepi demo --cpu
 expect 0 "$HOME/zepi/bin/../lib/libze_cpu.so.1" zepi exec --cpu -- env
 expect 0 "UR_ADAPTERS_SEARCH_PATH=$HOME/zepi/bin/../lib/zepi/adapters" zepi exec --cpu -- env
+# The same without /proc, where the machine allows a mount of one's own.
+without_proc=(unshare --mount --map-root-user sh -c 'mount -t tmpfs none /proc && exec "$@"' -)
+if "${without_proc[@]}" true 2>/dev/null; then
+    expect 0 "$HOME/zepi/bin/../lib/libze_cpu.so.1" "${without_proc[@]}" zepi exec --cpu -- env
+    expect 0 "$HOME/zepi/bin/../lib/libze_cpu.so.1" "${without_proc[@]}" sh -c 'cd "$HOME/zepi/bin" && ./zepi exec --cpu -- env'
+fi
 # Nothing of the folder that it was built in.
 if grep -r -l -F -e "$build" -e "$scratch/before" "$HOME/zepi/lib/cmake" "$HOME/zepi/lib/pkgconfig"; then
     fail 'a file names the folder that zepi was built in'
