@@ -92,6 +92,26 @@ expect 0 'scaled_copy_float' "$zepi" build "$data/scaled_copy.spv" --cpu --show
 expect 0 '  SPIR-V, input, ' "$zepi" build "$data/scaled_copy.spv" --cpu --show
 expect 0 '5  u16  = 65534 (default 65534, 2 bytes)' "$zepi" build "$data/scaled_copy.spv" --cpu --show
 json "$zepi" build "$data/scaled_copy.spv" --cpu --show --json
+# Arguments of kernels, as SPIR-V declares them.
+expect 0 'argument 1: value, 4 bytes' "$zepi" build "$data/execution.spv" --cpu --show
+expect 0 'argument 2: pointer, address space local, 8 bytes' "$zepi" build "$data/execution.spv" --cpu --show
+expect 0 'argument 3: pointer, address space global, 8 bytes' "$zepi" build "$data/execution.spv" --cpu --show
+expect 0 "{'kind': 'pointer', 'address_space': 'local', 'size_bytes': 8}" bash -c '"$0" build "$1" --cpu --show --json |
+    python3 -c "import json, sys
+kernels = {kernel[\"name\"]: kernel for kernel in json.load(sys.stdin)[\"kernels\"]}
+print(kernels[\"place_two\"][\"arguments\"][2])"' "$zepi" "$data/execution.spv"
+expect 0 'constants and arguments of' "$zepi" build "$scratch/native" --cpu --show
+# Source code in place of SPIR-V is named, with the commands.
+sources=$(dirname "$0")/../../data
+cp "$sources/negate.cl" "$data/negate.bc" "$scratch"
+expect 1 "negate.cl is OpenCL C, expected SPIR-V or native code" "$zepi" build "$scratch/negate.cl" --cpu
+expect 1 "llvm-spirv --spirv-max-version=1.2 -o $scratch/negate.spv $scratch/negate.bc" \
+    "$zepi" build "$scratch/negate.cl" --cpu --show
+expect 1 "-emit-llvm -o $scratch/negate.bc $scratch/negate.cl" "$zepi" build "$scratch/negate.cl" --cpu --compile
+expect 1 'negate.bc is LLVM bitcode, expected SPIR-V or native code' "$zepi" run "$scratch/negate.bc" --cpu \
+    --kernel negate --global 1
+expect 1 'log is text, expected SPIR-V or native code' bash -c 'echo words >"$1" && "$0" build --link "$1" --cpu' \
+    "$zepi" "$scratch/log"
 expect 0 '0  f32  = 1' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \
     --spec c=1,2,3,4,5,6,7,8,9 --show
 expect 0 '8  f32  = 9' "$zepi" build "$kernels/convolution.spv" --cpu --layout c=0..8 \

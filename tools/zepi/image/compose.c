@@ -50,7 +50,7 @@ static int show(const struct host_device *host, const struct spec_options *spec,
     zepi_result_t result = ZEPI_ERROR_LINK_FAILURE;
     if (strcmp(path, "-") == 0)
         return spec_create_module(spec, host, path, out_module);
-    if (!file_read(path, &file))
+    if (!image_read(path, &file))
         return EXIT_FAILED;
     const bool is_native = !image_is_spirv(&file) && file.size_bytes > 0;
     if (is_native && !symbols_is_object(&file))
@@ -112,7 +112,7 @@ static int link_files(const struct host_device *host, uint32_t file_count, const
     int code = EXIT_OK;
     for (; count < file_count && code == EXIT_OK; count++) {
         struct file_bytes file;
-        if (!file_read(files[count], &file)) {
+        if (!image_read(files[count], &file)) {
             code = EXIT_FAILED;
             break;
         }

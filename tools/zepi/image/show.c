@@ -5,9 +5,24 @@
 #include "image_file.h"
 #include "symbols.h"
 
+#include "plugin/spirv/spirv.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char *text_of(const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
+    return text ? text : "";
+}
+
+static cJSON *add_object(cJSON *array)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToArray(array, object);
+    return object;
+}
 
 static cJSON *describe_constant(const zepi_spec_constant_t *constant)
 {
@@ -48,10 +63,53 @@ static cJSON *describe_kernels(zepi_module_t module)
     const char **names = calloc(count, sizeof(*names));
     if (names && zepi.module_get_kernel_names(module, count, names, &count) == ZEPI_SUCCESS) {
         for (uint32_t i = 0; i < count; i++)
-            cJSON_AddItemToArray(array, cJSON_CreateString(names[i]));
+            cJSON_AddStringToObject(add_object(array), "name", names[i]);
     }
     free(names);
     return array;
+}
+
+static cJSON *describe_arguments(const struct zepi_spirv_kernel *kernel)
+{
+    static const struct {
+        const char *kind;
+        const char *address_space;
+    } kinds[] = {
+        [ZEPI_SPIRV_ARGUMENT_VALUE] = {"value", NULL},
+        [ZEPI_SPIRV_ARGUMENT_GLOBAL] = {"pointer", "global"},
+        [ZEPI_SPIRV_ARGUMENT_CONSTANT] = {"pointer", "constant"},
+        [ZEPI_SPIRV_ARGUMENT_LOCAL] = {"pointer", "local"},
+        [ZEPI_SPIRV_ARGUMENT_IMAGE] = {"image", NULL},
+        [ZEPI_SPIRV_ARGUMENT_SAMPLER] = {"sampler", NULL},
+        [ZEPI_SPIRV_ARGUMENT_OTHER] = {"other", NULL},
+    };
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct zepi_spirv_argument *argument = &kernel->arguments[i];
+        cJSON *object = add_object(array);
+        cJSON_AddStringToObject(object, "kind", kinds[argument->kind].kind);
+        if (kinds[argument->kind].address_space)
+            cJSON_AddStringToObject(object, "address_space", kinds[argument->kind].address_space);
+        cJSON_AddNumberToObject(object, "size_bytes", argument->size_bytes);
+    }
+    return array;
+}
+
+// SPIR-V declares the arguments of kernels.
+static void add_arguments(cJSON *kernels, const struct file_bytes *file)
+{
+    struct zepi_spirv spirv;
+    char message[256];
+    cJSON *object;
+    zepi_spirv_init(&spirv, file->bytes, file->size_bytes, message, sizeof(message));
+    cJSON_ArrayForEach(object, kernels)
+    {
+        const struct zepi_spirv_kernel *kernel =
+            zepi_spirv_find_kernel(&spirv, text_of(object, "name"));
+        if (kernel && !cJSON_GetObjectItem(object, "arguments"))
+            cJSON_AddItemToObject(object, "arguments", describe_arguments(kernel));
+    }
+    zepi_spirv_finish(&spirv);
 }
 
 static void describe_file(const struct file_bytes *file, const char *path, cJSON *document)
@@ -59,7 +117,9 @@ static void describe_file(const struct file_bytes *file, const char *path, cJSON
     if (!symbols_describe(file, path, cJSON_GetObjectItem(document, "symbols")))
         cJSON_AddItemToArray(cJSON_GetObjectItem(document, "symbols_unknown_in"),
                              cJSON_CreateString(path));
-    if (!image_is_spirv(file))
+    if (image_is_spirv(file))
+        add_arguments(cJSON_GetObjectItem(document, "kernels"), file);
+    else
         cJSON_AddItemToArray(cJSON_GetObjectItem(document, "constants_unknown_in"),
                              cJSON_CreateString(path));
 }
@@ -150,12 +210,6 @@ cJSON *show_describe(const struct shown *shown)
     return document;
 }
 
-static const char *text_of(const cJSON *object, const char *name)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
-    return text ? text : "";
-}
-
 static void print_symbols(const cJSON *document)
 {
     const bool has_several = cJSON_GetArraySize(cJSON_GetObjectItem(document, "files")) > 1;
@@ -163,6 +217,29 @@ static void print_symbols(const cJSON *document)
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols")) printf(
         "%s: %s %s%s%s\n", text_of(item, "linkage"), text_of(item, "kind"), text_of(item, "name"),
         has_several ? " of " : "", has_several ? text_of(item, "file") : "");
+}
+
+static void print_kernels(const cJSON *kernels)
+{
+    const cJSON *kernel;
+    puts("kernels:");
+    cJSON_ArrayForEach(kernel, kernels)
+    {
+        const cJSON *argument;
+        int index = 0;
+        printf("  %s\n", text_of(kernel, "name"));
+        cJSON_ArrayForEach(argument, cJSON_GetObjectItem(kernel, "arguments"))
+        {
+            const double size = cJSON_GetNumberValue(cJSON_GetObjectItem(argument, "size_bytes"));
+            const char *space = text_of(argument, "address_space");
+            printf("    argument %d: %s%s%s", index++, text_of(argument, "kind"),
+                   space[0] ? ", address space " : "", space);
+            if (size > 0)
+                printf(", %.0f byte%s\n", size, size > 1 ? "s" : "");
+            else
+                puts(", size unknown");
+        }
+    }
 }
 
 void show_print(const cJSON *document)
@@ -173,10 +250,8 @@ void show_print(const cJSON *document)
     cJSON_ArrayForEach(item, images)
         printf("  %s, %s, %.0f bytes\n", text_of(item, "format"), text_of(item, "state"),
                cJSON_GetNumberValue(cJSON_GetObjectItem(item, "size_bytes")));
-    fputs("kernels:", stdout);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "kernels"))
-        printf(" %s", item->valuestring);
-    printf("\nconstants:\n");
+    print_kernels(cJSON_GetObjectItem(document, "kernels"));
+    puts("constants:");
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants"))
         printf("  %5.0f  %-4s = %s (default %s, %.0f bytes)\n",
                cJSON_GetNumberValue(cJSON_GetObjectItem(item, "id")), text_of(item, "type"),
@@ -188,5 +263,6 @@ void show_print(const cJSON *document)
                "its compile is on the disk\n",
                item->valuestring);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants_unknown_in"))
-        printf("constants of %s: unknown, native code does not say them\n", item->valuestring);
+        printf("constants and arguments of %s: unknown, native code does not say them\n",
+               item->valuestring);
 }

@@ -373,7 +373,7 @@ int spec_create_module(const struct spec_options *options, const struct host_dev
     zepi_module_t module = NULL;
     int code = EXIT_USAGE;
     if (parse_layouts(options, &composites))
-        code = file_read(path, &file) ? EXIT_OK : EXIT_FAILED;
+        code = image_read(path, &file) ? EXIT_OK : EXIT_FAILED;
     if (code == EXIT_OK) {
         code = create(host, &file, path, &composites, &module);
         free(file.bytes);
