@@ -97,8 +97,7 @@ zepi_result_t zepi_api_check_work_dim(uint32_t work_dim)
 {
     return work_dim >= 1 && work_dim <= 3
                ? ZEPI_SUCCESS
-               : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the work has %u dimensions, expected 1 to 3",
-                           work_dim);
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "work_dim is %u, expected 1 to 3", work_dim);
 }
 
 zepi_result_t zepi_api_check_state(zepi_module_state_t state)

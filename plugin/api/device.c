@@ -150,7 +150,8 @@ static zepi_result_t check_new_context(uint32_t device_count, const zepi_device_
                                        const zepi_context_t *out_context)
 {
     if (device_count == 0 || !devices)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "a context needs at least one device");
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the context's device_count is 0, expected at least 1");
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < device_count && result == ZEPI_SUCCESS; i++)
         result = zepi_check_object(devices[i], &zepi_device_type);

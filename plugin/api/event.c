@@ -26,7 +26,8 @@ zepi_result_t zepi_api_event_signal(zepi_event_t event)
 zepi_result_t zepi_api_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns)
 {
     if (count == 0 || !events)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no event to wait for");
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the count of events is 0, or their list is NULL");
     for (uint32_t i = 0; i < count; i++) {
         const zepi_result_t result = zepi_check_object(events[i], &zepi_event_type);
         if (result != ZEPI_SUCCESS)

@@ -177,10 +177,15 @@ static zepi_result_t make_update(struct zepi_graph *graph, const zepi_graph_upda
 {
     // The commands do not change any more.
     const struct zepi_graph_commands *commands = &graph->commands;
-    if (update->number >= commands->count ||
-        commands->list[update->number]->kind != ZEPI_GRAPH_LAUNCH)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "command %u of the graph is no launch",
-                         update->number);
+    const uint32_t number = update->number;
+    if (number >= commands->count)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the update is of command %u, the graph has %zu commands", number,
+                         (size_t)commands->count);
+    if (commands->list[number]->kind != ZEPI_GRAPH_LAUNCH)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "command %u of the graph is %s, expected a launch", number,
+                         zepi_graph_command_name(commands->list[number]));
     return make_described_launch(graph, update->launch, out_record);
 }
 
@@ -193,7 +198,8 @@ zepi_result_t zepi_api_graph_update(zepi_graph_t graph, uint32_t count,
     if (result != ZEPI_SUCCESS)
         return result;
     if (count == 0 || !updates)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "there is no update");
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the count of updates is 0, or their list is NULL");
     result = zepi_graph_check_update(graph);
     if (result != ZEPI_SUCCESS)
         return result;

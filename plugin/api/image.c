@@ -29,16 +29,16 @@ static zepi_result_t read_image_format(const zepi_image_desc_t *desc, ze_image_f
         zepi_image_layout_of(desc->channel_count, desc->channel_bytes);
     if (layout == ZE_IMAGE_FORMAT_LAYOUT_FORCE_UINT32 || desc->channel_count == 3)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "%u channels of %u bytes: expected 1, 2 or 4 of 1, 2 or 4",
+                         "channel_count is %u and channel_bytes %u, expected 1, 2 or 4 each",
                          desc->channel_count, desc->channel_bytes);
     if ((unsigned)desc->channel_type > ZEPI_CHANNEL_FLOAT)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "channel type %d is not known",
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "channel_type %d is not known",
                          (int)desc->channel_type);
     for (uint32_t i = 0; i < 4; i++) {
         const zepi_channel_t last = i == 3 ? ZEPI_CHANNEL_ONE : ZEPI_CHANNEL_ZERO;
         const zepi_channel_t own = (zepi_channel_t)(ZEPI_CHANNEL_FIRST + i);
         if ((unsigned)desc->order[i] > ZEPI_CHANNEL_ONE)
-            return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "channel %d in the order is not known",
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "order[%u] is %d, which is no channel", i,
                              (int)desc->order[i]);
         if (desc->order[i] != ZEPI_CHANNEL_DEFAULT)
             order[i] = swizzle_of(desc->order[i]);
@@ -72,15 +72,23 @@ static zepi_result_t check_image_shape(const zepi_image_desc_t *desc)
 {
     const bool is_array = desc->shape == ZEPI_IMAGE_1D_ARRAY || desc->shape == ZEPI_IMAGE_2D_ARRAY;
     const bool is_line = desc->shape == ZEPI_IMAGE_1D || desc->shape == ZEPI_IMAGE_1D_ARRAY;
-    const bool is_space = desc->shape == ZEPI_IMAGE_3D;
+    const struct {
+        const char *member;
+        uint32_t value;
+        bool is_used;
+    } sizes[] = {{"width", desc->width, true},
+                 {"height", desc->height, !is_line},
+                 {"depth", desc->depth, desc->shape == ZEPI_IMAGE_3D},
+                 {"layer_count", desc->layer_count, is_array}};
     if ((unsigned)desc->shape > ZEPI_IMAGE_3D)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "image shape %d is not known", (int)desc->shape);
-    if (desc->width == 0 || (is_line ? desc->height > 1 : desc->height == 0) ||
-        (is_space ? desc->depth == 0 : desc->depth > 1) ||
-        (is_array ? desc->layer_count == 0 : desc->layer_count > 1))
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                         "an image of shape %d with %u x %u x %u, %u times", (int)desc->shape,
-                         desc->width, desc->height, desc->depth, desc->layer_count);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the image's shape %d is not known",
+                         (int)desc->shape);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        if (sizes[i].is_used ? sizes[i].value == 0 : sizes[i].value > 1)
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "the image's %s is %u, expected %s for shape %d", sizes[i].member,
+                             sizes[i].value, sizes[i].is_used ? "at least 1" : "0 or 1",
+                             (int)desc->shape);
     return ZEPI_SUCCESS;
 }
 
@@ -273,8 +281,10 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
     if ((result = check_copied_image(queue, to, wait)) ||
         (result = check_copied_image(queue, from, wait)) ||
         (zepi_image_pixel_bytes(to) != zepi_image_pixel_bytes(from) &&
-         (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "pixels of %u bytes to pixels of %u",
-                             zepi_image_pixel_bytes(from), zepi_image_pixel_bytes(to)))) ||
+         (result =
+              zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                        "the copy is from pixels of %u bytes to pixels of %u, expected one size",
+                        zepi_image_pixel_bytes(from), zepi_image_pixel_bytes(to)))) ||
         (result = read_image_region(from, from_region, &copy.from_region)))
         return result;
     const ze_image_region_t *region = &copy.from_region;

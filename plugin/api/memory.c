@@ -22,7 +22,8 @@ zepi_result_t zepi_api_buffer_create(zepi_context_t context, size_t size_bytes,
     const zepi_result_t result =
         zepi_api_check_context_pointer(context, out_buffer, "output for the buffer");
     if (result == ZEPI_SUCCESS && size_bytes == 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "a buffer of 0 bytes");
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                         "the buffer's size_bytes is 0, expected at least 1");
     return result ? result : zepi_buffer_create(context, size_bytes, host_data, out_buffer);
 }
 

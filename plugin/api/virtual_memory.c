@@ -86,7 +86,8 @@ zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_devic
     if ((result = zepi_api_check_context_pointer(context, out_memory, "output for the memory")) ||
         (result = zepi_api_check_context_device(context, device)) ||
         (size_bytes == 0 &&
-         (result = zepi_fail(ZEPI_ERROR_INVALID_SIZE, "physical memory of 0 bytes"))) ||
+         (result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "the physical memory's size_bytes is 0, expected at least 1"))) ||
         (result = zepi_virtual_memory_get_page_size(context, device, size_bytes, &page_bytes)) ||
         (size_bytes % page_bytes != 0 &&
          (result =

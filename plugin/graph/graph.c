@@ -61,8 +61,9 @@ static zepi_result_t graph_check_add_locked(const struct zepi_graph *graph, bool
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "too many commands");
     for (uint32_t i = 0; i < wait_count && !graph->commands.is_in_order; i++) {
         if (waits[i] >= graph->commands.count)
-            return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "sync point %u, of %zu commands", waits[i],
-                             graph->commands.count);
+            return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                             "sync point %u of the wait list is of no command, the graph has %zu",
+                             waits[i], graph->commands.count);
     }
     return ZEPI_SUCCESS;
 }

@@ -7,6 +7,22 @@
 #include "queue/command_list.h"
 #include "ze/ze.h"
 
+const char *zepi_graph_command_name(const struct zepi_graph_command *command)
+{
+    static const char *const names[] = {
+        [ZEPI_GRAPH_COPY] = "a copy",
+        [ZEPI_GRAPH_COPY_RECT] = "a copy of a rectangle",
+        [ZEPI_GRAPH_COPY_IMAGE] = "a copy of an image",
+        [ZEPI_GRAPH_FILL] = "a fill",
+        [ZEPI_GRAPH_PREFETCH] = "a prefetch",
+        [ZEPI_GRAPH_ADVISE] = "a memory advice",
+        [ZEPI_GRAPH_LAUNCH] = "a launch",
+        [ZEPI_GRAPH_NATIVE] = "a native command",
+        [ZEPI_GRAPH_NOTHING] = "a hint",
+    };
+    return names[command->kind];
+}
+
 static void destroy_native_command(struct zepi_deferred *deferred)
 {
     struct zepi_graph_native *native = (struct zepi_graph_native *)deferred;

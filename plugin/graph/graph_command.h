@@ -97,6 +97,8 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
 struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
                                                    const struct zepi_graph_command *from,
                                                    struct zepi_launch_record *launch);
+// "a copy" and its like, for messages.
+const char *zepi_graph_command_name(const struct zepi_graph_command *command);
 // A list for a native command, to be recorded by the host, which closes it.
 zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
                                        struct zepi_graph_native **out_native);

@@ -140,8 +140,7 @@ static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_n
         return zepi_event_fail_captured(event);
     const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns);
     if (ze == ZE_RESULT_NOT_READY)
-        return zepi_fail(ZEPI_ERROR_NOT_READY, "an event was not complete after %llu nanoseconds",
-                         (unsigned long long)timeout_ns);
+        return ZEPI_ERROR_NOT_READY; // zepi_event_wait() knows the timeout
     const zepi_result_t result = zepi_check_ze(ze, "zeEventHostSynchronize");
     if (result == ZEPI_SUCCESS)
         event_note_complete(event);
@@ -159,6 +158,10 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
                                  : passed_ns < timeout_ns ? timeout_ns - passed_ns
                                                           : 0;
         const zepi_result_t result = event_wait_for(events[i], left_ns);
+        if (__builtin_expect(result == ZEPI_ERROR_NOT_READY, 0))
+            return zepi_fail(ZEPI_ERROR_NOT_READY,
+                             "event %u of %u was not complete after %llu nanoseconds", i, count,
+                             (unsigned long long)timeout_ns);
         if (result != ZEPI_SUCCESS)
             return result;
     }

@@ -239,7 +239,9 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
     if (command_of(handle)->graph != buffer)
         return zepi_ur_refuse(wrong, "a command of another command buffer");
     if (command_of(handle)->kind != ZEPI_GRAPH_LAUNCH)
-        return zepi_ur_refuse(wrong, "a command that is no launch");
+        return zepi_ur_refuse(wrong, "command %u is %s, expected a launch",
+                              command_of(handle)->number,
+                              zepi_graph_command_name(command_of(handle)));
     return UR_RESULT_SUCCESS;
 }
 

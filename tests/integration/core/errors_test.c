@@ -109,7 +109,7 @@ Test(errors, of_sizes_say_what_does_not_fit)
     launch.desc.work_dim = 0;
     expect(&launch, ZEPI_ERROR_INVALID_VALUE, "expected 1 to 3");
     launch.desc.work_dim = 4;
-    expect(&launch, ZEPI_ERROR_INVALID_VALUE, "4 dimensions");
+    expect(&launch, ZEPI_ERROR_INVALID_VALUE, "work_dim is 4");
     launch.desc.global_size[0] = (size_t)1 << 37;
     expect(&launch, ZEPI_ERROR_INVALID_SIZE, "makes 8589934592 groups of 16, beyond 32 bits");
     launch.desc.size = 8;

@@ -229,6 +229,24 @@ static void check_updates(bool is_captured)
     TEST_OK(zepi.release(graph));
 }
 
+// The message names the kind of a command, or the number of commands.
+Test(graph, other_commands_are_not_updated)
+{
+    const float one = 1;
+    struct sum sum;
+    zepi_graph_t graph = make(ZEPI_GRAPH_UPDATABLE);
+    zepi_graph_update_t update = {.number = 0, .launch = &sum.desc};
+    make_sum(&sum, 0, 0, 1);
+    TEST_OK(zepi.graph_add_fill(graph, vector(0), &one, sizeof(one), sizeof(one), AT_ONCE, NULL));
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_FAILS_SAYING(zepi.graph_update(graph, 1, &update), ZEPI_ERROR_INVALID_VALUE,
+                      "command 0 of the graph is a fill, expected a launch");
+    update.number = 1;
+    TEST_FAILS_SAYING(zepi.graph_update(graph, 1, &update), ZEPI_ERROR_INVALID_VALUE,
+                      "command 1, the graph has 1 commands");
+    TEST_OK(zepi.release(graph));
+}
+
 Test(graph, launches_are_updated)
 {
     check_updates(false);

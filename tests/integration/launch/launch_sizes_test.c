@@ -270,7 +270,7 @@ Test(sizes, that_are_suggested_for_nothing_are_1)
     TEST_OK(zepi.kernel_suggest_group_size(kernel, gear.device, 3, global, group));
     cr_assert(group[0] == 1 && group[1] == 1 && group[2] == 1);
     TEST_FAILS_SAYING(zepi.kernel_suggest_group_size(kernel, gear.device, 4, global, group),
-                      ZEPI_ERROR_INVALID_VALUE, "4 dimensions");
+                      ZEPI_ERROR_INVALID_VALUE, "work_dim is 4");
     TEST_FAILS(zepi.kernel_suggest_group_size(kernel, gear.device, 1, NULL, group),
                ZEPI_ERROR_INVALID_VALUE);
     TEST_FAILS(zepi.kernel_suggest_group_size(kernel, gear.device, 1, global, NULL),

@@ -331,18 +331,28 @@ Test(image, descriptions_are_checked)
 {
     static const struct {
         zepi_result_t expected;
+        const char *words;
         zepi_image_desc_t desc;
     } cases[] = {
-        {ZEPI_ERROR_INVALID_VALUE, {.shape = (zepi_image_shape_t)5, .width = 1, .height = 1}},
-        {ZEPI_ERROR_INVALID_SIZE, {.shape = ZEPI_IMAGE_2D, .height = 1}},
-        {ZEPI_ERROR_INVALID_SIZE, {.shape = ZEPI_IMAGE_2D, .width = 1}},
-        {ZEPI_ERROR_INVALID_SIZE, {.shape = ZEPI_IMAGE_2D, .width = 1, .height = 1, .depth = 2}},
-        {ZEPI_ERROR_INVALID_SIZE, {.shape = ZEPI_IMAGE_1D, .width = 1, .height = 2}},
-        {ZEPI_ERROR_INVALID_SIZE, {.shape = ZEPI_IMAGE_3D, .width = 1, .height = 1}},
-        {ZEPI_ERROR_INVALID_SIZE, {.shape = ZEPI_IMAGE_2D_ARRAY, .width = 1, .height = 1}},
+        {ZEPI_ERROR_INVALID_VALUE,
+         "shape 5",
+         {.shape = (zepi_image_shape_t)5, .width = 1, .height = 1}},
+        {ZEPI_ERROR_INVALID_SIZE, "width is 0", {.shape = ZEPI_IMAGE_2D, .height = 1}},
+        {ZEPI_ERROR_INVALID_SIZE, "height is 0", {.shape = ZEPI_IMAGE_2D, .width = 1}},
         {ZEPI_ERROR_INVALID_SIZE,
+         "depth is 2, expected 0 or 1",
+         {.shape = ZEPI_IMAGE_2D, .width = 1, .height = 1, .depth = 2}},
+        {ZEPI_ERROR_INVALID_SIZE, "height is 2", {.shape = ZEPI_IMAGE_1D, .width = 1, .height = 2}},
+        {ZEPI_ERROR_INVALID_SIZE,
+         "depth is 0, expected at least 1",
+         {.shape = ZEPI_IMAGE_3D, .width = 1, .height = 1}},
+        {ZEPI_ERROR_INVALID_SIZE,
+         "layer_count is 0",
+         {.shape = ZEPI_IMAGE_2D_ARRAY, .width = 1, .height = 1}},
+        {ZEPI_ERROR_INVALID_SIZE,
+         "layer_count is 2",
          {.shape = ZEPI_IMAGE_2D, .width = 1, .height = 1, .layer_count = 2}},
-        {ZEPI_ERROR_INVALID_SIZE, {.shape = ZEPI_IMAGE_2D, .width = UINT32_MAX, .height = 1}},
+        {ZEPI_ERROR_INVALID_SIZE, "", {.shape = ZEPI_IMAGE_2D, .width = UINT32_MAX, .height = 1}},
     };
     zepi_image_t image = NULL;
     zepi_image_desc_t desc;
@@ -351,12 +361,13 @@ Test(image, descriptions_are_checked)
         desc.size = sizeof(desc);
         desc.channel_count = 4;
         desc.channel_bytes = 1;
-        TEST_FAILS(zepi.image_create(gear.context, gear.device, &desc, &image), cases[i].expected);
+        TEST_FAILS_SAYING(zepi.image_create(gear.context, gear.device, &desc, &image),
+                          cases[i].expected, cases[i].words);
     }
     desc = plane;
     desc.channel_count = 3;
-    TEST_FAILS(zepi.image_create(gear.context, gear.device, &desc, &image),
-               ZEPI_ERROR_INVALID_VALUE);
+    TEST_FAILS_SAYING(zepi.image_create(gear.context, gear.device, &desc, &image),
+                      ZEPI_ERROR_INVALID_VALUE, "channel_count is 3");
     desc = plane;
     desc.channel_bytes = 8;
     TEST_FAILS(zepi.image_create(gear.context, gear.device, &desc, &image),

@@ -151,13 +151,15 @@ Test(event, wait_ends_with_its_timeout)
     zepi_event_t gates[2] = {create_gate(), create_gate()};
     TEST_OK(zepi.event_signal(gates[0]));
     TEST_FAILS_SAYING(zepi.event_wait(2, gates, 0), ZEPI_ERROR_NOT_READY, "not complete");
+    TEST_FAILS_SAYING(zepi.event_wait(2, gates, 1000), ZEPI_ERROR_NOT_READY,
+                      "event 1 of 2 was not complete after 1000 nanoseconds");
     const uint64_t before = now_ns();
     TEST_FAILS(zepi.event_wait(2, gates, 30000000), ZEPI_ERROR_NOT_READY);
     cr_assert_geq(now_ns() - before, 30000000u);
     TEST_OK(zepi.event_signal(gates[1]));
     TEST_OK(zepi.event_wait(2, gates, 0));
     // Of no events there is none.
-    TEST_FAILS_SAYING(zepi.event_wait(0, gates, 0), ZEPI_ERROR_INVALID_VALUE, "no event");
+    TEST_FAILS_SAYING(zepi.event_wait(0, gates, 0), ZEPI_ERROR_INVALID_VALUE, "count of events is 0");
     TEST_FAILS(zepi.event_wait(0, NULL, UINT64_MAX), ZEPI_ERROR_INVALID_VALUE);
     TEST_FAILS(zepi.event_wait(1, NULL, 0), ZEPI_ERROR_INVALID_VALUE);
     TEST_OK(zepi.release(gates[0]));
