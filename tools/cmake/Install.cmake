@@ -49,7 +49,7 @@ file(RELATIVE_PATH prefix_from_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${package_files}/zepi.pc.in" "${PROJECT_BINARY_DIR}/package/zepi.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/package/zepi.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)
 
-# CMake: find_package(zepi), target zepi::zepi. While the interface is 0.x, any minor version may
+# CMake: find_package(zepi), target zepi::zepi, zepi_add_kernels(). While the interface is 0.x, any minor version may
 # change it.
 install(EXPORT zepi NAMESPACE zepi:: FILE zepiTargets.cmake DESTINATION "${package_folder}"
         COMPONENT dev)
@@ -58,7 +58,7 @@ configure_package_config_file("${package_files}/zepiConfig.cmake.in"
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/zepiConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/package/zepiConfig.cmake"
-              "${PROJECT_BINARY_DIR}/package/zepiConfigVersion.cmake"
+              "${PROJECT_BINARY_DIR}/package/zepiConfigVersion.cmake" "${package_files}/zepiKernels.cmake"
         DESTINATION "${package_folder}" COMPONENT dev)
 
 set(CPACK_GENERATOR DEB)

@@ -53,6 +53,18 @@ cc wrong.c $(PKG_CONFIG_PATH=$HOME/zepi/lib/pkgconfig pkg-config --cflags --libs
 expect 1 'out[1] is 4' env LD_LIBRARY_PATH="$HOME/zepi/lib" ./wrong
 expect 1 '/nowhere: cannot open shared object file' env ZE_ENABLE_ALT_DRIVERS=/nowhere build/first
 
+# The second example, whose kernels the package's function compiles; on Intel's driver, too, where it is.
+mkdir docs && cp -r "$source/docs/example" docs
+do_block 6 '10 rounds are right'
+if [ -e "$build/lib/libdrm_shim.so" ] && [ -e "$build/lib/intel-driver/usr" ]; then
+    expect 0 '10 rounds are right' env -u ZE_ENABLE_ALT_DRIVERS "$build/bin/zepi" exec --intel-driver -- example/smooth
+fi
+# A change of the OpenCL C is compiled.
+sed -i 's/\* __spirv_SpecConstant(3/* 3 * __spirv_SpecConstant(3/' docs/example/smooth.cl
+expect 1 'the result is' sh -c 'cmake --build example && example/smooth'
+echo 'zepi_add_kernels(nothing smooth.cl)' >>docs/example/CMakeLists.txt
+expect 1 "zepi_add_kernels: there is no target 'nothing'" cmake -S docs/example -B example
+
 # The reason of ze_cpu, with each library that it tried.
 expect 3 'in a virtual environment, pip install intel-opencl-rt' env ZE_CPU_OPENCL=/nowhere zepi info --cpu
 expect 3 '/nowhere: cannot open shared object file' env ZE_CPU_OPENCL=/nowhere zepi info --cpu
