@@ -144,13 +144,13 @@ static void arm(const struct failure *failure, unsigned round)
 {
     char text[128];
     round_number = round;
+    ze_cpu.reset_counts();
     if (!failure->function) {
         seam_error = failure->error;
         atomic_store(&left, round);
         return;
     }
     snprintf(text, sizeof(text), "%s:%u:%s", failure->function, round, failure->code);
-    ze_cpu.reset_counts();
     if (ze_cpu.set_fail(text) != 0)
         give_up("zeCpuSetFail refuses");
 }
@@ -203,6 +203,14 @@ static void expect_no_leak(const struct failure *failure, unsigned round, const 
     }
 }
 
+// For lack of memory a context gives back its free lists with their events, maybe in a later story,
+// and free memory, which also goes with time. Later stories make anew only what they need.
+static uint64_t count_given_back(void)
+{
+    return ze_cpu.get_count("zeCommandListDestroy") + ze_cpu.get_count("zeEventDestroy") +
+           ze_cpu.get_count("zeMemFree");
+}
+
 static enum round_end walk_round(const struct failure *failure, unsigned round)
 {
     bool was_met;
@@ -220,7 +228,7 @@ static enum round_end walk_round(const struct failure *failure, unsigned round)
     if (failure->story() != ZEPI_SUCCESS)
         give_up("the story fails after the failure is gone");
     expect_no_leak(failure, 0, "objects are left in the driver after a good round");
-    if (!is_rehearsal && ze_cpu.get_live_objects() + 1 < kept)
+    if (!is_rehearsal && ze_cpu.get_live_objects() + count_given_back() + 1 < kept)
         give_up("objects are missing in the driver after a good round");
     kept = is_rehearsal ? kept : ze_cpu.get_live_objects();
     return end;
