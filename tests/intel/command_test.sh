@@ -70,7 +70,7 @@ expect 'the device is that of the driver' 0 "$device" "$zepi" info --intel-drive
 expect 'the demo has right numbers' 0 'single task +float = 3.25 .* right' "$zepi" demo --intel-driver
 expect 'info names the quirks of its version' 0 ' - early-copies' "$zepi" info --intel-driver
 expect 'products are listed' 0 '^pvc .* 2 tiles' "$zepi" info --intel-driver=list
-expect 'the device is the product that is named' 0 'device_id: 0x64a0' "$zepi" info --intel-driver=lnl
+expect 'the device is the product that is named' 0 'device id: 0x64a0' "$zepi" info --intel-driver=lnl
 expect 'an unknown product is refused with the list' 2 '^dg2 ' "$zepi" info --intel-driver=nvl
 expect 'a program is told of an unknown product' 0 "'nvl' is none of the products, which are bmg lnl" \
     env DRM_SHIM_PRODUCT=nvl "$zepi" exec --intel-driver -- "$python" -c 'import dpctl; dpctl.get_devices()'

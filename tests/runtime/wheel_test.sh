@@ -42,7 +42,7 @@ expect 0 'zepi CPU driver' "$environment/bin/zepi" info --cpu
 expect 0 'right' "$environment/bin/zepi" demo --cpu
 # The shared store is there, with libraries of the system; without them one line says what it needs.
 if [ -e "$build/lib/zepi/libzepi_shared_store.so" ]; then
-    expect 1 'shared_state: no connection' env ZEPI_CACHE_SHARED=unix:///nowhere "$environment/bin/zepi" cache show
+    expect 1 'shared state: no connection' env ZEPI_CACHE_SHARED=unix:///nowhere "$environment/bin/zepi" cache show
     mkdir without && : >"without/$(ldd "$environment/lib/zepi/libzepi_shared_store.so" | grep -o 'libhiredis[^ ]*' | head -n 1)"
     expect 1 'it needs hiredis and libcrypto 3 of the system' env LD_LIBRARY_PATH="$scratch/without" \
         ZEPI_CACHE_SHARED=unix:///nowhere "$environment/bin/zepi" cache show

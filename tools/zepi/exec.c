@@ -40,11 +40,9 @@ static const char usage[] =
     "  --verbose       name the program's DPC++ runtime on stderr, and the variables that are set\n"
     "\n"
     "Exit code: that of the command; 126 or 127 if it cannot be run; 3: no driver or GPU, no "
-    "adapter, a "
-    "runtime\n"
-    "that is too old, or none for a program that links with it or for python (\"-- env python "
-    "...\"\n"
-    "runs it all the same).\n";
+    "adapter,\n"
+    "a runtime that is too old, or none for a program that links with it or for python\n"
+    "(\"-- env python ...\" runs it all the same).\n";
 
 static bool is_verbose;
 

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "host.h"
 #include "intel_driver.h"
+#include "json.h"
 
 #include <cjson/cJSON.h>
 
@@ -237,9 +238,10 @@ static bool is_list_of_numbers(const cJSON *item)
 static void print_item(const cJSON *item, int depth)
 {
     const cJSON *child;
+    char label[64];
     cJSON_ArrayForEach(child, item)
     {
-        printf("%*s%s%s", depth * 2, "", child->string ? child->string : "-",
+        printf("%*s%s%s", depth * 2, "", child->string ? json_label(child->string, label) : "-",
                child->string ? ":" : "");
         if (is_list_of_numbers(child)) {
             const cJSON *number;
@@ -256,15 +258,30 @@ static void print_item(const cJSON *item, int depth)
     }
 }
 
+// In lines of at most 100 columns.
+static void print_description(const char *text)
+{
+    while (*text) {
+        size_t length = strlen(text);
+        if (length > 94)
+            for (length = 94; length > 1 && text[length] != ' '; length--)
+                ;
+        printf("      %.*s\n", (int)length, text);
+        text += length + (text[length] == ' ');
+    }
+}
+
 static void print_options(const cJSON *options)
 {
     const cJSON *option;
     printf("options:\n");
     cJSON_ArrayForEach(option, options)
-        printf("  %s=%s%s\n      %s\n", cJSON_GetObjectItem(option, "name")->valuestring,
+    {
+        printf("  %s=%s%s\n", cJSON_GetObjectItem(option, "name")->valuestring,
                cJSON_GetObjectItem(option, "value")->valuestring,
-               cJSON_IsTrue(cJSON_GetObjectItem(option, "is_set")) ? "  (set)" : "",
-               cJSON_GetObjectItem(option, "description")->valuestring);
+               cJSON_IsTrue(cJSON_GetObjectItem(option, "is_set")) ? "  (set)" : "");
+        print_description(cJSON_GetObjectItem(option, "description")->valuestring);
+    }
 }
 
 int command_info(int argc, char **argv)
@@ -304,16 +321,13 @@ int command_info(int argc, char **argv)
         return code;
     cJSON *document = describe(&platform_count);
     if (is_json) {
-        char *text = cJSON_Print(document);
-        if (text)
-            puts(text);
-        cJSON_free(text);
+        json_print(document);
     } else {
         cJSON *options = cJSON_DetachItemFromObject(document, "options");
         print_item(document, 0);
         print_options(options);
         cJSON_Delete(options);
+        cJSON_Delete(document);
     }
-    cJSON_Delete(document);
     return platform_count > 0 ? EXIT_OK : host_fail_without_device();
 }

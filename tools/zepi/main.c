@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands.h"
 #include "host.h"
+#include "json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ int main(int argc, char **argv)
         puts("zepi " ZEPI_PROJECT_VERSION);
         return EXIT_OK;
     }
+    json_begin(argc, argv);
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(argv[1], commands[i].name) != 0)
             continue;

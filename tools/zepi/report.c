@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "host.h"
 #include "intel_driver.h"
+#include "json.h"
 #include "paths.h"
 
 #include <dlfcn.h>
@@ -39,7 +40,7 @@
 extern char **environ;
 
 static const char usage[] =
-    "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE]\n"
+    "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE] [--json]\n"
     "\n"
     "Writes a text file to attach to a bug report: zepi info, zepi demo and a short zepi bench, "
     "the\n"
@@ -51,6 +52,7 @@ static const char usage[] =
     "  -o FILE         where it goes; zepi-report.txt if left out\n"
     "  --cpu, --gpu    on ze_cpu, or on a GPU alone\n"
     "  --intel-driver  on Intel's newest driver, without a GPU\n"
+    "  --json          print the file's name and what is wrong as JSON\n"
     "\n"
     "Exit code 1: a number is wrong or a part failed; 3: there is no driver. There is a report "
     "then,\ntoo.\n";
@@ -65,6 +67,7 @@ struct report {
     char flag[32];      // of the driver, "" if it is chosen
     char summary[4096]; // problems, a line each
     int wrong_count;
+    bool is_json;
 };
 
 __attribute__((format(printf, 2, 3))) static void find_wrong(struct report *report,
@@ -431,6 +434,30 @@ static bool write_file(const struct report *report, const char *path)
     return fclose(file) == 0 && is_written;
 }
 
+static void print_json(const struct report *report, const char *path)
+{
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddStringToObject(document, "file", path);
+    cJSON *wrong = cJSON_AddArrayToObject(document, "wrong");
+    for (const char *line = report->summary; *line; line += line[0] == '\n') {
+        char one[256];
+        const int length = (int)strcspn(line, "\n");
+        snprintf(one, sizeof(one), "%.*s", length, line + strspn(line, " "));
+        one[strcspn(one, "\n")] = '\0';
+        cJSON_AddItemToArray(wrong, cJSON_CreateString(one));
+        line += length;
+    }
+    json_print(document);
+}
+
+static void print_text(const struct report *report, const char *path)
+{
+    const bool has_homepage = ZEPI_PROJECT_HOMEPAGE[0] != '\0';
+    printf("%s%s%s is written: attach it to a bug report%s%s.\n",
+           report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary, path,
+           has_homepage ? ", home page " : "", ZEPI_PROJECT_HOMEPAGE);
+}
+
 static int make(struct report *report, const char *path)
 {
     report->text = open_memstream(&report->bytes, &report->size);
@@ -445,10 +472,10 @@ static int make(struct report *report, const char *path)
         free(report->bytes);
         return EXIT_FAILED;
     }
-    const bool has_homepage = ZEPI_PROJECT_HOMEPAGE[0] != '\0';
-    printf("%s%s%s is written: attach it to a bug report%s%s.\n",
-           report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary, path,
-           has_homepage ? ", home page " : "", ZEPI_PROJECT_HOMEPAGE);
+    if (report->is_json)
+        print_json(report, path);
+    else
+        print_text(report, path);
     free(report->bytes);
     return code;
 }
@@ -459,6 +486,7 @@ int command_report(int argc, char **argv)
                                          {"gpu", no_argument, NULL, 'g'},
                                          {"intel-driver", optional_argument, NULL, 'I'},
                                          {"libraries", no_argument, NULL, 'L'},
+                                         {"json", no_argument, NULL, 'j'},
                                          {"help", no_argument, NULL, 'h'},
                                          {0}};
     static struct report report;
@@ -479,6 +507,8 @@ int command_report(int argc, char **argv)
                                      : "intel-driver");
         } else if (option == 'L') {
             lists_libraries = true;
+        } else if (option == 'j') {
+            report.is_json = true;
         } else if (option == 'o') {
             path = optarg;
         } else if (option == 'h') {

@@ -75,8 +75,8 @@ expect 3 "; $scratch/environment/lib/libintelocl.so: cannot open" "${without[@]}
 mkdir "$scratch/environment"
 runtime=$(realpath "$ZE_CPU_OPENCL")
 ln -s "$(dirname "$runtime")" "$scratch/environment/lib"
-expect 0 "opencl_runtime: $runtime" "${without[@]}" zepi info --cpu
-expect 0 "opencl_runtime: $runtime" zepi info --cpu
+expect 0 "opencl runtime: $runtime" "${without[@]}" zepi info --cpu
+expect 0 "opencl runtime: $runtime" zepi info --cpu
 
 # A program that links with zepi needs the major version.
 [[ $(readelf -d wrong) == *'[libzepi.so.0]'* ]] || fail 'the program does not need libzepi.so.0'

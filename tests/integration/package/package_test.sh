@@ -38,7 +38,7 @@ expect 0 'right' "$scratch/root/usr/bin/zepi" demo --cpu
 expect 0 'right' env ZEPI_COMPILER=process ZEPI_CACHE_DISK=off "$scratch/root/usr/bin/zepi" demo --cpu
 if [ -e "$build/lib/zepi/libzepi_shared_store.so" ]; then
     # Asked for over a socket that is not there: it is loaded.
-    expect 1 'shared_state: no connection' env ZEPI_CACHE_SHARED=unix:///nowhere "$scratch/root/usr/bin/zepi" cache show
+    expect 1 'shared state: no connection' env ZEPI_CACHE_SHARED=unix:///nowhere "$scratch/root/usr/bin/zepi" cache show
 fi
 lib=lib/$(gcc -print-multiarch)
 for file in "$lib"/libzepi.so{,.0} "$lib"/libze_cpu.so.1 "$lib"/zepi/adapters/libur_adapter_level_zero{,_v2}.so.0 \

@@ -30,7 +30,7 @@ order()
     head -c 100 /dev/zero
 } >"$scratch/program"
 expect 0 'modules: 2' "$zepi" cache warm "$scratch/program" --cpu --processes 2
-expect 0 'linked_with_others: 1' "$zepi" cache warm "$scratch/program" --cpu
+expect 0 'linked with others: 1' "$zepi" cache warm "$scratch/program" --cpu
 [ "$(compiles "$data/vector_add.spv" "${options[@]}")" = 0 ] || fail 'what is warm is compiled'
 [ "$(compiles "$data/negate.spv" "${options[@]}")" = 0 ] || fail 'what is warm is compiled'
 [ "$(compiles "$data/vector_add.spv" --cpu --options '-cl-opt-disable')" = 1 ] || fail 'other options are no other build'
@@ -63,8 +63,8 @@ until child=$(pgrep -P $warming) || ! kill -0 $warming 2>/dev/null; do sleep 0.0
 kill -SEGV "$child"
 wait $warming && fail 'a process that died is no failure'
 expect 0 'ended with signal 11' cat "$scratch/said"
-grep -q -E '^built: +0|not_built: 2' "$scratch/said" && fail 'no process took the place of one that died'
-expect 1 'not_built: 2' "$zepi" cache warm "$scratch/program" --cpu --options '-no-such-option' --folder "$scratch/refused"
+grep -q -E '^built: +0|not built: 2' "$scratch/said" && fail 'no process took the place of one that died'
+expect 1 'not built: 2' "$zepi" cache warm "$scratch/program" --cpu --options '-no-such-option' --folder "$scratch/refused"
 
 # To another machine: files, and the record of the compiler for processes there.
 expect 0 'exported: ' "$zepi" cache export "$scratch/exported"
@@ -94,17 +94,17 @@ expect 1 'bad: 1 files' "$zepi" cache import "$scratch/long" --folder "$scratch/
 "$zepi" cache export "$scratch/full" --folder "$scratch/full.here" >/dev/null
 (ulimit -f 8; "$zepi" cache import "$scratch/full" --folder "$scratch/full.there" --cpu) >"$scratch/counted" 2>"$scratch/said"
 [ $? -eq 1 ] || fail 'a full disk is no failure'
-expect 0 'not_written: 1 files' cat "$scratch/counted"
+expect 0 'not written: 1 files' cat "$scratch/counted"
 sed -i '/^ze_cpu: /d' "$scratch/said"
 [ "$(wc -l <"$scratch/said")" = 1 ] || fail 'a full disk is not told in one line'
 expect 0 '1 of 3 files could not be written there: File too large' cat "$scratch/said"
 [ -z "$(find "$scratch/full.there" -type f ! -name '*.zepi1')" ] || fail 'half a file stays'
-expect 0 'bad_and_removed: 0 files' "$zepi" cache verify --cpu --folder "$scratch/full.there"
+expect 0 'bad and removed: 0 files' "$zepi" cache verify --cpu --folder "$scratch/full.there"
 [ "$(ZEPI_CACHE_DIR=$scratch/full.there compiles "$data/negate.spv" "${options[@]}")" = 0 ] || fail 'the rest is not used'
 
 # Files that would not be used are named, with the reason.
 ZEPI_CACHE_DIR=$scratch/cache
-expect 0 'compared_with: ' "$zepi" cache verify --cpu
+expect 0 'compared with: ' "$zepi" cache verify --cpu
 "$zepi" cache verify --cpu 2>/dev/null | grep -q '^unused' && fail 'something is not used'
 expect 0 'with other settings of it' env CL_CONFIG_ZEPI_TEST=1 "$zepi" cache verify --cpu
 # Another path of the same driver.

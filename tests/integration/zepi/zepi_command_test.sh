@@ -60,7 +60,7 @@ expect 3 'no GPU' env ZE_ENABLE_ALT_DRIVERS="$(dirname "$zepi")/../lib/libze_cpu
 expect 3 "/nowhere: No such file" env ZEPI_PLUGIN=/nowhere "$zepi" info
 expect 3 "/nowhere: No such file" env ZEPI_ZE_CPU=/nowhere "$zepi" info --cpu
 expect 0 'ZEPI_CACHE_DISK_BYTES' "$zepi" info --cpu
-expect 0 'max_group_size_per_dimension: ' "$zepi" info --cpu
+expect 0 'max group size per dimension: ' "$zepi" info --cpu
 expect 0 ' - early-copies' "$zepi" info --cpu
 expect 0 'quirks: none' env ZEPI_QUIRKS=none "$zepi" info --cpu
 expect 3 "ZEPI_QUIRKS has 'early'" env ZEPI_QUIRKS=early "$zepi" info --cpu
@@ -135,8 +135,8 @@ other=${victim%1}9999
 cp "$victim" "$other"
 expect 1 "unused: $(basename "$other"): of another version of the file format" "$zepi" cache verify --keep --cpu
 rm "$other"
-expect 1 'bad_and_removed: 1 files' "$zepi" cache verify
-expect 0 'bad_and_removed: 0 files' "$zepi" cache verify
+expect 1 'bad and removed: 1 files' "$zepi" cache verify
+expect 0 'bad and removed: 0 files' "$zepi" cache verify
 expect 2 'expected a number' "$zepi" cache trim
 expect 2 'expected a number' "$zepi" cache trim 10X
 expect 0 'removed: 0 files' "$zepi" cache trim 1G

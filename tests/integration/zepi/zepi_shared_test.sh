@@ -32,7 +32,7 @@ if ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show 2>/dev/null | grep -q 'i
     echo 'skipped: the shared store is not built (libhiredis-dev, libssl-dev)'
     exit 77
 fi
-expect 1 'shared_state: no connection: No such file' env ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show
+expect 1 'shared state: no connection: No such file' env ZEPI_CACHE_SHARED=unix:///nowhere "$zepi" cache show
 expect 0 'needs a key' env ZEPI_CACHE_SHARED=redis://127.0.0.1:1 "$zepi" build "$data/negate.spv" --cpu
 expect 0 'expected redis://HOST' env ZEPI_CACHE_SHARED=http://127.0.0.1 "$zepi" build "$data/negate.spv" --cpu
 expect 0 'expected a number from 1 to 3600' env ZEPI_CACHE_SHARED_SECONDS=0 "$zepi" info --cpu
@@ -120,7 +120,7 @@ ZEPI_STATS=$scratch/stats.jsonl ZEPI_CACHE_DISK=off machine 2 "$data/vector_add.
 expect 0 '"shared": 1, "compiled": 0' cat "$scratch/stats.jsonl"
 [ ! -e "$scratch/machine2" ] || fail 'a machine without a disk has a folder'
 expect 0 "shared: $socket" "$zepi" cache show
-expect 0 'shared_state: usable' "$zepi" cache show
+expect 0 'shared state: usable' "$zepi" cache show
 expect 0 '"shared_state":' "$zepi" info --cpu --json
 
 # A damaged record is a miss, is told, and is replaced.

@@ -21,11 +21,10 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]... [--plot "
-    "FILE] "
-    "[--json] [--gpu | --intel-driver[=PRODUCT]]\n"
+    "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]...\n"
+    "                  [--plot FILE] [--json] [--gpu | --intel-driver[=PRODUCT]]\n"
     "       zepi bench --scale [--case NAME]... [--json]\n"
-    "       zepi bench --held [--gpu | --intel-driver[=PRODUCT]]\n"
+    "       zepi bench --held [--json] [--gpu | --intel-driver[=PRODUCT]]\n"
     "\n"
     "Costs of operations through zepi's table, through zepi as an adapter of Unified Runtime, and\n"
     "through plain Level Zero calls (arguments one by one, and in one call), on a driver that\n"
@@ -137,7 +136,7 @@ static int run(struct bench *bench, const struct bench_options *options, const c
     if (bench_is_interrupted())
         fputs("zepi bench: interrupted\n", stderr);
     else if (code == EXIT_OK && options->is_held)
-        code = bench_held(bench);
+        code = bench_held(bench, options->is_json);
     else if (code == EXIT_OK)
         code = report(bench, options, plot);
     bench_rows_close(bench);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "../json.h"
 #include "report.h"
 
 #include "../kernels.h"
@@ -75,9 +76,5 @@ void bench_report_json(const struct bench *bench)
         }
         cJSON_AddNumberToObject(whole, "spin_throughput", bench->spin.one_ns / bench->spin.two_ns);
     }
-    char *text = cJSON_Print(whole);
-    if (text)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(whole);
+    json_print(whole);
 }

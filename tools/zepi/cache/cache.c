@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
 #include "../host.h"
+#include "../json.h"
 #include "cache/disk/disk.h"
 #include "cache/disk/disk_care.h"
 #include "cache_move.h"
@@ -407,18 +408,19 @@ static void print_unused(const cJSON *list, const cJSON *device)
 static void print(const cJSON *document)
 {
     const cJSON *item;
+    char label[64];
     cJSON_ArrayForEach(item, document)
     {
         if (cJSON_IsArray(item))
             print_unused(item, cJSON_GetObjectItem(document, "compared_with"));
         else if (cJSON_IsNumber(item))
-            printf("%s: %.6g\n", item->string, item->valuedouble);
+            printf("%s: %.6g\n", json_label(item->string, label), item->valuedouble);
         else if (cJSON_IsObject(item))
-            printf("%s: %.0f files, %.0f bytes\n", item->string,
+            printf("%s: %.0f files, %.0f bytes\n", json_label(item->string, label),
                    cJSON_GetObjectItem(item, "files")->valuedouble,
                    cJSON_GetObjectItem(item, "bytes")->valuedouble);
         else
-            printf("%s: %s\n", item->string, item->valuestring);
+            printf("%s: %s\n", json_label(item->string, label), item->valuestring);
     }
 }
 
@@ -437,17 +439,14 @@ static int run(const char *folder, size_t index, struct care *care)
     const int code = subcommands[index].run(care);
     const bool is_output_taken =
         subcommands[index].run == export && care->argument && strcmp(care->argument, "-") == 0;
-    if (code == EXIT_USAGE || is_output_taken) {
-        // The report would be missing, or would stand in the middle of the file.
-    } else if (care->is_json) {
-        char *text = cJSON_Print(care->document);
-        if (text)
-            puts(text);
-        cJSON_free(text);
-    } else {
+    // The report would be missing, or would stand in the middle of the file.
+    const bool is_printed = code != EXIT_USAGE && !is_output_taken;
+    if (is_printed && !care->is_json)
         print(care->document);
-    }
-    cJSON_Delete(care->document);
+    if (is_printed && care->is_json)
+        json_print(care->document);
+    else
+        cJSON_Delete(care->document);
     zepi_disk_destroy(care->disk);
     return code;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "../json.h"
 #include "compare.h"
 
 #include <stdio.h>
@@ -134,11 +135,7 @@ static void print_json(struct compare *compare)
         for (int way = 0; way < 2; way++)
             cJSON_AddItemToArray(rows, make_row(&compare->ways[way], start));
     }
-    char *text = cJSON_Print(whole);
-    if (text)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(whole);
+    json_print(whole);
 }
 
 void compare_report(struct compare *compare, bool is_json)

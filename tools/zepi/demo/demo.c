@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "demo.h"
 #include "../commands.h"
+#include "../json.h"
 #include "../scratch.h"
 
 #include <cjson/cJSON.h>
@@ -34,12 +35,12 @@ static const char usage[] =
 static void print_row(void *user, const struct demo_row *row)
 {
     (void)user;
-    printf("%-29s  %-24s ", row->name, row->constants);
+    printf("%-22s %-24s ", row->name, row->constants);
     if (row->is_built)
-        printf("%8.2f %8.3f %8.2f", row->build_ms, row->again_ms, row->disk_ms);
+        printf("%7.2f %6.3f %6.2f", row->build_ms, row->again_ms, row->disk_ms);
     else
-        printf("%8s %8s %8s", "-", "-", "-");
-    printf(" %9.3f %8.1e %8.0e  %s\n", row->launch_ms, row->max_error, row->tolerance,
+        printf("%7s %6s %6s", "-", "-", "-");
+    printf(" %7.3f %7.1e %7.0e  %s\n", row->launch_ms, row->max_error, row->tolerance,
            row->max_error <= row->tolerance ? "right" : "WRONG");
     fflush(stdout);
 }
@@ -76,8 +77,8 @@ static int print_table(struct host_device *host)
 {
     struct demo demo = {.host = host, .report = print_row};
     printf("driver: %s\ndevice: %s\n\n", host_driver_description(), host->info.name);
-    printf("%-29s  %-24s %8s %8s %8s %9s %8s %8s\n", "case", "constants", "build ms", "again ms",
-           "disk ms", "launch ms", "error", "allowed");
+    printf("%-22s %-24s %7s %6s %6s %7s %7s %7s\n", "case (times in ms)", "constants", "build",
+           "again", "disk", "launch", "error", "allowed");
     return run_cases(&demo);
 }
 
@@ -90,11 +91,7 @@ static int print_json(struct host_device *host)
     cJSON_AddStringToObject(document, "device", host->info.name);
     const int code = run_cases(&demo);
     cJSON_AddBoolToObject(document, "is_right", code == EXIT_OK);
-    char *text = cJSON_Print(document);
-    if (text)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(document);
+    json_print(document);
     return code;
 }
 

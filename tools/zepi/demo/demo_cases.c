@@ -341,7 +341,7 @@ static int multiply_as(struct demo *demo, zepi_module_t executable, struct buffe
                                .group_size = {edge, edge}};
     row->elements = count;
     row->tolerance = is_float ? 1e-5 : 0;
-    snprintf(row->name, sizeof(row->name), "matrix multiply %dx%d %s", MATRIX_EDGE, MATRIX_EDGE,
+    snprintf(row->name, sizeof(row->name), "multiply %dx%d %s", MATRIX_EDGE, MATRIX_EDGE,
              is_float ? "float" : "int");
     for (uint32_t i = 0; i < count; i++) {
         store(buffers->shared[0], i, is_float, factor(i, is_float));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
+#include "../json.h"
 #include "compose.h"
 #include "image_file.h"
 #include "show.h"
@@ -193,10 +194,7 @@ static void print(const struct built *built)
         return;
     cJSON *document = describe(built);
     if (built->options->is_json) {
-        char *text = cJSON_Print(document);
-        if (text)
-            puts(text);
-        cJSON_free(text);
+        json_print(document);
     } else {
         if (built->options->is_show)
             show_print(document);
@@ -204,8 +202,8 @@ static void print(const struct built *built)
             printf("built in %.2f ms, %zu bytes of native code%s%s\n", built->build_ms,
                    built->native_bytes, built->options->output ? " in " : "",
                    built->options->output ? built->options->output : "");
+        cJSON_Delete(document);
     }
-    cJSON_Delete(document);
 }
 
 int command_build(int argc, char **argv)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
+#include "../json.h"
 #include "argument.h"
 #include "spec.h"
 
@@ -281,9 +282,7 @@ static void add_buffer(cJSON *array, const struct argument *argument, uint32_t i
     cJSON_AddStringToObject(object, "type", scalar_type_name(argument->type));
     for (uint64_t i = 0; i < argument->count; i++) {
         const void *value = (uint8_t *)argument->memory + i * size;
-        // As text: JSON's numbers are doubles, and know no infinity.
-        cJSON_AddItemToArray(values,
-                             cJSON_CreateString(scalar_format(argument->type, value, text)));
+        cJSON_AddItemToArray(values, json_value(scalar_format(argument->type, value, text)));
     }
     cJSON_AddItemToObject(object, "values", values);
     cJSON_AddItemToArray(array, object);
@@ -312,11 +311,7 @@ static int print_json(const struct run *run)
         else if (argument->is_output)
             add_buffer(buffers, argument, i);
     }
-    char *text = cJSON_Print(document);
-    if (text)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(document);
+    json_print(document);
     return code;
 }
 

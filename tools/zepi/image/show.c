@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "show.h"
 
+#include "../json.h"
 #include "../scalar.h"
 #include "image_file.h"
 #include "symbols.h"
@@ -13,8 +14,9 @@
 
 static const char *text_of(const cJSON *object, const char *name)
 {
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, name));
-    return text ? text : "";
+    // Also of a number as it was written.
+    const cJSON *item = cJSON_GetObjectItem(object, name);
+    return item && item->valuestring ? item->valuestring : "";
 }
 
 static cJSON *add_object(cJSON *array)
@@ -31,9 +33,10 @@ static cJSON *describe_constant(const zepi_spec_constant_t *constant)
     cJSON_AddNumberToObject(object, "id", constant->id);
     cJSON_AddStringToObject(object, "type", scalar_type_name(constant->type));
     cJSON_AddNumberToObject(object, "size_bytes", (double)constant->size_bytes);
-    cJSON_AddStringToObject(object, "default",
-                            scalar_format(constant->type, constant->default_value, text));
-    cJSON_AddStringToObject(object, "value", scalar_format(constant->type, constant->value, text));
+    cJSON_AddItemToObject(object, "default",
+                          json_value(scalar_format(constant->type, constant->default_value, text)));
+    cJSON_AddItemToObject(object, "value",
+                          json_value(scalar_format(constant->type, constant->value, text)));
     cJSON_AddBoolToObject(object, "is_set", constant->is_set);
     return object;
 }
@@ -259,8 +262,8 @@ void show_print(const cJSON *document)
                cJSON_GetNumberValue(cJSON_GetObjectItem(item, "size_bytes")));
     print_symbols(document);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols_unknown_in"))
-        printf("imports and exports of %s: unknown, native code does not say them and no table of "
-               "its compile is on the disk\n",
+        printf("imports and exports of %s: unknown, native code does not say them\n"
+               "  and no table of its compile is on the disk\n",
                item->valuestring);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants_unknown_in"))
         printf("constants and arguments of %s: unknown, native code does not say them\n",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "../../json.h"
 #include "scale.h"
 
 #include "../measure/grid.h"
@@ -117,9 +118,5 @@ void scale_report_json(const struct scale_result *results)
         cJSON_AddStringToObject(object, "reason", scale_left_out[i].reason);
         cJSON_AddItemToArray(left_out, object);
     }
-    char *text = cJSON_Print(whole);
-    if (text)
-        puts(text);
-    cJSON_free(text);
-    cJSON_Delete(whole);
+    json_print(whole);
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZEPI_TOOL_JSON_H
+#define ZEPI_TOOL_JSON_H
+
+#include <cjson/cJSON.h>
+
+// --json: a command prints one object on standard output when the process ends. It has "zepi", the
+// version, and where the exit code is not 0, "error" with this code and the text of stderr.
+
+// Before a command reads its arguments: whether --json is among them.
+void json_begin(int argc, char **argv);
+
+// The command's document, which is consumed. The last one counts.
+void json_print(cJSON *document);
+
+// A number or truth value of any size, exactly as the text has it; a string for "inf" and "nan".
+cJSON *json_value(const char *text);
+
+// The name of a member as text for people has it: "is_disk_on" is "disk on". In `label`.
+const char *json_label(const char *name, char label[64]);
+
+#endif
