@@ -82,6 +82,8 @@ left left left  stats  gpu
 END
 expect 0 '' diff "$scratch/wanted" "$scratch/log"
 expect 0 'zepi / the other' "$zepi" compare --cpu --rounds 1 --adapter "$ours" -- true
+expect 0 'at most 100 columns' bash -c '"$0" compare --cpu --rounds 2 --adapter "$1" -- true | grep -v / |
+    awk "length > 100 { exit 1 } END { print NR < 10 ? NR : \"at most 100 columns\" }"' "$zepi" "$ours"
 expect 0 'median (lowest to highest) of 1 round in turns' "$zepi" compare --cpu --rounds 1 -- true
 
 # An adapter that cannot be had is said in its row.

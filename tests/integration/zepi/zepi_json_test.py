@@ -82,7 +82,7 @@ expect(ended.stdout == "", f"compare takes the option of its program: {ended.std
 for words in [[command, "--help"] for command in
               ("info", "build", "run", "exec", "demo", "cache", "bench", "compare", "report")] + [
         ["--help"], ["info", "--cpu"], ["build", scaled, "--cpu", "--show"], ["cache", "show"], ["cache", "verify"],
-        ["demo", "--cpu"]]:
+        ["demo", "--cpu"], ["bench", "--case", "copy"]]:
     text = run(*words).stdout
     expect(text, f"{words}: no text")
     for line in text.splitlines():

@@ -44,47 +44,34 @@ static bool summarize(struct compare_way *way, int start, int value, struct summ
     return true;
 }
 
-// Of a column in the table; the last one is not padded.
-static int width_of(int value)
-{
-    return value < COMPARE_COMPILED ? 24 : value == COMPARE_COMPILED ? 9 : 0;
-}
-
-static void print_row(struct compare_way *way, int start)
+// The median and the spread of one value, "-" if there is none.
+static void format(struct compare_way *way, int start, int value, char text[64])
 {
     struct summary it;
-    printf("  %-34s", way->name);
-    if (way->reason[0]) {
-        printf(" left out: %s\n", way->reason);
-        return;
-    }
-    for (int i = 0; i < COMPARE_VALUE_COUNT; i++) {
-        char text[64] = "-", spread[48];
-        const double unit = values[i].unit;
-        const int decimals = values[i].decimals;
-        if (summarize(way, start, i, &it)) {
-            snprintf(spread, sizeof(spread), " (%.*f to %.*f)", decimals, it.low / unit, decimals,
-                     it.high / unit);
-            snprintf(text, sizeof(text), "%.*f%s", decimals, it.median / unit,
-                     it.low < it.high ? spread : "");
-        }
-        printf(" %-*s", width_of(i), text);
-    }
-    putchar('\n');
+    const double unit = values[value].unit;
+    const int decimals = values[value].decimals;
+    const bool is_there = !way->reason[0] && summarize(way, start, value, &it);
+    if (!is_there)
+        snprintf(text, 64, "-");
+    else if (it.low < it.high)
+        snprintf(text, 64, "%.*f (%.*f to %.*f)", decimals, it.median / unit, decimals,
+                 it.low / unit, decimals, it.high / unit);
+    else
+        snprintf(text, 64, "%.*f", decimals, it.median / unit);
 }
 
-static void print_ratio(struct compare *compare, int start)
+static void print_value(struct compare *compare, int start, int value)
 {
-    struct summary ours, theirs;
-    if (compare->ways[1].reason[0])
-        return;
-    printf("  %-34s", "zepi / the other");
-    for (int i = 0; i < COMPARE_COMPILED; i++) {
-        if (summarize(&compare->ways[0], start, i, &ours) &&
-            summarize(&compare->ways[1], start, i, &theirs) && theirs.median > 0)
-            printf(" %-24.2f", ours.median / theirs.median);
-    }
-    putchar('\n');
+    struct compare_way *ours = &compare->ways[0], *other = &compare->ways[1];
+    struct summary our_sum, other_sum;
+    char ratio[32] = "", our_text[64], other_text[64];
+    format(ours, start, value, our_text);
+    format(other, start, value, other_text);
+    if (value < COMPARE_COMPILED && !other->reason[0] && summarize(ours, start, value, &our_sum) &&
+        summarize(other, start, value, &other_sum) && other_sum.median > 0)
+        snprintf(ratio, sizeof(ratio), " %.2f", our_sum.median / other_sum.median);
+    printf("  %-13s %-26s %-*s%s\n", values[value].heading, our_text, ratio[0] ? 34 : 0, other_text,
+           ratio);
 }
 
 static void print_table(struct compare *compare)
@@ -92,14 +79,14 @@ static void print_table(struct compare *compare)
     printf("driver: %s\n", host_driver_description());
     printf("median (lowest to highest) of %u round%s in turns\n", compare->rounds,
            compare->rounds == 1 ? "" : "s");
+    for (int way = 0; way < 2; way++)
+        if (compare->ways[way].reason[0])
+            printf("%s is left out: %s\n", compare->ways[way].name, compare->ways[way].reason);
     for (int start = 0; start < COMPARE_START_COUNT; start++) {
-        printf("%s start%*s", start_names[start], start == COMPARE_FIRST ? 25 : 26, "");
-        for (int i = 0; i < COMPARE_VALUE_COUNT; i++)
-            printf(" %-*s", width_of(i), values[i].heading);
-        putchar('\n');
-        for (int way = 0; way < 2; way++)
-            print_row(&compare->ways[way], start);
-        print_ratio(compare, start);
+        printf("%s start%*s %-26s %-34s zepi / the other\n", start_names[start],
+               start == COMPARE_FIRST ? 4 : 5, "", compare->ways[0].name, compare->ways[1].name);
+        for (int value = 0; value < COMPARE_VALUE_COUNT; value++)
+            print_value(compare, start, value);
     }
 }
 
