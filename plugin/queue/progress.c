@@ -112,12 +112,6 @@ static zepi_result_t wait_for_lists(struct zepi_queue *queue, uint32_t count,
     return result;
 }
 
-zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
-{
-    return zepi_queue_is_idle(queue) ? ZEPI_SUCCESS
-                                     : wait_for_lists(queue, queue->list_count, queue->lists);
-}
-
 // Under the mutex (quirk hasty-synchronize). Lists whose commands are complete have some time to
 // say so.
 static zepi_result_t synchronize_list_locked(struct zepi_command_list *list,
@@ -153,17 +147,27 @@ static zepi_result_t synchronize_lists(const struct zepi_ze_optional *optional,
     return result;
 }
 
-zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
+static zepi_result_t wait_for_queue(struct zepi_queue *queue, bool is_for_output)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
-    if (!optional->command_list_host_synchronize)
-        return zepi_queue_wait_for_commands(queue);
+    const bool can_ask = optional->command_list_host_synchronize != NULL;
     // One call of the driver is all that a list costs whose commands are over.
-    zepi_result_t result = synchronize_lists(optional, queue);
+    zepi_result_t result = can_ask ? synchronize_lists(optional, queue) : ZEPI_SUCCESS;
     if (result != ZEPI_SUCCESS || zepi_queue_is_idle(queue))
         return result;
-    result = zepi_queue_wait_for_commands(queue);
-    return result == ZEPI_SUCCESS ? synchronize_lists(optional, queue) : result;
+    result = wait_for_lists(queue, queue->list_count, queue->lists);
+    return result == ZEPI_SUCCESS && can_ask && is_for_output ? synchronize_lists(optional, queue)
+                                                              : result;
+}
+
+zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue)
+{
+    return zepi_queue_is_idle(queue) ? ZEPI_SUCCESS : wait_for_queue(queue, false);
+}
+
+zepi_result_t zepi_queue_wait(struct zepi_queue *queue)
+{
+    return wait_for_queue(queue, true);
 }
 
 // ---- Polls ----

@@ -38,35 +38,47 @@ static inline bool is_plainly_copied(struct zepi_queue *queue, const void *memor
            zepi_usm_is_inside_any(queue->context, memory, size);
 }
 
+// True: the queue's mutex is held, for zepi_queue_copy_end.
+static inline bool begin_plain_copy(struct zepi_queue *queue, const void *pDst, const void *pSrc,
+                                    size_t size)
+{
+    return __builtin_expect(size > 0 && is_plainly_copied(queue, pDst, size) &&
+                                is_plainly_copied(queue, pSrc, size),
+                            1) &&
+           zepi_queue_copy_begin(queue);
+}
+
 // Without events.
 static __attribute__((noinline)) ur_result_t
 enqueue_memcpy_plain(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, size_t size)
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
-    if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type) || size == 0 ||
-                             !is_plainly_copied(queue, pDst, size) ||
-                             !is_plainly_copied(queue, pSrc, size),
-                         0) ||
-        !zepi_queue_copy_begin(queue))
+    if (__builtin_expect(!zepi_object_is(queue, &zepi_queue_type), 0) ||
+        !begin_plain_copy(queue, pDst, pSrc, size))
         return enqueue_memcpy_any(hQueue, false, pDst, pSrc, size, 0, NULL, NULL);
     return zepi_ur_result(zepi_queue_copy_end(queue, pDst, pSrc, size));
 }
 
-// A copy without events that waits: for the queue if that is in order, else for an event.
+// Without events. The wait is for the queue, if that is in order or has nothing before the copy,
+// which costs less than an event. A copy to the host's memory goes through USM.
 static __attribute__((noinline)) ur_result_t
 enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, size_t size)
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
-    if (!zepi_object_is(queue, &zepi_queue_type) || !queue->has_in_order_list ||
-        zepi_queue_is_capturing(queue))
-        return enqueue_memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
-    void *staged = zepi_copy_is_gated(queue, pDst, pSrc)
-                       ? zepi_copy_stage_destination(queue, pDst, pSrc, size)
-                       : NULL;
-    ur_result_t result = enqueue_memcpy_plain(hQueue, staged ? staged : pDst, pSrc, size);
-    result = result ? result : zepi_ur_result(zepi_queue_wait_for_commands(queue));
+    const bool is_queue = zepi_object_is(queue, &zepi_queue_type);
+    if (is_queue && (queue->has_in_order_list || zepi_queue_is_idle(queue)) &&
+        begin_plain_copy(queue, pDst, pSrc, size)) {
+        const zepi_result_t result = zepi_queue_copy_end(queue, pDst, pSrc, size);
+        return zepi_ur_result(result == ZEPI_SUCCESS ? zepi_queue_wait_for_commands(queue)
+                                                     : result);
+    }
+    void *staged =
+        is_queue && !zepi_queue_is_capturing(queue) && zepi_copy_is_gated(queue, pDst, pSrc)
+            ? zepi_copy_stage_destination(queue, pDst, pSrc, size)
+            : NULL;
     if (!staged)
-        return result;
+        return enqueue_memcpy_any(hQueue, true, pDst, pSrc, size, 0, NULL, NULL);
+    const ur_result_t result = enqueue_memcpy_blocking(hQueue, staged, pSrc, size);
     if (result == UR_RESULT_SUCCESS)
         memcpy(pDst, staged, size);
     zepi_usm_put(queue->context, staged);
