@@ -4,6 +4,8 @@
 
 #include "ur_fixture.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,6 +301,82 @@ static void a_buffer_leaves_its_storage_in_order(void)
     tear_down_buffers();
 }
 
+// ---- Copies to plain memory ----
+
+// Behind an event that is signalled once the copy is enqueued.
+static void a_copy_to_plain_memory_is_enqueued_without_a_wait(void)
+{
+    for (int kind = COPIES_IN_ORDER; kind <= COPIES_ANY_ORDER; kind++) {
+        set_up_buffers((enum copy_queue)kind);
+        unsigned char *memory = allocate(1, BYTES);
+        memset(memory, 2, BYTES);
+        close_gate();
+        copy(plain, memory, BYTES, false);
+        INTEL_EXPECT(plain[0] == 1, "the copy came before its time");
+        open_gate();
+        finish();
+        INTEL_EXPECT(plain[0] == 2 && plain[BYTES - 1] == 2, "the copy did not come");
+        ur_free(memory);
+        tear_down_buffers();
+    }
+}
+
+static atomic_bool is_over;
+
+static void *see_completions(void *unused)
+{
+    ur_queue_handle_t other = ur_queue(gear.device, 0);
+    (void)unused;
+    while (!atomic_load(&is_over)) {
+        ur_event_handle_t event;
+        UR_OK(urEnqueueEventsWaitWithBarrier(other, 0, NULL, &event));
+        UR_OK(urEventWait(1, &event));
+        UR_OK(urEventRelease(event));
+    }
+    UR_OK(urQueueRelease(other));
+    return NULL;
+}
+
+// A copy is over while it is still being enqueued.
+static void plain_memory_is_not_released_while_a_copy_is_enqueued(void)
+{
+    pthread_t thread;
+    set_up_buffers(COPIES_IN_ORDER);
+    unsigned char *memory = allocate(0, BYTES);
+    INTEL_EXPECT(pthread_create(&thread, NULL, see_completions, NULL) == 0, "no thread");
+    intel_set_return_time(2000);
+    for (int i = 0; i < 100; i++)
+        copy(plain, memory, BYTES, false);
+    intel_set_return_time(0);
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+    finish();
+    ur_free(memory);
+    tear_down_buffers();
+}
+
+// With a command before it that is over, and with one that may not be.
+static void a_blocking_copy_to_plain_memory_is_complete(void)
+{
+    for (int kind = COPIES_IN_ORDER; kind <= COPIES_ANY_ORDER; kind++) {
+        set_up_buffers((enum copy_queue)kind);
+        unsigned char *memory = allocate(0, BYTES);
+        for (unsigned i = 0; i < 8; i++) {
+            const unsigned char value = (unsigned char)(i + 3);
+            UR_OK(urEnqueueUSMFill(queue, memory, 1, &value, BYTES, 0, NULL, NULL));
+            if (i % 2 == 0)
+                finish();
+            else
+                order();
+            UR_OK(urEnqueueUSMMemcpy(queue, true, plain, memory, BYTES, 0, NULL, NULL));
+            INTEL_EXPECT(plain[0] == value && plain[BYTES - 1] == value, "%u: %u, %u", i, plain[0],
+                         plain[BYTES - 1]);
+        }
+        ur_free(memory);
+        tear_down_buffers();
+    }
+}
+
 #define EXECUTE "DRM_SHIM_EXEC=1"
 
 static const struct intel_story stories[] = {
@@ -315,6 +393,15 @@ static const struct intel_story stories[] = {
      a_buffer_returns_from_its_storage_after_it_was_written_back,
      {EXECUTE}},
     {"a_buffer_leaves_its_storage_in_order", a_buffer_leaves_its_storage_in_order, {EXECUTE}},
+    {"a_copy_to_plain_memory_is_enqueued_without_a_wait",
+     a_copy_to_plain_memory_is_enqueued_without_a_wait,
+     {EXECUTE}},
+    {"plain_memory_is_not_released_while_a_copy_is_enqueued",
+     plain_memory_is_not_released_while_a_copy_is_enqueued,
+     {EXECUTE, "GLIBC_TUNABLES=glibc.rtld.execstack=2:glibc.malloc.perturb=165"}},
+    {"a_blocking_copy_to_plain_memory_is_complete",
+     a_blocking_copy_to_plain_memory_is_complete,
+     {EXECUTE}},
     {0}};
 
 int main(int argc, char **argv)
