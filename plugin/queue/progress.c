@@ -97,11 +97,17 @@ static zepi_result_t wait_for_lists(struct zepi_queue *queue, uint32_t count,
 {
     struct zepi_event *markers[ZEPI_QUEUE_MAX_LISTS] = {NULL};
     zepi_result_t result = ZEPI_SUCCESS;
-    // All before the first wait: commands of one list may wait for those of another.
+    // All before the first wait: commands of one list may wait for those of another. All events
+    // before the first marker: a poll for lack of events appends probes, which would come behind
+    // it, and memory that was freed would wait for them.
     zepi_mutex_lock(&queue->mutex);
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
         if (!zepi_timeline_is_idle(lists[i]->timeline))
-            result = mark_list_locked(lists[i], &markers[i]);
+            result = zepi_marker_begin_locked(lists[i], &markers[i]);
+    }
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        if (markers[i])
+            result = zepi_marker_append_locked(lists[i], markers[i], 0, NULL);
     }
     zepi_mutex_unlock(&queue->mutex);
     for (uint32_t i = 0; i < count; i++) {

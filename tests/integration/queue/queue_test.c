@@ -89,6 +89,38 @@ FOR_ALL_KINDS(queue, takes_commands_while_threads_wait_for_it)
     queue_tear_down();
 }
 
+static int marker_count, late_events;
+
+static void note_markers(const char *function, int is_over)
+{
+    if (is_over)
+        return;
+    marker_count += strcmp(function, "zeCommandListAppendBarrier") == 0;
+    late_events += marker_count > 0 && strcmp(function, "zeEventCreate") == 0;
+}
+
+// A poll for lack of events appends probes: none may come behind a marker that a wait is for.
+Test(queue, has_the_events_of_a_wait_before_its_first_marker)
+{
+    static const float pattern = 3;
+    zepi_queue_t queue;
+    queue_set_up(0, false);
+    test_ze_cpu_require();
+    float *memory = queue_allocate(ITEMS);
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
+    for (int i = 0; i < 6; i++)
+        TEST_OK(zepi.queue_fill(queue, &memory[i], &pattern, sizeof(pattern), sizeof(pattern),
+                                TEST_NO_WAIT, NULL));
+    ze_cpu.set_hook(note_markers);
+    TEST_OK(zepi.queue_finish(queue));
+    ze_cpu.set_hook(NULL);
+    cr_assert_geq(marker_count, 2, "%d lists were in use", marker_count);
+    cr_assert_eq(late_events, 0);
+    TEST_OK(zepi.release(queue));
+    queue_free(memory);
+    queue_tear_down();
+}
+
 // Commands of every sort on the same memory, without an event; some with a wait or an event all the
 // same. 1, 2, 3 ... times: fill, add, copy there and back.
 ParameterizedTestParameters(in_order_queue, keeps_the_order_of_all_sorts_of_commands)

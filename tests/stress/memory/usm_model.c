@@ -358,6 +358,8 @@ static void run(void)
         remove_shadow(shadow_count - 1);
     for (unsigned i = 0; i < QUEUES; i++)
         TEST_OK(zepi.queue_finish(queues[i].handle));
+    // A finish waits for the host's commands; a release also for probes of a poll behind them, for
+    // which freed memory waits.
     for (unsigned i = 0; i < QUEUES; i++)
         TEST_OK(zepi.release(queues[i].handle));
     for (unsigned i = 0; i < POOLS; i++) {
