@@ -70,7 +70,10 @@ static int run_cases(struct demo *demo)
         code = demo_matrix_multiply(demo);
     if (code == EXIT_OK)
         code = demo_single_value(demo);
-    return code != EXIT_OK ? code : demo->has_wrong_number ? EXIT_FAILED : EXIT_OK;
+    if (code != EXIT_OK || !demo->has_wrong_number)
+        return code;
+    fputs("zepi demo: a number is wrong\n", stderr);
+    return EXIT_FAILED;
 }
 
 static int print_table(struct host_device *host)
