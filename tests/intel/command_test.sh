@@ -79,7 +79,7 @@ expect 'bench measures on it' 0 '"operation":[[:space:]]*"launch-3"' \
     "$zepi" bench --intel-driver --case launch-3 --json
 expect 'a program in an environment of Python' 0 "$device" \
     "$zepi" exec --intel-driver -- "$python" -c "$find_device"
-expect 'a program is compared with Intel'"'"'s adapter' 0 'zepi / the other +[0-9]' \
+expect 'a program is compared with Intel'"'"'s adapter' 0 'wall s +[0-9.]+ +[0-9.]+ +[0-9]' \
     "$zepi" compare --intel-driver --rounds 1 -- "$python" -c 'import dpctl; dpctl.SyclQueue()'
 expect 'a script starts by its interpreter' 0 "$device" "$zepi" exec --intel-driver -- "$scratch/script"
 expect 'a script that env finds starts what it starts' 0 "$device" \

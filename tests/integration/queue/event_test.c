@@ -159,7 +159,8 @@ Test(event, wait_ends_with_its_timeout)
     TEST_OK(zepi.event_signal(gates[1]));
     TEST_OK(zepi.event_wait(2, gates, 0));
     // Of no events there is none.
-    TEST_FAILS_SAYING(zepi.event_wait(0, gates, 0), ZEPI_ERROR_INVALID_VALUE, "count of events is 0");
+    TEST_FAILS_SAYING(zepi.event_wait(0, gates, 0), ZEPI_ERROR_INVALID_VALUE,
+                      "count of events is 0");
     TEST_FAILS(zepi.event_wait(0, NULL, UINT64_MAX), ZEPI_ERROR_INVALID_VALUE);
     TEST_FAILS(zepi.event_wait(1, NULL, 0), ZEPI_ERROR_INVALID_VALUE);
     TEST_OK(zepi.release(gates[0]));
