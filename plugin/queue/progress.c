@@ -234,6 +234,12 @@ static void poll_list_of_timeline(void *owner, uint64_t timeout_ns)
 
 bool zepi_queue_poll(struct zepi_queue *queue)
 {
+    const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    if (zepi_queue_is_idle(queue))
+        return true;
+    // One call for each list, and no probe.
+    if (optional->command_list_host_synchronize)
+        return synchronize_lists(optional, queue) == ZEPI_SUCCESS && zepi_queue_is_idle(queue);
     for (uint32_t i = 0; i < queue->list_count; i++) {
         if (!zepi_timeline_is_idle(queue->lists[i]->timeline))
             poll_list_of_timeline(queue->lists[i], 0);

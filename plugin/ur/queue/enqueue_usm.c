@@ -66,7 +66,7 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
 {
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
     const bool is_queue = zepi_object_is(queue, &zepi_queue_type);
-    if (is_queue && (queue->has_in_order_list || zepi_queue_is_idle(queue)) &&
+    if (is_queue && (queue->has_in_order_list || zepi_queue_poll(queue)) &&
         begin_plain_copy(queue, pDst, pSrc, size)) {
         const zepi_result_t result = zepi_queue_copy_end(queue, pDst, pSrc, size);
         return zepi_ur_result(result == ZEPI_SUCCESS ? zepi_queue_wait_for_commands(queue)

@@ -237,6 +237,7 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
         return EXIT_OK;
     case 'C':
         options->is_counted = true;
+        bench->part = (enum bench_part)strtoul(optarg, NULL, 10);
         return EXIT_OK;
     case 'h':
         print_usage();
@@ -266,7 +267,7 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
                                          {"held", no_argument, NULL, 'H'},
                                          {"case", required_argument, NULL, 'c'},
                                          {"plot", required_argument, NULL, 'p'},
-                                         {"counted", no_argument, NULL, 'C'},
+                                         {"counted", required_argument, NULL, 'C'},
                                          {"adapter", required_argument, NULL, 'a'},
                                          {"intel-driver", optional_argument, NULL, 'I'},
                                          {"gpu", no_argument, NULL, 'G'},

@@ -41,7 +41,8 @@ static bool run_counted(run_fn *run, const struct bench_row *row, enum bench_ope
 
 static bool is_counted(const struct bench *bench, int place, int operation)
 {
-    return bench->cells[place][operation].is_chosen && !bench->rows[place].steps[operation].is_slow;
+    return bench->cells[place][operation].is_chosen && bench_is_of_part(bench, operation) &&
+           !bench->rows[place].steps[operation].is_slow;
 }
 
 static void loop_lengths(const struct bench *bench, int operation, unsigned counts[LENGTHS])
@@ -152,11 +153,22 @@ static bool follow(struct bench *bench, const char *folder, FILE *output)
     return is_good && done == count;
 }
 
-bool bench_counts_measure(struct bench *bench, const char *folder)
+static bool measure_part(struct bench *bench, const char *folder)
 {
     if (count_cells(bench) == 0)
         return true;
     struct bench_callgrind callgrind = bench_callgrind_start(bench, folder, false);
     const bool is_good = callgrind.output && follow(bench, folder, callgrind.output);
     return bench_callgrind_end(&callgrind, is_good);
+}
+
+bool bench_counts_measure(struct bench *bench, const char *folder)
+{
+    bool is_good = true;
+    for (int part = BENCH_PART_ALL + 1; is_good && part < BENCH_PART_COUNT; part++) {
+        bench->part = part;
+        is_good = measure_part(bench, folder);
+    }
+    bench->part = BENCH_PART_ALL;
+    return is_good;
 }

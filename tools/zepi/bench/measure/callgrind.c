@@ -96,6 +96,7 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
     char self[PATH_MAX];
     char files[PATH_MAX + 64];
     char log[PATH_MAX];
+    char counted[32];
     const char *arguments[13 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
     int count = 0;
     if (!path_of_program(self))
@@ -105,6 +106,7 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
     unsetenv("DRM_SHIM_LAUNCHER");
     snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
     snprintf(log, sizeof(log), "%s/log", folder);
+    snprintf(counted, sizeof(counted), "--counted=%d", (int)bench->part);
     const char *const fixed[] = {"valgrind",
                                  "--tool=callgrind",
                                  "--trace-children=yes",
@@ -113,7 +115,7 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
                                  files,
                                  self,
                                  "bench",
-                                 "--counted"};
+                                 counted};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         arguments[count++] = fixed[i];
     if (bench->driver == HOST_DRIVER_INTEL)

@@ -46,6 +46,17 @@ enum bench_operation {
         BENCH_OPERATION_COUNT,
 };
 
+// Parts of the operations, counted in processes of their own: what a driver and adapters keep of
+// some operations makes others dearer.
+enum bench_part {
+    BENCH_PART_ALL,
+    BENCH_PART_SINGLE,
+    BENCH_PART_TRANSFERS,
+    BENCH_PART_GRAPHS,
+    BENCH_PART_CYCLES,
+    BENCH_PART_COUNT,
+};
+
 // Kernels of kernels/bench.cl.
 enum bench_kernel {
     BENCH_THREE,
@@ -190,6 +201,7 @@ struct bench {
     struct bench_pair pairs[BENCH_ROW_COUNT][BENCH_CREW_COUNT];
     struct bench_pair spin;  // of threads that share nothing
     bool skips_slow;         // leaves out operations of milliseconds
+    enum bench_part part;    // the only one that is counted
     enum host_driver driver; // ze_cpu, which executes nothing here, Intel's without a GPU, or a GPU
 };
 
@@ -204,6 +216,7 @@ bool bench_asks_for(const struct bench *bench, enum bench_operation operation);
 // How often an operation is done where others are done `length` times.
 unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,
                            unsigned length);
+bool bench_is_of_part(const struct bench *bench, enum bench_operation operation);
 bool bench_asks_for_threads(const struct bench *bench);
 // The operation's title, with the size of its image.
 #define BENCH_TITLE_SIZE 96

@@ -265,6 +265,20 @@ bool bench_prepare(const struct bench_row *row, enum bench_operation operation, 
     return true;
 }
 
+bool bench_is_of_part(const struct bench *bench, enum bench_operation operation)
+{
+#define ONE(...) +1
+    static const unsigned ends[BENCH_PART_COUNT] = {
+        [BENCH_PART_SINGLE] = BENCH_COLD + 1,
+        [BENCH_PART_TRANSFERS] = BENCH_COLD + 1 BENCH_TRANSFERS(ONE),
+        [BENCH_PART_GRAPHS] = BENCH_COLD + 1 BENCH_TRANSFERS(ONE) BENCH_GRAPHS(ONE),
+        [BENCH_PART_CYCLES] = BENCH_OPERATION_COUNT,
+    };
+#undef ONE
+    return bench->part == BENCH_PART_ALL ||
+           (operation >= ends[bench->part - 1] && operation < ends[bench->part]);
+}
+
 unsigned bench_loop_length(const struct bench *bench, enum bench_operation operation,
                            unsigned length)
 {

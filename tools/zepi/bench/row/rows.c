@@ -26,7 +26,8 @@ static bool is_wanted(const struct bench *bench, int place, int operation)
         const struct bench_operation_info *info = &bench_operations[i];
         const bool serves = i == operation || (place <= BENCH_ROW_ONE_CALL &&
                                                info->plain == (enum bench_operation)operation);
-        is_wanted = serves && bench_asks_for(bench, (enum bench_operation)i);
+        is_wanted = serves && bench_asks_for(bench, (enum bench_operation)i) &&
+                    bench_is_of_part(bench, (enum bench_operation)i);
     }
     return is_wanted;
 }
