@@ -41,9 +41,10 @@ static inline void zepi_stats_count(enum zepi_stat stat)
 // A command that moves bytes is appended; `stat` is COPIES or FILLS.
 static inline void zepi_stats_count_bytes(enum zepi_stat stat, uint64_t size_bytes)
 {
-    zepi_stats_count(stat);
-    if (__builtin_expect(zepi_stats_are_on, 0))
+    if (__builtin_expect(zepi_stats_are_on, 0)) {
+        zepi_stats_add(stat, 1);
         zepi_stats_add(stat + 1, size_bytes);
+    }
 }
 
 // The driver's compiler worked for `duration_ns`. `kernels` is a text, copied.

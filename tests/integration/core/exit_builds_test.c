@@ -65,6 +65,7 @@ static void begin(void)
 {
     atexit(handle);
     sem_init(&has_begun, 0, 0);
+    unsetenv("ZE_CPU_CODE_FOLDER"); // builds compile
     test_env_use_ze_cpu();
     test_plugin_load();
     gear = test_gear_create(0);
