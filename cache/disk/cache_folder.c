@@ -95,7 +95,8 @@ enum zepi_cache_folder_state zepi_cache_folder_open_read_only(const char *path, 
     int fd = zepi_sys_open(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
     enum zepi_cache_folder_state state = state_of_folder(fd, USER_OR_ROOT);
     const char *end = resolved;
-    // From the root down, by descriptors: no other user can change what was checked.
+    // The walk opens each folder in the one before, so that no other user can replace a checked
+    // one.
     while (state == ZEPI_CACHE_FOLDER_USABLE && end[0] && end[1]) {
         char name[NAME_MAX + 1];
         const size_t length = strcspn(end + 1, "/");

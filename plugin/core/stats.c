@@ -118,7 +118,7 @@ static void print_text(FILE *file, const char *text)
         fprintf(file, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
 }
 
-// Text in a column for people; what is longer than `width` bytes is cut.
+// A column for people: a text of more than `width` bytes is cut.
 static void print_cut(FILE *file, const char *text, size_t width)
 {
     char line[sizeof(unused_disk)];

@@ -178,7 +178,7 @@ struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_
 }
 
 // Root devices of the platform (parent: NULL), or parts of a device, with one reference to each.
-// What was made until a failure is in the list.
+// After a failure the list has the devices that were made before it.
 static zepi_result_t create_devices(struct zepi_platform *platform, struct zepi_device *parent,
                                     struct zepi_device ***out_devices, uint32_t *out_count);
 

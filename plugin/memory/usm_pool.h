@@ -79,7 +79,7 @@ struct zepi_usm_pools {
     struct zepi_device_pools *of_devices;  // owned; of each device of the context
     struct zepi_mutex
         mutex; // guards those, and which pools are released; nothing is called under it
-    atomic_uint_fast64_t looked_ns; // when pools were last trimmed of what is not used
+    atomic_uint_fast64_t looked_ns; // the time of the last look for unused memory
 };
 
 static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context *context)

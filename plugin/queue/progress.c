@@ -235,11 +235,16 @@ static void poll_list_of_timeline(void *owner, uint64_t timeout_ns)
 bool zepi_queue_poll(struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
+    struct zepi_error error;
     if (zepi_queue_is_idle(queue))
         return true;
-    // One call for each list, and no probe.
-    if (optional->command_list_host_synchronize)
-        return synchronize_lists(optional, queue) == ZEPI_SUCCESS && zepi_queue_is_idle(queue);
+    // One call for each list, and no probe. The next wait reports a failure.
+    if (optional->command_list_host_synchronize) {
+        zepi_error_save(&error);
+        synchronize_lists(optional, queue);
+        zepi_error_restore(&error);
+        return zepi_queue_is_idle(queue);
+    }
     for (uint32_t i = 0; i < queue->list_count; i++) {
         if (!zepi_timeline_is_idle(queue->lists[i]->timeline))
             poll_list_of_timeline(queue->lists[i], 0);

@@ -5,9 +5,9 @@
 #include "queue/command_list.h"
 #include "queue/queue.h"
 
-// How far the lists of a queue are: waits, queries, and the polls of sync/. All of them ask
-// markers: a marker is an event of the list's own that the list signals behind everything before
-// it.
+// How far the lists of a queue are: waits, queries, and the polls of sync/. The driver
+// is asked for a whole list where it can be; else a marker is, which is an event of the list's own
+// that the list signals behind everything before it.
 
 // Whether all commands of the queue are known to be over.
 bool zepi_queue_is_idle(const struct zepi_queue *queue);

@@ -124,7 +124,7 @@ static void set_checksum(struct zepi_ipc_handle *handle)
     memcpy(handle->checksum, &digest, sizeof(handle->checksum));
 }
 
-// Zeros of what is no open file.
+// Both numbers are 0 for a descriptor that is not open.
 static void find_file(int descriptor, uint64_t out_file[2])
 {
     struct stat status;

@@ -290,7 +290,7 @@ static void replace_pool(void)
     make_pool(number);
 }
 
-// A failure of the driver makes all pools give back what is idle.
+// After a failure of the driver all pools give back their idle memory.
 static void reclaim(void)
 {
     void *memory;
