@@ -30,7 +30,7 @@ static void dump_sizes(FILE *file, const char *name, const size_t sizes[3], uint
 // Up to 8 bytes, as a number.
 static void dump_bytes(FILE *file, const struct zepi_arg *arg)
 {
-    fprintf(file, "%zu bytes", zepi_arg_size(arg));
+    fprintf(file, "%u bytes", arg->size_bytes);
     if (!zepi_arg_is_large(arg))
         fprintf(file, ", 0x%llx", (unsigned long long)arg->payload);
 }
@@ -38,10 +38,10 @@ static void dump_bytes(FILE *file, const struct zepi_arg *arg)
 static void dump_argument(FILE *file, const struct zepi_launch *launch, uint32_t index)
 {
     const struct zepi_arg *arg = &launch->args[index];
-    const uint32_t use = zepi_arg_use(arg);
+    const uint32_t use = arg->use;
     const void *object = use > 0 ? launch->uses[use - 1].object : NULL;
     fprintf(file, "\\nargument %u: ", index);
-    switch (zepi_arg_kind(arg)) {
+    switch ((enum zepi_arg_kind)arg->kind) {
     case ZEPI_ARG_BYTES:
         dump_bytes(file, arg);
         break;
@@ -49,7 +49,7 @@ static void dump_argument(FILE *file, const struct zepi_launch *launch, uint32_t
         fprintf(file, "%p", (const void *)(uintptr_t)arg->payload);
         break;
     case ZEPI_ARG_SLM:
-        fprintf(file, "%zu bytes of local memory", zepi_arg_size(arg));
+        fprintf(file, "%u bytes of local memory", arg->size_bytes);
         break;
     case ZEPI_ARG_BUFFER:
         fprintf(file, "buffer %p", object);

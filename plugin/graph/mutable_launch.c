@@ -169,14 +169,14 @@ static bool changes_end(struct changes *changes)
 static bool changes_add_argument(struct changes *changes, uint64_t id, uint32_t index,
                                  const struct zepi_arg *arg)
 {
-    if (zepi_arg_kind(arg) == ZEPI_ARG_IMAGE || zepi_arg_kind(arg) == ZEPI_ARG_SAMPLER ||
+    if (arg->kind == ZEPI_ARG_IMAGE || arg->kind == ZEPI_ARG_SAMPLER ||
         (changes->argument_count == MOST_ARGUMENTS && !changes_flush(changes)))
         return false;
     struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[changes->argument_count++];
     desc->stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC;
     desc->id = id;
     desc->index = index;
-    desc->size_bytes = zepi_arg_size(arg);
+    desc->size_bytes = arg->size_bytes;
     desc->value = zepi_arg_value(arg);
     changes_link(changes, desc, &desc->next);
     return true;
@@ -253,19 +253,15 @@ static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *u
            ZE_RESULT_SUCCESS;
 }
 
-// Whether an argument is the one that the list has, with the same kernel. An address is if it is in
-// memory that zepi made and no memory was freed since (quirk kept-argument-allocation). Both
-// launches keep the objects behind handles. A large value has other bytes in each launch, and is
-// set.
+// Whether an argument is the one that the list has, with the same kernel. Both launches keep the
+// objects behind handles. `is_same_memory`: none was freed since.
 static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              bool is_same_memory, const struct zepi_arg *old,
                              const struct zepi_arg *arg)
 {
-    return old->head == arg->head && old->payload == arg->payload &&
-           (zepi_arg_size(arg) != sizeof(void *) ||
-            device_kernel->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
-            (arg->head & ZEPI_ARG_ALWAYS_SET) ||
-            (is_same_memory && zepi_usm_table_find((uintptr_t)arg->payload)));
+    return arg->head == old->head && arg->payload == old->payload &&
+           (arg->kind == ZEPI_ARG_IMAGE || arg->kind == ZEPI_ARG_SAMPLER ||
+            (is_same_memory && zepi_arg_is_comparable(arg, &device_kernel->arguments[index])));
 }
 
 static bool change_launch(struct changes *changes, ze_command_list_handle_t list, uint64_t id,

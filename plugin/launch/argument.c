@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch/argument.h"
 
+#include "memory/usm_table.h"
+
 void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes)
 {
     uint64_t payload = 0;
@@ -9,7 +11,23 @@ void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_byt
         payload = (uintptr_t)value;
     else
         memcpy(&payload, value, size_bytes);
-    zepi_arg_set(arg, ZEPI_ARG_BYTES | (is_large ? ZEPI_ARG_ALWAYS_SET : 0), size_bytes, payload);
+    zepi_arg_set(arg, ZEPI_ARG_BYTES, size_bytes, payload);
+}
+
+bool zepi_arg_is_comparable(const struct zepi_arg *arg, const struct zepi_kernel_argument *declared)
+{
+    switch ((enum zepi_arg_kind)arg->kind) {
+    case ZEPI_ARG_SLM:
+        return true;
+    case ZEPI_ARG_BYTES:
+        return !zepi_arg_is_large(arg) &&
+               (arg->size_bytes < sizeof(void *) || declared->kind == ZEPI_SPIRV_ARGUMENT_VALUE);
+    case ZEPI_ARG_ADDRESS:
+    case ZEPI_ARG_BUFFER:
+        return zepi_usm_table_find(arg->payload) != NULL;
+    default:
+        return false;
+    }
 }
 
 static zepi_result_t fail_kind(const struct zepi_device_kernel *device_kernel, uint32_t index,
@@ -24,8 +42,8 @@ static zepi_result_t fail_size(const struct zepi_device_kernel *device_kernel, u
                                const char *least, uint32_t expected, const struct zepi_arg *arg)
 {
     return zepi_fail_about(ZEPI_SUBJECT_ARG, ZEPI_ERROR_INVALID_SIZE,
-                           "argument %u of kernel '%s' has %s%u bytes, got %zu", index,
-                           device_kernel->name, least, expected, zepi_arg_size(arg));
+                           "argument %u of kernel '%s' has %s%u bytes, got %u", index,
+                           device_kernel->name, least, expected, arg->size_bytes);
 }
 
 // An image or a sampler. A handle of the driver may be a value.
@@ -33,9 +51,9 @@ static zepi_result_t check_handle(const struct zepi_device_kernel *device_kernel
                                   const struct zepi_arg *arg, enum zepi_arg_kind kind,
                                   const char *expected)
 {
-    if (zepi_arg_kind(arg) != kind && zepi_arg_kind(arg) != ZEPI_ARG_BYTES)
+    if (arg->kind != kind && arg->kind != ZEPI_ARG_BYTES)
         return fail_kind(device_kernel, index, expected);
-    return zepi_arg_size(arg) == sizeof(void *)
+    return arg->size_bytes == sizeof(void *)
                ? ZEPI_SUCCESS
                : fail_size(device_kernel, index, "", sizeof(void *), arg);
 }
@@ -44,23 +62,23 @@ static zepi_result_t check_described(const struct zepi_device_kernel *device_ker
                                      const struct zepi_arg *arg)
 {
     const struct zepi_kernel_argument *declared = &device_kernel->arguments[index];
-    const bool is_word = zepi_arg_size(arg) == sizeof(void *);
+    const bool is_word = arg->size_bytes == sizeof(void *);
     switch ((enum zepi_spirv_argument_kind)declared->kind) {
     case ZEPI_SPIRV_ARGUMENT_VALUE:
-        if (zepi_arg_kind(arg) != ZEPI_ARG_BYTES &&
-            !(zepi_arg_kind(arg) == ZEPI_ARG_ADDRESS && declared->size_bytes == sizeof(void *)))
+        if (arg->kind != ZEPI_ARG_BYTES &&
+            !(arg->kind == ZEPI_ARG_ADDRESS && declared->size_bytes == sizeof(void *)))
             return fail_kind(device_kernel, index, "a value: expected its bytes");
-        return declared->size_bytes == 0 || declared->size_bytes == zepi_arg_size(arg)
+        return declared->size_bytes == 0 || declared->size_bytes == arg->size_bytes
                    ? ZEPI_SUCCESS
                    : fail_size(device_kernel, index, "", declared->size_bytes, arg);
     case ZEPI_SPIRV_ARGUMENT_GLOBAL:
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
-        return zepi_arg_kind(arg) == ZEPI_ARG_ADDRESS || zepi_arg_kind(arg) == ZEPI_ARG_BUFFER ||
-                       (zepi_arg_kind(arg) == ZEPI_ARG_BYTES && is_word)
+        return arg->kind == ZEPI_ARG_ADDRESS || arg->kind == ZEPI_ARG_BUFFER ||
+                       (arg->kind == ZEPI_ARG_BYTES && is_word)
                    ? ZEPI_SUCCESS
                    : fail_kind(device_kernel, index, "a pointer to global memory: expected USM");
     case ZEPI_SPIRV_ARGUMENT_LOCAL:
-        return zepi_arg_kind(arg) == ZEPI_ARG_SLM
+        return arg->kind == ZEPI_ARG_SLM
                    ? ZEPI_SUCCESS
                    : fail_kind(device_kernel, index, "local memory: expected a size");
     case ZEPI_SPIRV_ARGUMENT_IMAGE:
@@ -78,32 +96,20 @@ static zepi_result_t check_native(const struct zepi_device_kernel *device_kernel
                                   const struct zepi_arg *arg)
 {
     const uint32_t least = device_kernel->arguments[index].size_bytes;
-    return zepi_arg_kind(arg) == ZEPI_ARG_BYTES && (zepi_arg_size(arg) + 3) / 4 * 4 < least
+    return arg->kind == ZEPI_ARG_BYTES && ((size_t)arg->size_bytes + 3) / 4 * 4 < least
                ? fail_size(device_kernel, index, "at least ", least, arg)
                : ZEPI_SUCCESS;
-}
-
-struct zepi_kernel_argument zepi_arg_declare(enum zepi_spirv_argument_kind kind,
-                                             uint32_t size_bytes)
-{
-    struct zepi_arg usual = {UINT64_MAX, 0};
-    if (kind == ZEPI_SPIRV_ARGUMENT_GLOBAL || kind == ZEPI_SPIRV_ARGUMENT_CONSTANT)
-        zepi_arg_set_address(&usual, NULL);
-    else if (kind == ZEPI_SPIRV_ARGUMENT_VALUE && size_bytes > 0 &&
-             size_bytes <= ZEPI_ARG_INLINE_BYTES)
-        zepi_arg_set(&usual, ZEPI_ARG_BYTES, size_bytes, 0);
-    return (struct zepi_kernel_argument){usual.head, (uint8_t)kind, size_bytes};
 }
 
 zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              const struct zepi_arg *arg)
 {
-    if (zepi_arg_size(arg) == 0)
-        return zepi_fail_about(
-            ZEPI_SUBJECT_ARG,
-            zepi_arg_kind(arg) == ZEPI_ARG_SLM ? ZEPI_ERROR_INVALID_SIZE : ZEPI_ERROR_INVALID_VALUE,
-            "argument %u of kernel '%s' is %s", index, device_kernel->name,
-            zepi_arg_kind(arg) == ZEPI_ARG_SLM ? "local memory of 0 bytes" : "not set");
+    if (arg->size_bytes == 0)
+        return zepi_fail_about(ZEPI_SUBJECT_ARG,
+                               arg->kind == ZEPI_ARG_SLM ? ZEPI_ERROR_INVALID_SIZE
+                                                         : ZEPI_ERROR_INVALID_VALUE,
+                               "argument %u of kernel '%s' is %s", index, device_kernel->name,
+                               arg->kind == ZEPI_ARG_SLM ? "local memory of 0 bytes" : "not set");
     return device_kernel->is_described ? check_described(device_kernel, index, arg)
                                        : check_native(device_kernel, index, arg);
 }

@@ -5,9 +5,8 @@
 #include "copy/buffer_use.h"
 #include "launch/device_kernel.h"
 
-// An argument of a launch: two words that are compared as such. A front end makes it of its
-// interface's argument, checks the handle in it, and takes no lock for that. All code below reads
-// this and nothing else.
+// An argument of a launch, in two words. A front end makes it of its interface's argument, checks
+// the handle in it, and takes no lock for that. All code below reads this and nothing else.
 
 enum zepi_arg_kind {
     ZEPI_ARG_BYTES,   // the bytes, or, of more than 8, a pointer to them
@@ -19,28 +18,19 @@ enum zepi_arg_kind {
 };
 
 struct zepi_arg {
-    // From the lowest bit on: the kind; 1 if the same words may be another argument next time;
-    // 1 + the index of its object in the launch's uses, or 0; the size in 32 bits, of which no
-    // argument that is right has more.
-    uint64_t head;
+    union {
+        struct {
+            uint32_t size_bytes; // 0: it is not set
+            uint16_t kind;       // enum zepi_arg_kind
+            uint16_t use;        // 1 + the index of its object in the launch's uses, or 0
+        };
+        uint64_t head; // these in one word, which is written and compared at once
+    };
     uint64_t payload;
 };
-#define ZEPI_ARG_ALWAYS_SET ((uint64_t)1 << 8)
-#define ZEPI_ARG_USE_SHIFT 16
-#define ZEPI_ARG_SIZE_SHIFT 32
-
-static inline enum zepi_arg_kind zepi_arg_kind(const struct zepi_arg *arg)
-{
-    return (enum zepi_arg_kind)(uint8_t)arg->head;
-}
-static inline uint32_t zepi_arg_use(const struct zepi_arg *arg)
-{
-    return (uint16_t)(arg->head >> ZEPI_ARG_USE_SHIFT);
-}
-static inline size_t zepi_arg_size(const struct zepi_arg *arg)
-{
-    return arg->head >> ZEPI_ARG_SIZE_SHIFT;
-}
+#define ZEPI_ARG_KIND_SHIFT 32
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "the size is the head's low half, and bytes lie at the payload's beginning");
 
 // The object behind an argument. Borrowed by a launch, retained by the record of one.
 struct zepi_arg_use {
@@ -50,13 +40,13 @@ struct zepi_arg_use {
 };
 
 #define ZEPI_ARG_INLINE_BYTES sizeof(uint64_t)
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes lie at the payload's beginning");
 
-static inline void zepi_arg_set(struct zepi_arg *arg, uint64_t head, size_t size_bytes,
+// No argument that is right has a size of more than 32 bits.
+static inline void zepi_arg_set(struct zepi_arg *arg, enum zepi_arg_kind kind, size_t size_bytes,
                                 uint64_t payload)
 {
-    const uint64_t size = size_bytes < UINT32_MAX ? size_bytes : UINT32_MAX;
-    arg->head = head | size << ZEPI_ARG_SIZE_SHIFT;
+    arg->head = (size_bytes < UINT32_MAX ? size_bytes : UINT32_MAX) | (uint64_t)kind
+                                                                          << ZEPI_ARG_KIND_SHIFT;
     arg->payload = payload;
 }
 
@@ -98,26 +88,30 @@ static inline void zepi_arg_set_slm(struct zepi_arg *arg, size_t size_bytes)
 static inline void zepi_arg_set_handle(struct zepi_arg *arg, enum zepi_arg_kind kind,
                                        const void *handle)
 {
-    zepi_arg_set(arg, kind | ZEPI_ARG_ALWAYS_SET, sizeof(handle), (uintptr_t)handle);
+    zepi_arg_set(arg, kind, sizeof(handle), (uintptr_t)handle);
 }
 
 // Whether the bytes are elsewhere.
 static inline bool zepi_arg_is_large(const struct zepi_arg *arg)
 {
-    return zepi_arg_kind(arg) == ZEPI_ARG_BYTES && zepi_arg_size(arg) > ZEPI_ARG_INLINE_BYTES;
+    return arg->kind == ZEPI_ARG_BYTES && arg->size_bytes > ZEPI_ARG_INLINE_BYTES;
 }
+
+// Whether the same words are the same argument in a later launch, while no memory is freed. For the
+// quirk kept-argument-allocation, the same address in other memory must be set again; of memory
+// that zepi did not make, nothing is known. A word of bytes may be an address or a handle, unless
+// the kernel declares it as a value.
+bool zepi_arg_is_comparable(const struct zepi_arg *arg,
+                            const struct zepi_kernel_argument *declared);
 
 // Its bytes, as the driver takes them.
 static inline const void *zepi_arg_value(const struct zepi_arg *arg)
 {
-    if (zepi_arg_kind(arg) == ZEPI_ARG_SLM)
+    if (arg->kind == ZEPI_ARG_SLM)
         return NULL;
     return zepi_arg_is_large(arg) ? (const void *)(uintptr_t)arg->payload : &arg->payload;
 }
 
-// An argument as a kernel declares it. `size_bytes`: of a value; 0: unknown.
-struct zepi_kernel_argument zepi_arg_declare(enum zepi_spirv_argument_kind kind,
-                                             uint32_t size_bytes);
 // Checks kind and size against the kernel's declaration, as far as that is known.
 zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              const struct zepi_arg *arg);

@@ -22,7 +22,6 @@ struct zepi_spec_values;
 
 // How a kernel declares an argument.
 struct zepi_kernel_argument {
-    uint64_t usual_head; // of an argument that is right, as most are; UINT64_MAX: not known
     uint8_t kind;        // enum zepi_spirv_argument_kind
     uint32_t size_bytes; // of a value; 0: unknown. Of native code: the least that the driver reads
 };

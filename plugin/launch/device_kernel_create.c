@@ -101,8 +101,9 @@ static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_ke
     device_kernel->is_described = kernel != NULL;
     for (uint32_t i = 0; i < device_kernel->argument_count; i++)
         device_kernel->arguments[i] =
-            kernel ? zepi_arg_declare(kernel->arguments[i].kind, kernel->arguments[i].size_bytes)
-                   : zepi_arg_declare(ZEPI_SPIRV_ARGUMENT_OTHER, 0);
+            kernel ? (struct zepi_kernel_argument){kernel->arguments[i].kind,
+                                                   kernel->arguments[i].size_bytes}
+                   : (struct zepi_kernel_argument){ZEPI_SPIRV_ARGUMENT_OTHER, 0};
     return kernel ? ZEPI_SUCCESS : query_kernel_sizes(device_kernel, instance->ze);
 }
 

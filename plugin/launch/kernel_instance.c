@@ -16,12 +16,12 @@ void zepi_kernel_instance_free(struct zepi_kernel_instance *instance)
     zepi_free(instance);
 }
 
-#define NOT_SET UINT64_MAX
+#define NOT_SET UINT16_MAX // in place of a kind
 
 static void forget_args(struct zepi_kernel_instance *instance, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        instance->args[i].head = NOT_SET;
+        instance->args[i].kind = NOT_SET;
 }
 
 zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
@@ -54,21 +54,10 @@ zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *devic
 
 // ---- Arguments ----
 
-// Whether the same word is the same argument next time. For the quirk kept-argument-allocation,
-// the same address in other memory must be set again: when memory that zepi allocated is freed, the
-// version changes; of other memory nothing is known.
-static inline bool is_comparable_word(const struct zepi_launch *launch, uint32_t index,
-                                      uint64_t payload)
-{
-    return zepi_launch_device_kernel(launch)->arguments[index].kind == ZEPI_SPIRV_ARGUMENT_VALUE ||
-           zepi_usm_table_find((uintptr_t)payload) != NULL;
-}
-
 static __attribute__((cold, noinline)) zepi_result_t
-fail_set_arg(const struct zepi_launch *launch, const struct zepi_arg *arg, zepi_result_t result)
+fail_set_arg(uint32_t index, const struct zepi_arg *arg, zepi_result_t result)
 {
-    zepi_error_append(", for argument %u of %zu bytes", (unsigned)(arg - launch->args),
-                      zepi_arg_size(arg));
+    zepi_error_append(", for argument %u of %u bytes", index, arg->size_bytes);
     return result;
 }
 
@@ -76,38 +65,36 @@ fail_set_arg(const struct zepi_launch *launch, const struct zepi_arg *arg, zepi_
 // be set in each launch.
 static __attribute__((noinline)) zepi_result_t
 check_and_set_arg(struct zepi_kernel_instance *instance, const struct zepi_device *device,
-                  const struct zepi_launch *launch, const struct zepi_arg *arg)
+                  const struct zepi_launch *launch, uint32_t index)
 {
-    const uint32_t index = (uint32_t)(arg - launch->args);
-    struct zepi_arg *set = &instance->args[index];
-    zepi_result_t result = zepi_arg_check(zepi_launch_device_kernel(launch), index, arg);
-    if (result == ZEPI_SUCCESS && zepi_arg_kind(arg) == ZEPI_ARG_SLM)
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
+    const struct zepi_arg *arg = &launch->args[index];
+    zepi_result_t result = zepi_arg_check(device_kernel, index, arg);
+    if (result == ZEPI_SUCCESS && arg->kind == ZEPI_ARG_SLM)
         result = zepi_launch_check_slm(launch, device);
     if (result != ZEPI_SUCCESS)
         return result;
-    *set = *arg;
-    if ((arg->head & ZEPI_ARG_ALWAYS_SET) ||
-        (zepi_arg_size(arg) == sizeof(void *) && !is_comparable_word(launch, index, arg->payload)))
-        set->head = NOT_SET;
-    result = ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, zepi_arg_size(arg),
+    instance->args[index] = *arg;
+    if (!zepi_arg_is_comparable(arg, &device_kernel->arguments[index]))
+        instance->args[index].kind = NOT_SET;
+    result = ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, arg->size_bytes,
                      zepi_arg_value(arg));
-    return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : fail_set_arg(launch, arg, result);
+    return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : fail_set_arg(index, arg, result);
 }
 
-// Sets an argument of the kind and size that was set.
+// Sets an argument of the kind and size that was set, which is comparable as that was, unless it
+// is an address of memory that zepi did not make.
 static inline __attribute__((always_inline)) zepi_result_t
-set_other_payload(struct zepi_kernel_instance *instance, const struct zepi_launch *launch,
-                  const struct zepi_arg *arg, struct zepi_arg *set)
+set_other_payload(struct zepi_kernel_instance *instance, uint32_t index, const struct zepi_arg *arg,
+                  struct zepi_arg *set)
 {
-    const uint32_t index = (uint32_t)(arg - launch->args);
-    const size_t size_bytes = zepi_arg_size(arg);
     set->payload = arg->payload;
-    if (size_bytes == sizeof(void *) && !is_comparable_word(launch, index, arg->payload))
-        set->head = NOT_SET;
+    if (arg->kind != ZEPI_ARG_BYTES && !zepi_usm_table_find(arg->payload))
+        set->kind = NOT_SET;
     const zepi_result_t result =
-        ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, size_bytes, &arg->payload);
+        ZEPI_ZE(zeKernelSetArgumentValue, instance->ze, index, arg->size_bytes, &arg->payload);
     return __builtin_expect(result == ZEPI_SUCCESS, 1) ? ZEPI_SUCCESS
-                                                       : fail_set_arg(launch, arg, result);
+                                                       : fail_set_arg(index, arg, result);
 }
 
 // Compares the arguments with those of the last launch, and sets those that differ.
@@ -115,16 +102,17 @@ static inline __attribute__((always_inline)) zepi_result_t
 instance_set_args(struct zepi_kernel_instance *instance, const struct zepi_device *device,
                   const struct zepi_launch *launch)
 {
-    const struct zepi_arg *arg = launch->args;
-    const struct zepi_arg *end = arg + launch->arg_count;
-    for (struct zepi_arg *set = instance->args; arg != end; arg++, set++) {
+    const struct zepi_arg *args = launch->args;
+    struct zepi_arg *set = instance->args;
+    const size_t count = launch->arg_count;
+    for (size_t i = 0; i < count; i++) {
         zepi_result_t result;
-        if (arg->head != set->head)
-            result = check_and_set_arg(instance, device, launch, arg);
-        else if (arg->payload == set->payload)
+        if (args[i].head != set[i].head)
+            result = check_and_set_arg(instance, device, launch, (uint32_t)i);
+        else if (args[i].payload == set[i].payload)
             continue;
         else
-            result = set_other_payload(instance, launch, arg, set);
+            result = set_other_payload(instance, (uint32_t)i, &args[i], &set[i]);
         if (__builtin_expect(result != ZEPI_SUCCESS, 0))
             return result;
     }

@@ -159,17 +159,19 @@ zepi_result_t zepi_launch_unusual(struct zepi_queue *queue, const struct zepi_la
 
 // ---- Checks ----
 
-static zepi_result_t check_args(const struct zepi_device *device, const struct zepi_launch *launch)
+// `like`: a launch of the kernel that was found right, or NULL.
+static zepi_result_t check_args(const struct zepi_device *device, const struct zepi_launch *launch,
+                                const struct zepi_launch *like)
 {
     const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
     bool has_slm = false;
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < launch->arg_count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_arg *arg = &launch->args[i];
-        if (arg->head == device_kernel->arguments[i].usual_head)
+        if (like && arg->head == like->args[i].head)
             continue;
         result = zepi_arg_check(device_kernel, i, arg);
-        has_slm = has_slm || zepi_arg_kind(arg) == ZEPI_ARG_SLM;
+        has_slm = has_slm || arg->kind == ZEPI_ARG_SLM;
     }
     return result == ZEPI_SUCCESS && has_slm ? zepi_launch_check_slm(launch, device) : result;
 }
@@ -179,10 +181,10 @@ zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct z
 {
     struct zepi_work_size size;
     uint32_t offset[3];
-    zepi_result_t result = check_args(device, launch);
-    if (result != ZEPI_SUCCESS ||
-        (checked && checked->target.device_kernel == launch->target.device_kernel &&
-         zepi_launch_has_same_sizes(launch, checked)))
+    if (checked && checked->target.device_kernel != launch->target.device_kernel)
+        checked = NULL;
+    zepi_result_t result = check_args(device, launch, checked);
+    if (result != ZEPI_SUCCESS || (checked && zepi_launch_has_same_sizes(launch, checked)))
         return result;
     result = zepi_work_size_init(&size, zepi_launch_device_kernel(launch), device, NULL,
                                  launch->work_dim, launch->global_size, launch->group_size);

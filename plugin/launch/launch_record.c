@@ -23,8 +23,7 @@ zepi_result_t zepi_launch_check_slm(const struct zepi_launch *launch,
     uint64_t total = device_kernel->properties.localMemSize;
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         const struct zepi_arg *arg = &launch->args[i];
-        if (zepi_arg_kind(arg) == ZEPI_ARG_SLM &&
-            __builtin_add_overflow(total, zepi_arg_size(arg), &total))
+        if (arg->kind == ZEPI_ARG_SLM && __builtin_add_overflow(total, arg->size_bytes, &total))
             total = UINT64_MAX;
     }
     // Quirk no-limits: 0 limits nothing.
@@ -72,15 +71,15 @@ zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct z
 void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index)
 {
     struct zepi_arg *arg = &launch->args[index];
-    const uint32_t use = zepi_arg_use(arg);
+    const uint32_t use = arg->use;
     const uint32_t last = launch->use_count;
     if (use > 0) {
         // The last use takes its place.
         launch->uses[use - 1] = launch->uses[last - 1];
         for (uint32_t i = 0; i < launch->arg_count; i++) {
             struct zepi_arg *other = &launch->args[i];
-            if (zepi_arg_use(other) == last)
-                other->head += ((uint64_t)use - last) << ZEPI_ARG_USE_SHIFT;
+            if (other->use == last)
+                other->use = (uint16_t)use;
         }
         launch->use_count--;
     }
@@ -101,7 +100,7 @@ static size_t large_bytes(const struct zepi_launch *launch)
     size_t size_bytes = 0;
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         if (zepi_arg_is_large(&launch->args[i]))
-            size_bytes += value_room(zepi_arg_size(&launch->args[i]));
+            size_bytes += value_room(launch->args[i].size_bytes);
     }
     return size_bytes;
 }
@@ -112,8 +111,8 @@ static void copy_large_args(struct zepi_launch *launch, char *bytes)
         struct zepi_arg *arg = &launch->args[i];
         if (!zepi_arg_is_large(arg))
             continue;
-        arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), zepi_arg_size(arg));
-        bytes += value_room(zepi_arg_size(arg));
+        arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), arg->size_bytes);
+        bytes += value_room(arg->size_bytes);
     }
 }
 

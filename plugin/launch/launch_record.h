@@ -111,7 +111,7 @@ static inline void zepi_launch_add_use(struct zepi_launch *launch, uint32_t inde
                                        const struct zepi_arg_use *use)
 {
     launch->uses[launch->use_count++] = *use;
-    launch->args[index].head |= (uint64_t)launch->use_count << ZEPI_ARG_USE_SHIFT;
+    launch->args[index].use = (uint16_t)launch->use_count;
 }
 
 // The argument is nothing yet, and uses nothing.

@@ -97,9 +97,9 @@ static void set_up(void)
     gear.kernel->is_described = true;
     gear.kernel->argument_count = COUNT;
     gear.kernel->arguments = gear.declared;
-    gear.declared[0] = zepi_arg_declare(ZEPI_SPIRV_ARGUMENT_GLOBAL, 0);
-    gear.declared[1] = zepi_arg_declare(ZEPI_SPIRV_ARGUMENT_VALUE, 4);
-    gear.declared[2] = zepi_arg_declare(ZEPI_SPIRV_ARGUMENT_VALUE, 16);
+    gear.declared[0] = (struct zepi_kernel_argument){ZEPI_SPIRV_ARGUMENT_GLOBAL, 0};
+    gear.declared[1] = (struct zepi_kernel_argument){ZEPI_SPIRV_ARGUMENT_VALUE, 4};
+    gear.declared[2] = (struct zepi_kernel_argument){ZEPI_SPIRV_ARGUMENT_VALUE, 16};
     gear.device.platform = &gear.platform;
     gear.device.compute = (ze_device_compute_properties_t){.maxTotalGroupSize = 64,
                                                            .maxGroupSizeX = 64,
