@@ -219,21 +219,6 @@ zepi_result_t zepi_api_check_named(const struct zepi_queue *queue, const zepi_la
     return ZEPI_SUCCESS;
 }
 
-// A captured launch by name keeps the kernel that was found while it was captured.
-static __attribute__((cold, noinline)) zepi_result_t
-capture_by_name(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                struct zepi_launch *launch, zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    struct zepi_module *module = desc->kernel ? desc->kernel->module : desc->module;
-    zepi_result_t result = zepi_kernel_create_for_launch(
-        queue->context, module, queue->device_index, &launch->target, &launch->kernel);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_launch_capture(queue, launch, wait, out_event);
-    zepi_release(launch->kernel);
-    return result;
-}
-
 // A launch by name, or with values, a module or a selector.
 static __attribute__((noinline)) zepi_result_t launch_by_name(struct zepi_queue *queue,
                                                               const zepi_launch_desc_t *desc,
@@ -250,13 +235,11 @@ static __attribute__((noinline)) zepi_result_t launch_by_name(struct zepi_queue 
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_launch launch;
-    launch.kernel = NULL;
+    launch.module = desc->kernel ? desc->kernel->module : desc->module;
     launch.target = *zepi_found_target(found);
     result = read_desc(&launch, &room, queue->context, queue->device, desc);
     if (result == ZEPI_SUCCESS) {
         result = zepi_launch(queue, &launch, wait, out_event);
-        if (__builtin_expect(result == ZEPI_CAPTURED, 0))
-            result = capture_by_name(queue, desc, &launch, wait, out_event);
         zepi_launch_room_finish(&room, &launch);
     }
     zepi_build_result_release(found);

@@ -68,7 +68,7 @@ static void dump_launch(FILE *file, const struct zepi_launch *launch)
     const size_t none[3] = {0};
     const uint32_t work_dim = launch->work_dim;
     fprintf(file, "launch ");
-    dump_text(file, launch->kernel->name);
+    dump_text(file, zepi_launch_device_kernel(launch)->name);
     dump_sizes(file, "global size", launch->global_size, work_dim);
     if (!zepi_sizes_are_equal(work_dim, launch->group_size, none))
         dump_sizes(file, "group size", launch->group_size, work_dim);

@@ -39,12 +39,11 @@ static void *mutable_handle(const struct zepi_device *device, zel_handle_type_t 
 
 // NULL: the kernel has no code for the device, or there is no memory.
 static struct zepi_kernel_instance *get_instance_of(struct zepi_recorded_uses *uses,
-                                                    const struct zepi_kernel *kernel)
+                                                    const struct zepi_build_result *kernel)
 {
     struct zepi_kernel_instance *instance;
-    struct zepi_build_result *pool = kernel->device_kernels[uses->device_index];
-    return pool && zepi_recorded_uses_get_instance(uses, zepi_device_kernel_of(pool), &instance) ==
-                       ZEPI_SUCCESS
+    return kernel && zepi_recorded_uses_get_instance(uses, zepi_device_kernel_of(kernel),
+                                                     &instance) == ZEPI_SUCCESS
                ? instance
                : NULL;
 }
@@ -57,7 +56,8 @@ static ze_kernel_handle_t *list_kernels(struct zepi_recorded_uses *uses,
     ze_kernel_handle_t *kernels = zepi_allocate(command->kernel_count, sizeof(kernels[0]));
     uint32_t count = 0;
     for (uint32_t i = 0; kernels && i < command->kernel_count; i++) {
-        const struct zepi_kernel_instance *instance = get_instance_of(uses, command->kernels[i]);
+        const struct zepi_kernel_instance *instance =
+            get_instance_of(uses, command->kernels[i]->device_kernels[uses->device_index]);
         if (!instance) {
             zepi_free(kernels);
             return NULL;
@@ -212,7 +212,8 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
 {
     struct zepi_work_size size;
     struct zepi_recorded_uses *uses = changes->uses;
-    const struct zepi_kernel_instance *instance = get_instance_of(uses, launch->kernel);
+    const struct zepi_kernel_instance *instance =
+        get_instance_of(uses, launch->target.device_kernel);
     if (!instance ||
         zepi_work_size_init(&size, zepi_launch_device_kernel(launch), uses->device, instance->ze,
                             launch->work_dim, launch->global_size,
@@ -244,7 +245,7 @@ static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *u
 {
     const struct zepi_device *device = uses->device;
     const struct zepi_kernel_instance *instance =
-        get_instance_of(uses, uses->launches[command->number]->launch.kernel);
+        get_instance_of(uses, uses->launches[command->number]->launch.target.device_kernel);
     if (!instance || command->kernel_count < 2 || !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL))
         return false;
     ze_kernel_handle_t kernel = mutable_handle(device, ZEL_HANDLE_KERNEL, instance->ze);

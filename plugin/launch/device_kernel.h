@@ -60,6 +60,9 @@ struct zepi_target {
     const struct zepi_device_image *image;
     const struct zepi_spec_values *values;
 };
+// References to all of it.
+void zepi_target_retain(const struct zepi_target *target);
+void zepi_target_release(const struct zepi_target *target);
 
 // A kernel of a device module, from the cache or made. *out_result is a new reference to a result
 // whose payload is a struct zepi_device_kernel.

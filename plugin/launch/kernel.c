@@ -13,13 +13,6 @@
 
 #include <assert.h>
 
-static __attribute__((cold, noinline)) void kernel_destroy_launch_target(struct zepi_target *target)
-{
-    zepi_release((struct zepi_device_image *)target->image);
-    zepi_spec_values_release((struct zepi_spec_values *)target->values);
-    zepi_free(target);
-}
-
 static void kernel_destroy(void *object)
 {
     struct zepi_kernel *kernel = object;
@@ -31,8 +24,6 @@ static void kernel_destroy(void *object)
         zepi_free(kernel->device_kernels);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
-    if (kernel->launch_target)
-        kernel_destroy_launch_target(kernel->launch_target);
     zepi_release(kernel->front_end);
     zepi_release(atomic_load_explicit(&kernel->front_end_state, memory_order_relaxed));
     zepi_release(kernel->module);
@@ -40,10 +31,8 @@ static void kernel_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
 
-// The target of a kernel object that was made from a module: the first part with its code, and the
-// values of emulated constants there.
-static struct zepi_target kernel_find_target(const struct zepi_kernel *kernel,
-                                             uint32_t device_index, uint32_t *out_part_index)
+// Of the first part of the module with its code.
+struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index)
 {
     const struct zepi_module *module = kernel->module;
     struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index]};
@@ -56,9 +45,22 @@ static struct zepi_target kernel_find_target(const struct zepi_kernel *kernel,
     target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
     if (target.image)
         target.values = module->parts[index].values[image_index];
-    if (out_part_index)
-        *out_part_index = index;
     return target;
+}
+
+void zepi_target_retain(const struct zepi_target *target)
+{
+    zepi_build_result_retain(target->device_kernel);
+    if (target->image)
+        zepi_retain((struct zepi_device_image *)target->image);
+    zepi_spec_values_retain((struct zepi_spec_values *)target->values);
+}
+
+void zepi_target_release(const struct zepi_target *target)
+{
+    zepi_build_result_release(target->device_kernel);
+    zepi_release((struct zepi_device_image *)target->image);
+    zepi_spec_values_release((struct zepi_spec_values *)target->values);
 }
 
 static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const char *name)
@@ -84,16 +86,16 @@ static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const ch
     return ZEPI_ERROR_KERNEL_NOT_FOUND;
 }
 
-// Makes a kernel object without device kernels. The module may be NULL.
-static inline zepi_result_t kernel_create(struct zepi_context *context, struct zepi_module *module,
+// Makes a kernel object without device kernels.
+static inline zepi_result_t kernel_create(struct zepi_module *module,
                                           struct zepi_kernel **out_kernel)
 {
-    const size_t device_count = context->device_count;
+    const size_t device_count = module->context->device_count;
     struct zepi_kernel *kernel = zepi_object_create(&zepi_kernel_type);
     if (!kernel)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    kernel->module = module ? zepi_retain(module) : NULL;
-    kernel->context = context;
+    kernel->module = zepi_retain(module);
+    kernel->context = module->context;
     kernel->device_kernels = device_count <= sizeof(kernel->inline_device_kernels) /
                                                  sizeof(kernel->inline_device_kernels[0])
                                  ? kernel->inline_device_kernels
@@ -106,18 +108,11 @@ static inline zepi_result_t kernel_create(struct zepi_context *context, struct z
     return ZEPI_SUCCESS;
 }
 
-struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
-                                      uint32_t *out_part_index)
-{
-    return kernel->launch_target ? *kernel->launch_target
-                                 : kernel_find_target(kernel, device_index, out_part_index);
-}
-
 zepi_result_t zepi_module_get_kernel(struct zepi_module *module, const char *name,
                                      struct zepi_kernel **out_kernel)
 {
     struct zepi_kernel *kernel = NULL;
-    zepi_result_t result = kernel_create(module->context, module, &kernel);
+    zepi_result_t result = kernel_create(module, &kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     result = kernel_get_all_devices(kernel, name);
@@ -125,32 +120,6 @@ zepi_result_t zepi_module_get_kernel(struct zepi_module *module, const char *nam
         zepi_release(kernel);
         return result;
     }
-    *out_kernel = kernel;
-    return ZEPI_SUCCESS;
-}
-
-__attribute__((cold)) zepi_result_t zepi_kernel_create_for_launch(struct zepi_context *context,
-                                                                  struct zepi_module *module,
-                                                                  uint32_t device_index,
-                                                                  const struct zepi_target *target,
-                                                                  struct zepi_kernel **out_kernel)
-{
-    struct zepi_kernel *kernel = NULL;
-    const zepi_result_t result = kernel_create(context, module, &kernel);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    kernel->launch_target = zepi_duplicate(target, sizeof(*target));
-    if (!kernel->launch_target) {
-        zepi_release(kernel);
-        return zepi_fail_no_memory();
-    }
-    if (target->image)
-        zepi_retain((struct zepi_device_image *)target->image);
-    zepi_spec_values_retain((struct zepi_spec_values *)target->values);
-    zepi_build_result_retain(target->device_kernel);
-    kernel->device_kernels[device_index] = target->device_kernel;
-    kernel->name = zepi_device_kernel_of(target->device_kernel)->name;
-    kernel->is_emulated = target->image != NULL;
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }

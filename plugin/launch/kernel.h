@@ -12,13 +12,10 @@ struct zepi_module;
 // launch and query it at once.
 struct zepi_kernel {
     struct zepi_object object;
-    struct zepi_module *module;   // retained; NULL: of a launch by name that names no module
-    struct zepi_context *context; // borrowed from the module, or from the graph with that launch
+    struct zepi_module *module;   // retained
+    struct zepi_context *context; // borrowed from the module
     const char *name;             // borrowed from the device kernel
-    // Of a launch by name: its target, owned, with references to image and values;
-    // NULL: of a module.
-    struct zepi_target *launch_target;
-    bool is_emulated; // on some device its constants come through an argument
+    bool is_emulated;             // on some device its constants come through an argument
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device.
     struct zepi_build_result **device_kernels;
@@ -38,16 +35,8 @@ zepi_result_t zepi_kernel_get_device_kernel(const struct zepi_kernel *kernel, ui
                                             struct zepi_device_kernel **out_device_kernel);
 
 // The target of the kernel's launches on a device that it has a device kernel for, borrowed from
-// the kernel. *out_part_index (may be NULL) is the part of the module that it is in.
-struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index,
-                                      uint32_t *out_part_index);
-
-// A kernel object for a launch by name, on its device alone. `module`: that of the launch, or NULL.
-// The context outlives the kernel, which no host gets.
-zepi_result_t zepi_kernel_create_for_launch(struct zepi_context *context,
-                                            struct zepi_module *module, uint32_t device_index,
-                                            const struct zepi_target *target,
-                                            struct zepi_kernel **out_kernel);
+// the kernel.
+struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index);
 
 zepi_result_t zepi_module_get_kernel(zepi_module_t module, const char *name,
                                      zepi_kernel_t *out_kernel);

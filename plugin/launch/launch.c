@@ -22,8 +22,8 @@ zepi_result_t zepi_launch_find_target(struct zepi_launch *launch, struct zepi_ke
         zepi_kernel_get_device_kernel(kernel, device_index, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    launch->kernel = kernel;
-    launch->target = zepi_kernel_target(kernel, device_index, NULL);
+    launch->module = kernel->module;
+    launch->target = zepi_kernel_target(kernel, device_index);
     return ZEPI_SUCCESS;
 }
 
@@ -85,8 +85,7 @@ zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_la
 {
     const struct zepi_captured_launch command = {.head.kind = ZEPI_CAPTURED_LAUNCH,
                                                  .launch = launch};
-    return launch->kernel ? zepi_capture_command(queue, &command.head, wait, out_event)
-                          : ZEPI_CAPTURED;
+    return zepi_capture_command(queue, &command.head, wait, out_event);
 }
 
 zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,

@@ -21,8 +21,8 @@ zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *
     __attribute__((cold, noinline));
 // The one way to launch a kernel: buffers that move are brought to the device; under the queue's
 // mutex its instance of the kernel is compared with the launch, what differs is set, and the
-// command is appended. Or the launch is captured, if it has a kernel object, else ZEPI_CAPTURED is
-// returned (queue/capture.h). The queue and the handles in the launch have been checked.
+// command is appended. Or the launch is captured (queue/capture.h). The queue and the handles in
+// the launch have been checked.
 static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct zepi_launch *launch,
                                         zepi_wait_list_t wait, zepi_event_t *out_event)
 {
@@ -42,7 +42,7 @@ static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct z
 enum { ZEPI_CAPTURED_LAUNCH = ZEPI_CAPTURED_LAUNCHES };
 struct zepi_captured_launch {
     struct zepi_captured_command head;
-    const struct zepi_launch *launch; // not checked; it has a kernel object
+    const struct zepi_launch *launch; // not checked
 };
 
 // The number of arguments that the host gives, before they are read.
@@ -73,7 +73,7 @@ static inline zepi_result_t zepi_launch_set_kernel(struct zepi_launch *launch,
                              !(device_kernel = kernel->device_kernels[device_index]),
                          0))
         return zepi_launch_find_target(launch, kernel, context, device_index);
-    launch->kernel = kernel;
+    launch->module = kernel->module;
     launch->target = (struct zepi_target){.device_kernel = device_kernel};
     return ZEPI_SUCCESS;
 }

@@ -166,7 +166,9 @@ struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *l
     }
     if (more_bytes > 0)
         copy_large_args(own, (char *)own->uses + uses_bytes);
-    zepi_retain(own->kernel);
+    if (own->module)
+        zepi_retain(own->module);
+    zepi_target_retain(&own->target);
     return record;
 }
 
@@ -174,5 +176,6 @@ void zepi_launch_record_clear(struct zepi_launch_record *record)
 {
     for (uint32_t i = 0; i < record->launch.use_count; i++)
         zepi_release(record->launch.uses[i].object);
-    zepi_release(record->launch.kernel);
+    zepi_target_release(&record->launch.target);
+    zepi_release(record->launch.module);
 }

@@ -6,7 +6,7 @@
 #include "launch/argument.h"
 
 struct zepi_device;
-struct zepi_kernel;
+struct zepi_module;
 
 // A launch as all code below the front ends has it. A front end fills it in one pass, and lends it
 // for one call; graphs keep a record of it.
@@ -15,7 +15,7 @@ struct zepi_launch {
     uint32_t arg_count;
     uint32_t use_count;
     struct zepi_arg_use *uses;
-    struct zepi_kernel *kernel; // NULL: of a launch by name
+    struct zepi_module *module; // that the kernel is of; NULL: of a unit
     uint32_t work_dim;          // 1 to 3
     zepi_launch_flags_t flags;
     struct zepi_target target; // its code on the device
@@ -119,8 +119,8 @@ void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index);
 
 // ---- Records ----
 
-// A launch with copies of all that it needs, and references to kernel and objects. Constant but for
-// `next`; any thread.
+// A launch with copies of all that it needs, and references to module, target and objects. Constant
+// but for `next`; any thread.
 struct zepi_launch_record {
     struct zepi_launch_record *next; // of those that an update of a graph gives up
     atomic_uint references;
@@ -129,7 +129,7 @@ struct zepi_launch_record {
     size_t sizes[3][3];        // global size, group size and offset
 };
 
-// A record of a launch that was checked, and has a kernel. `spare`: one that was cleared, whose
+// A record of a launch that was checked. `spare`: one that was cleared, whose
 // memory is consumed; NULL: none. NULL without memory (noted).
 struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch,
                                                      struct zepi_launch_record *spare);

@@ -45,7 +45,7 @@ static zepi_result_t choose_kernel(struct launch_update *update, struct zepi_ker
     result = zepi_launch_room_init_copy(&update->room, launch, from, more);
     if (result != ZEPI_SUCCESS)
         return result;
-    launch->kernel = chosen.kernel;
+    launch->module = chosen.module;
     launch->target = chosen.target;
     for (; launch->arg_count > count; launch->arg_count--)
         zepi_launch_clear_arg(launch, launch->arg_count - 1);
@@ -140,7 +140,7 @@ static ur_result_t set_value(struct launch_update *update,
     if (is_handle && argument_is(update, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "argument %u of kernel '%s' is an image, and no value", index,
-                              update->launch.kernel->name);
+                              zepi_launch_device_kernel(&update->launch)->name);
     return zepi_ur_set_value_arg(&update->launch, index, from->pNewValueArg, from->argSize);
 }
 
