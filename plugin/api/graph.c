@@ -34,13 +34,13 @@ zepi_result_t zepi_api_graph_get_info(zepi_graph_t graph, zepi_graph_info_t *out
     const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
+    const enum zepi_graph_state state = zepi_graph_get_state(graph);
     const zepi_graph_info_t info = {.context = graph->context,
                                     .device = graph->device,
                                     .flags = graph->is_updatable ? ZEPI_GRAPH_UPDATABLE : 0,
                                     .command_count = (uint32_t)zepi_graph_count(graph),
-                                    .is_capturing =
-                                        zepi_graph_get_capture(graph) == ZEPI_GRAPH_CAPTURING,
-                                    .is_finalized = zepi_graph_is_finalized(graph)};
+                                    .is_capturing = state == ZEPI_GRAPH_CAPTURING,
+                                    .is_finalized = state == ZEPI_GRAPH_FINALIZED};
     return zepi_copy_info(out_info, &info, sizeof(info));
 }
 
@@ -144,13 +144,9 @@ zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, con
         result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                            "%zu bytes to fill with a pattern of %zu, expected a multiple",
                            size_bytes, pattern_size_bytes);
-    if (result == ZEPI_SUCCESS) {
-        command->pattern = zepi_duplicate(pattern, pattern_size_bytes);
-        result = command->pattern ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    }
-    command->to = destination;
-    command->pattern_size_bytes = pattern_size_bytes;
-    command->size_bytes = size_bytes;
+    if (result == ZEPI_SUCCESS)
+        result = zepi_graph_command_set_fill(command, destination, pattern, pattern_size_bytes,
+                                             size_bytes);
     return end_graph_add(command, result, out_number);
 }
 
@@ -159,16 +155,7 @@ zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, con
 zepi_result_t zepi_api_graph_finalize(zepi_graph_t graph)
 {
     const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    switch (zepi_graph_get_capture(graph)) {
-    case ZEPI_GRAPH_CAPTURING:
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph is being captured");
-    case ZEPI_GRAPH_CAPTURE_FAILED:
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the capture of the graph failed");
-    default:
-        return zepi_graph_finalize(graph);
-    }
+    return result ? result : zepi_graph_finalize(graph);
 }
 
 // The record of an update, before the graph's mutex is taken.
@@ -256,7 +243,7 @@ zepi_result_t zepi_api_queue_execute(zepi_queue_t queue, zepi_graph_t graph, zep
     if (queue->context != graph->context || queue->device != graph->device)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "the graph is of another context or device than the queue");
-    if (!zepi_graph_is_finalized(graph))
+    if (zepi_graph_get_state(graph) != ZEPI_GRAPH_FINALIZED)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph was not finalized yet");
     return zepi_capture_execute(graph, queue, wait, out_event);
 }

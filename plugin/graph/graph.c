@@ -53,10 +53,11 @@ zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
 static zepi_result_t graph_check_add_locked(const struct zepi_graph *graph, bool is_captured,
                                             uint32_t wait_count, const uint32_t *waits)
 {
-    if (!is_captured && graph->capture != ZEPI_GRAPH_NOT_CAPTURED)
-        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph gets its commands from queues");
-    if (graph->is_finalized)
+    const enum zepi_graph_state state = zepi_graph_get_state(graph);
+    if (state == ZEPI_GRAPH_FINALIZED)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized: nothing can be added any more");
+    if (!is_captured && state != ZEPI_GRAPH_OPEN)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph gets its commands from queues");
     if (graph->commands.count == UINT32_MAX)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "too many commands");
     for (uint32_t i = 0; i < wait_count && !graph->commands.is_in_order; i++) {
@@ -188,38 +189,12 @@ struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_d
     return graph;
 }
 
-bool zepi_graph_is_finalized(struct zepi_graph *graph)
-{
-    zepi_mutex_lock(&graph->mutex);
-    const bool is_finalized = graph->is_finalized;
-    zepi_mutex_unlock(&graph->mutex);
-    return is_finalized;
-}
-
-enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph)
-{
-    zepi_mutex_lock(&graph->mutex);
-    const enum zepi_graph_capture capture = graph->capture;
-    zepi_mutex_unlock(&graph->mutex);
-    return capture;
-}
-
 size_t zepi_graph_count(struct zepi_graph *graph)
 {
     zepi_mutex_lock(&graph->mutex);
     const size_t count = graph->commands.count;
     zepi_mutex_unlock(&graph->mutex);
     return count;
-}
-
-// False: it was so before.
-static bool graph_set_finalized(struct zepi_graph *graph, bool is_finalized)
-{
-    zepi_mutex_lock(&graph->mutex);
-    const bool changes = graph->is_finalized != is_finalized;
-    graph->is_finalized = is_finalized;
-    zepi_mutex_unlock(&graph->mutex);
-    return changes;
 }
 
 // ---- Recordings ----
@@ -268,36 +243,52 @@ static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recordi
     return ZEPI_SUCCESS;
 }
 
+// *out_before is its state before.
+static zepi_result_t graph_begin_finalize(struct zepi_graph *graph,
+                                          enum zepi_graph_state *out_before)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const enum zepi_graph_state before = zepi_graph_get_state(graph);
+    const bool is_right = before == ZEPI_GRAPH_OPEN || before == ZEPI_GRAPH_CAPTURED;
+    if (is_right)
+        zepi_graph_set_state(graph, ZEPI_GRAPH_FINALIZED);
+    zepi_mutex_unlock(&graph->mutex);
+    *out_before = before;
+    return is_right
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_WRONG_STATE, "%s",
+                           before == ZEPI_GRAPH_FINALIZED   ? "it was finalized before"
+                           : before == ZEPI_GRAPH_CAPTURING ? "the graph is being captured"
+                                                            : "the capture of the graph failed");
+}
+
 zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
 {
     struct zepi_recording *recording;
+    enum zepi_graph_state before;
     zepi_mutex_lock(&graph->submit_mutex);
-    zepi_result_t result = graph_set_finalized(graph, true)
-                               ? add_recording(graph, &recording)
-                               : zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was finalized before");
-    if (result != ZEPI_SUCCESS && graph->recording_count == 0)
-        graph_set_finalized(graph, false);
+    zepi_result_t result = graph_begin_finalize(graph, &before);
+    if (result == ZEPI_SUCCESS) {
+        result = add_recording(graph, &recording);
+        if (result != ZEPI_SUCCESS) {
+            zepi_mutex_lock(&graph->mutex);
+            zepi_graph_set_state(graph, before);
+            zepi_mutex_unlock(&graph->mutex);
+        }
+    }
     zepi_mutex_unlock(&graph->submit_mutex);
     return result;
 }
 
 // ---- Updates ----
 
-zepi_result_t zepi_graph_check_update_locked(const struct zepi_graph *graph)
+zepi_result_t zepi_graph_check_update(const struct zepi_graph *graph)
 {
-    return graph->is_updatable && graph->is_finalized
+    return graph->is_updatable && zepi_graph_get_state(graph) == ZEPI_GRAPH_FINALIZED
                ? ZEPI_SUCCESS
                : zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
                            graph->is_updatable ? "was not finalized yet"
                                                : "was not made to be updatable");
-}
-
-zepi_result_t zepi_graph_check_update(struct zepi_graph *graph)
-{
-    zepi_mutex_lock(&graph->mutex);
-    const zepi_result_t result = zepi_graph_check_update_locked(graph);
-    zepi_mutex_unlock(&graph->mutex);
-    return result;
 }
 
 // A recording of earlier launches that does not run gets the new ones, and gives up objects that

@@ -15,11 +15,12 @@ struct zepi_recording;
 // gets one more, and the last of these many waits until the oldest is over.
 #define ZEPI_GRAPH_RECORDINGS 8
 
-enum zepi_graph_capture {
-    ZEPI_GRAPH_NOT_CAPTURED,
-    ZEPI_GRAPH_CAPTURING,
-    ZEPI_GRAPH_CAPTURED,
+enum zepi_graph_state {
+    ZEPI_GRAPH_OPEN,           // commands may be added
+    ZEPI_GRAPH_CAPTURING,      // queues add commands
+    ZEPI_GRAPH_CAPTURED,       // all were added
     ZEPI_GRAPH_CAPTURE_FAILED, // the captured commands cannot be executed
+    ZEPI_GRAPH_FINALIZED,      // the commands do not change any more, but for launches
 };
 
 struct zepi_graph {
@@ -31,9 +32,8 @@ struct zepi_graph {
     bool is_profiled;
     // Guards the members below, and launches of commands. Nothing waits under it.
     struct zepi_mutex mutex;
-    bool is_finalized;                   // the commands do not change any more, but for launches
-    struct zepi_graph_commands commands; // but for its is_in_order
-    enum zepi_graph_capture capture;
+    _Atomic(enum zepi_graph_state) state; // read without it, too
+    struct zepi_graph_commands commands;  // but for its is_in_order
     zepi_event_t *outside; // owned list of references: not captured, and executions wait for them
     size_t outside_count;
     size_t outside_capacity;
@@ -84,17 +84,23 @@ zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
                                        void (*function)(void *data), void *data);
 ze_command_list_handle_t zepi_graph_open_list(struct zepi_graph *graph); // NULL: none is recorded
 
-// Records the commands. ZEPI_ERROR_WRONG_STATE: they were recorded before. Another error leaves the
-// graph as it was.
+// Records the commands. ZEPI_ERROR_WRONG_STATE: they were recorded before, or are being captured,
+// or their capture failed. An error leaves the graph as it was.
 zepi_result_t zepi_graph_finalize(struct zepi_graph *graph);
-bool zepi_graph_is_finalized(struct zepi_graph *graph);
-enum zepi_graph_capture zepi_graph_get_capture(struct zepi_graph *graph);
+static inline enum zepi_graph_state zepi_graph_get_state(const struct zepi_graph *graph)
+{
+    // Acquire: the commands as they are then.
+    return atomic_load_explicit(&graph->state, memory_order_acquire);
+}
+// With the mutex.
+static inline void zepi_graph_set_state(struct zepi_graph *graph, enum zepi_graph_state state)
+{
+    atomic_store_explicit(&graph->state, state, memory_order_release);
+}
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
-// Whether its launches may be updated: ZEPI_ERROR_WRONG_STATE if not. The function that ends in
-// _locked has the mutex.
-zepi_result_t zepi_graph_check_update_locked(const struct zepi_graph *graph);
-zepi_result_t zepi_graph_check_update(struct zepi_graph *graph);
+// Whether its launches may be updated: ZEPI_ERROR_WRONG_STATE if not.
+zepi_result_t zepi_graph_check_update(const struct zepi_graph *graph);
 
 // Recordings that do not run follow the launches as they are, unless an execution is being
 // enqueued: then this or the next one sees to it.

@@ -102,6 +102,17 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
     return command;
 }
 
+zepi_result_t zepi_graph_command_set_fill(struct zepi_graph_command *command, void *to,
+                                          const void *pattern, size_t pattern_size_bytes,
+                                          size_t size_bytes)
+{
+    command->to = to;
+    command->size_bytes = size_bytes;
+    command->pattern_size_bytes = pattern_size_bytes;
+    command->pattern = zepi_duplicate(pattern, pattern_size_bytes);
+    return command->pattern ? ZEPI_SUCCESS : zepi_fail_no_memory();
+}
+
 struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
                                                    const struct zepi_graph_command *from,
                                                    struct zepi_launch_record *launch)

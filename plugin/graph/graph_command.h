@@ -97,6 +97,10 @@ struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
 struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
                                                    const struct zepi_graph_command *from,
                                                    struct zepi_launch_record *launch);
+// Makes it a fill of checked memory; the pattern is copied.
+zepi_result_t zepi_graph_command_set_fill(struct zepi_graph_command *command, void *to,
+                                          const void *pattern, size_t pattern_size_bytes,
+                                          size_t size_bytes);
 // "a copy" and its like, for messages.
 const char *zepi_graph_command_name(const struct zepi_graph_command *command);
 // A list for a native command, to be recorded by the host, which closes it.

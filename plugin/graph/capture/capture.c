@@ -39,36 +39,36 @@ static const struct zepi_capture_functions functions = {.command = zepi_captured
                                                         .leave = capture_leave};
 
 // The graph becomes part of a capture. *out_state is its state before.
-static zepi_result_t capture_open_graph(struct zepi_graph *graph,
-                                        enum zepi_graph_capture *out_state)
+static zepi_result_t capture_open_graph(struct zepi_graph *graph, enum zepi_graph_state *out_state)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_mutex_lock(&graph->mutex);
-    *out_state = graph->capture;
-    if (graph->capture == ZEPI_GRAPH_CAPTURING)
+    const enum zepi_graph_state state = zepi_graph_get_state(graph);
+    const char *reason = state == ZEPI_GRAPH_CAPTURE_FAILED ? "the capture of the graph failed"
+                         : state == ZEPI_GRAPH_FINALIZED    ? "the graph was finalized"
+                         : graph->commands.count > 0        ? "the graph has commands"
+                                                            : NULL;
+    if (state == ZEPI_GRAPH_CAPTURING)
         result = zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph is in another capture");
-    else if (graph->commands.count > 0 || graph->is_finalized ||
-             graph->capture == ZEPI_GRAPH_CAPTURE_FAILED)
-        result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s: a capture begins with a new graph",
-                           graph->capture == ZEPI_GRAPH_CAPTURE_FAILED
-                               ? "the capture of the graph failed"
-                           : graph->is_finalized ? "the graph was finalized"
-                                                 : "the graph has commands");
+    else if (reason)
+        result =
+            zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s: a capture begins with a new graph", reason);
     else
-        graph->capture = ZEPI_GRAPH_CAPTURING;
+        zepi_graph_set_state(graph, ZEPI_GRAPH_CAPTURING);
     // An empty capture before said that it was.
     if (result == ZEPI_SUCCESS)
         graph->commands.is_in_order = false;
     zepi_mutex_unlock(&graph->mutex);
+    *out_state = state;
     return result;
 }
 
-static void capture_close_graph(struct zepi_graph *graph, enum zepi_graph_capture state,
+static void capture_close_graph(struct zepi_graph *graph, enum zepi_graph_state state,
                                 bool is_in_order)
 {
     zepi_mutex_lock(&graph->mutex);
-    graph->capture = state;
     graph->commands.is_in_order = is_in_order;
+    zepi_graph_set_state(graph, state);
     zepi_mutex_unlock(&graph->mutex);
 }
 
@@ -108,7 +108,7 @@ zepi_result_t zepi_capture_begin(struct zepi_queue *queue, struct zepi_graph *gr
     if (graph->context != queue->context || graph->device != queue->device)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "the graph is of another context or device than the queue");
-    enum zepi_graph_capture before;
+    enum zepi_graph_state before;
     const zepi_result_t result = capture_open_graph(graph, &before);
     if (result != ZEPI_SUCCESS)
         return result;

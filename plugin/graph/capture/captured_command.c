@@ -60,9 +60,8 @@ static zepi_result_t capture_fill_copy(struct zepi_graph_command *command,
         command->advice = 1u << from->advice;
         return ZEPI_SUCCESS;
     case ZEPI_CAPTURED_FILL:
-        command->pattern_size_bytes = from->pattern_size_bytes;
-        command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);
-        return command->pattern ? ZEPI_SUCCESS : zepi_fail_no_memory();
+        return zepi_graph_command_set_fill(command, from->to, from->pattern,
+                                           from->pattern_size_bytes, from->size_bytes);
     default:
         return ZEPI_SUCCESS;
     }

@@ -20,7 +20,7 @@ struct nested_graph {
 
 static zepi_result_t nested_graph_check(struct zepi_graph *graph)
 {
-    if (!zepi_graph_is_finalized(graph))
+    if (zepi_graph_get_state(graph) != ZEPI_GRAPH_FINALIZED)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
     return graph->commands.native_count == 0
                ? ZEPI_SUCCESS

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Appending copies, fills and hints to command buffers.
 #include "copy/copy.h"
-#include "core/alloc.h"
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/transfer.h"
 
@@ -34,17 +33,11 @@ static struct zepi_graph_command *make_fill(const struct zepi_ur_append *append,
                                             const void *pattern, size_t pattern_size, size_t size)
 {
     struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_FILL);
-    if (!command)
-        return NULL;
-    command->pattern = zepi_duplicate(pattern, pattern_size);
-    if (!command->pattern) {
-        zepi_fail_no_memory();
+    if (command &&
+        zepi_graph_command_set_fill(command, memory, pattern, pattern_size, size) != ZEPI_SUCCESS) {
         zepi_release(command);
         return NULL;
     }
-    command->to = memory;
-    command->pattern_size_bytes = pattern_size;
-    command->size_bytes = size;
     return command;
 }
 

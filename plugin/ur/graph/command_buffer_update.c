@@ -234,7 +234,7 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
     const ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (zepi_graph_check_update_locked(buffer) != ZEPI_SUCCESS)
+    if (zepi_graph_check_update(buffer) != ZEPI_SUCCESS)
         return UR_RESULT_ERROR_INVALID_OPERATION;
     if (command_of(handle)->graph != buffer)
         return zepi_ur_refuse(wrong, "a command of another command buffer");

@@ -79,10 +79,10 @@ static struct zepi_graph *get_core_graph(struct zepi_ur_graph *graph)
     return core;
 }
 
-static enum zepi_graph_capture get_capture(struct zepi_ur_graph *graph)
+static enum zepi_graph_state get_state(struct zepi_ur_graph *graph)
 {
-    struct zepi_graph *core = get_core_graph(graph);
-    return core ? zepi_graph_get_capture(core) : ZEPI_GRAPH_NOT_CAPTURED;
+    const struct zepi_graph *core = get_core_graph(graph);
+    return core ? zepi_graph_get_state(core) : ZEPI_GRAPH_OPEN;
 }
 
 // ---- Capturing ----
@@ -212,7 +212,7 @@ ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
     // The capture has the only reference to a graph that the host gets as it ends.
     void *hosts = graph->is_implicit ? NULL : graph;
     zepi_retain(graph);
-    if (get_capture(graph) == ZEPI_GRAPH_CAPTURING)
+    if (get_state(graph) == ZEPI_GRAPH_CAPTURING)
         zepi_capture_end_of(graph);
     zepi_release(hosts);
     zepi_release(graph);
@@ -225,7 +225,7 @@ ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
     if ((result = check_ur_graph(hGraph)) || (result = zepi_ur_check_pointer(pResult, "pResult")))
         return result;
     struct zepi_graph *core = get_core_graph(ur_graph(hGraph));
-    if (get_capture(ur_graph(hGraph)) == ZEPI_GRAPH_CAPTURE_FAILED)
+    if (get_state(ur_graph(hGraph)) == ZEPI_GRAPH_CAPTURE_FAILED)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_GRAPH, "the capture of the graph failed");
     *pResult = !core || zepi_graph_count(core) == 0;
     return UR_RESULT_SUCCESS;
@@ -284,8 +284,9 @@ ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
 
 static ur_result_t check_captured(struct zepi_ur_graph *graph)
 {
-    switch (get_capture(graph)) {
+    switch (get_state(graph)) {
     case ZEPI_GRAPH_CAPTURED:
+    case ZEPI_GRAPH_FINALIZED:
         return UR_RESULT_SUCCESS;
     case ZEPI_GRAPH_CAPTURE_FAILED:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_GRAPH, "the capture of the graph failed");
