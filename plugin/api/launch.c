@@ -89,7 +89,7 @@ read_buffer(struct zepi_launch *launch, uint32_t index, const struct zepi_contex
         result = zepi_buffer_get_location(buffer, device, &address);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_arg_set_buffer(&launch->args[index], address);
+    zepi_arg_set_address(&launch->args[index], address);
     zepi_launch_add_use(
         launch, index,
         &(const struct zepi_arg_use){buffer, {buffer, 0, buffer->size_bytes}, ZEPI_BUFFER_WRITE});

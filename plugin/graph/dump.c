@@ -46,13 +46,11 @@ static void dump_argument(FILE *file, const struct zepi_launch *launch, uint32_t
         dump_bytes(file, arg);
         break;
     case ZEPI_ARG_ADDRESS:
-        fprintf(file, "%p", (const void *)(uintptr_t)arg->payload);
+        fprintf(file, object ? "buffer %p" : "%p",
+                object ? object : (const void *)(uintptr_t)arg->payload);
         break;
     case ZEPI_ARG_SLM:
         fprintf(file, "%u bytes of local memory", arg->size_bytes);
-        break;
-    case ZEPI_ARG_BUFFER:
-        fprintf(file, "buffer %p", object);
         break;
     case ZEPI_ARG_IMAGE:
         fprintf(file, "image %p", object);

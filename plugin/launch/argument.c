@@ -23,7 +23,6 @@ bool zepi_arg_is_comparable(const struct zepi_arg *arg, const struct zepi_kernel
         return !zepi_arg_is_large(arg) &&
                (arg->size_bytes < sizeof(void *) || declared->kind == ZEPI_SPIRV_ARGUMENT_VALUE);
     case ZEPI_ARG_ADDRESS:
-    case ZEPI_ARG_BUFFER:
         return zepi_usm_table_find(arg->payload) != NULL;
     default:
         return false;
@@ -65,16 +64,15 @@ static zepi_result_t check_described(const struct zepi_device_kernel *device_ker
     const bool is_word = arg->size_bytes == sizeof(void *);
     switch ((enum zepi_spirv_argument_kind)declared->kind) {
     case ZEPI_SPIRV_ARGUMENT_VALUE:
-        if (arg->kind != ZEPI_ARG_BYTES &&
-            !(arg->kind == ZEPI_ARG_ADDRESS && declared->size_bytes == sizeof(void *)))
+        if (arg->kind != ZEPI_ARG_BYTES && !(arg->kind == ZEPI_ARG_ADDRESS && arg->use == 0 &&
+                                             declared->size_bytes == sizeof(void *)))
             return fail_kind(device_kernel, index, "a value: expected its bytes");
         return declared->size_bytes == 0 || declared->size_bytes == arg->size_bytes
                    ? ZEPI_SUCCESS
                    : fail_size(device_kernel, index, "", declared->size_bytes, arg);
     case ZEPI_SPIRV_ARGUMENT_GLOBAL:
     case ZEPI_SPIRV_ARGUMENT_CONSTANT:
-        return arg->kind == ZEPI_ARG_ADDRESS || arg->kind == ZEPI_ARG_BUFFER ||
-                       (arg->kind == ZEPI_ARG_BYTES && is_word)
+        return arg->kind == ZEPI_ARG_ADDRESS || (arg->kind == ZEPI_ARG_BYTES && is_word)
                    ? ZEPI_SUCCESS
                    : fail_kind(device_kernel, index, "a pointer to global memory: expected USM");
     case ZEPI_SPIRV_ARGUMENT_LOCAL:

@@ -10,9 +10,8 @@
 
 enum zepi_arg_kind {
     ZEPI_ARG_BYTES,   // the bytes, or, of more than 8, a pointer to them
-    ZEPI_ARG_ADDRESS, // USM, or any other pointer
+    ZEPI_ARG_ADDRESS, // USM, or any other pointer; of a buffer on the device, if it has a use
     ZEPI_ARG_SLM,     // nothing but a size
-    ZEPI_ARG_BUFFER,  // its address on the launch's device
     ZEPI_ARG_IMAGE,   // the driver's handle, as is the next
     ZEPI_ARG_SAMPLER,
 };
@@ -72,11 +71,6 @@ static inline bool zepi_arg_set_word(struct zepi_arg *arg, const void *value, si
 static inline void zepi_arg_set_address(struct zepi_arg *arg, const void *address)
 {
     zepi_arg_set(arg, ZEPI_ARG_ADDRESS, sizeof(address), (uintptr_t)address);
-}
-
-static inline void zepi_arg_set_buffer(struct zepi_arg *arg, const void *address)
-{
-    zepi_arg_set(arg, ZEPI_ARG_BUFFER, sizeof(address), (uintptr_t)address);
 }
 
 static inline void zepi_arg_set_slm(struct zepi_arg *arg, size_t size_bytes)

@@ -259,7 +259,7 @@ ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_conte
     out_use->part = zepi_ur_buffer_part(mem, 0, mem->size_bytes);
     result = zepi_ur_buffer_address(mem, device, &address);
     if (result == UR_RESULT_SUCCESS)
-        zepi_arg_set_buffer(out_arg, address);
+        zepi_arg_set_address(out_arg, address);
     return result;
 }
 
