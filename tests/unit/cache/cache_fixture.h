@@ -6,8 +6,8 @@
 #define ZEPI_TESTS_CACHE_FIXTURE_H
 
 #include "cache/build_cache.h"
-#include "cache/disk/disk_care.h"
 #include "core/sys.h"
+#include "tools/zepi/cache/disk_files.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/disk.h"
-#include "cache/disk/disk_care.h"
 #include "cache_fixture.h"
 #include "test_env.h"
+#include "tools/zepi/cache/disk_files.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

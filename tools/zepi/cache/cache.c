@@ -3,11 +3,11 @@
 #include "../host.h"
 #include "../json.h"
 #include "cache/disk/disk.h"
-#include "cache/disk/disk_care.h"
 #include "cache_move.h"
 #include "cache_use.h"
 #include "cache_warm.h"
 #include "core/sys.h"
+#include "disk_files.h"
 #include "key_refusal.h"
 
 #include <cjson/cJSON.h>

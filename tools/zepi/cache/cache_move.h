@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_CACHE_MOVE_H
 #define ZEPI_TOOL_CACHE_MOVE_H
 
-#include "cache/disk/disk_care.h"
+#include "disk_files.h"
 
 // All of a cache in one file, to take it to another machine: "ZEPIexp1", then for each file of the
 // cache its length (8 bytes, little endian) and its bytes, as cache/disk/README.md describes them.

@@ -3,7 +3,7 @@
 
 #include "../image/image_file.h"
 #include "../kernels.h"
-#include "cache/disk/disk_care.h"
+#include "disk_files.h"
 #include "key_refusal.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cache/disk/disk_care.h"
+#include "disk_files.h"
 
 #include "cache/disk/atomic_file.h"
 #include "cache/disk/disk_record.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cache/disk/atomic_file.h"
 #include "cache/disk/disk.h"
-#include "cache/disk/disk_care.h"
 #include "cache_fixture.h"
 #include "core/sys.h"
 #include "test_env.h"
+#include "tools/zepi/cache/disk_files.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static void destroy(void)
     zepi_disk_destroy(disk);
 }
 
-TestSuite(disk_care, .init = create, .fini = destroy, .timeout = 30);
+TestSuite(disk_files, .init = create, .fini = destroy, .timeout = 30);
 
 static void store(uint64_t number)
 {
@@ -83,7 +83,7 @@ static bool see(void *user, const struct zepi_disk_file *file)
     return --seen->stop_after != 0;
 }
 
-Test(disk_care, shows_every_file)
+Test(disk_files, shows_every_file)
 {
     struct seen seen = {0};
     struct seen two = {.stop_after = 2};
@@ -107,7 +107,7 @@ static bool note_contents(void *user, const struct zepi_disk_file *file)
     return true;
 }
 
-Test(disk_care, shows_the_contents_of_sound_files_alone)
+Test(disk_files, shows_the_contents_of_sound_files_alone)
 {
     unsigned count = 0;
     int writer = fill();
@@ -116,7 +116,7 @@ Test(disk_care, shows_the_contents_of_sound_files_alone)
     close(writer);
 }
 
-Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
+Test(disk_files, verifies_every_file_and_removes_the_bad_if_asked)
 {
     struct zepi_disk_report report;
     int writer = fill();
@@ -138,7 +138,7 @@ Test(disk_care, verifies_every_file_and_removes_the_bad_if_asked)
     close(writer);
 }
 
-Test(disk_care, does_not_condemn_what_it_cannot_read_now)
+Test(disk_files, does_not_condemn_what_it_cannot_read_now)
 {
     struct zepi_disk_report report;
     store(1);
@@ -158,7 +158,7 @@ static bool note_last_use(void *user, const struct zepi_disk_file *file)
     return true;
 }
 
-Test(disk_care, is_no_use_of_a_file)
+Test(disk_files, is_no_use_of_a_file)
 {
     struct zepi_disk_report report;
     int64_t before_ns = 0;
@@ -171,7 +171,7 @@ Test(disk_care, is_no_use_of_a_file)
     cr_assert_eq(before_ns, after_ns);
 }
 
-Test(disk_care, trims_oldest_first_and_sweeps_what_the_dead_left)
+Test(disk_files, trims_oldest_first_and_sweeps_what_the_dead_left)
 {
     struct zepi_disk_tally removed;
     struct zepi_disk_report report;
@@ -198,7 +198,7 @@ static int use_file_at_nth_stat(enum zepi_sys_call call)
     return 0;
 }
 
-Test(disk_care, passes_over_a_file_that_is_used_while_it_trims)
+Test(disk_files, passes_over_a_file_that_is_used_while_it_trims)
 {
     const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     char hex[ZEPI_DIGEST_HEX_LENGTH + 1];
@@ -220,7 +220,7 @@ Test(disk_care, passes_over_a_file_that_is_used_while_it_trims)
     cr_assert_eq(access(used_file, F_OK), 0);
 }
 
-Test(disk_care, clears_every_version)
+Test(disk_files, clears_every_version)
 {
     struct zepi_disk_tally removed;
     struct seen seen = {0};
@@ -237,7 +237,7 @@ Test(disk_care, clears_every_version)
     cr_assert_eq(removed.files, 1);
 }
 
-Test(disk_care, clears_empty_files_too)
+Test(disk_files, clears_empty_files_too)
 {
     struct zepi_disk_tally removed;
     store(1);
@@ -246,7 +246,7 @@ Test(disk_care, clears_empty_files_too)
     cr_assert_eq(removed.files, 2);
 }
 
-Test(disk_care, says_why_a_folder_is_not_used)
+Test(disk_files, says_why_a_folder_is_not_used)
 {
     struct zepi_disk_tally removed;
     struct zepi_disk_report report;
@@ -294,7 +294,7 @@ static bool has(struct zepi_disk *in, uint64_t number)
     return is_there;
 }
 
-Test(disk_care, sound_files_are_taken_to_another_folder)
+Test(disk_files, sound_files_are_taken_to_another_folder)
 {
     struct taken taken = {zepi_disk_create(test_env_scratch_path("other"), UINT64_MAX), 0, 100};
     for (uint64_t i = 0; i < 3; i++)
@@ -328,7 +328,7 @@ static bool keep_damaged(void *user, const struct zepi_disk_file *file)
     return true;
 }
 
-Test(disk_care, damaged_files_are_not_imported)
+Test(disk_files, damaged_files_are_not_imported)
 {
     struct zepi_disk *other = zepi_disk_create(test_env_scratch_path("other"), UINT64_MAX);
     store(1);
@@ -345,7 +345,7 @@ static bool is_refused(void *user, const struct zepi_disk_file *file)
     return true;
 }
 
-Test(disk_care, nothing_is_imported_into_a_folder_that_is_not_trusted)
+Test(disk_files, nothing_is_imported_into_a_folder_that_is_not_trusted)
 {
     struct zepi_disk *other = zepi_disk_create(test_env_scratch_path("open"), UINT64_MAX);
     store(1);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CACHE_DISK_DISK_CARE_H
-#define ZEPI_CACHE_DISK_DISK_CARE_H
+#ifndef ZEPI_TOOL_DISK_FILES_H
+#define ZEPI_TOOL_DISK_FILES_H
 
 #include "cache/disk/disk.h"
 #include "cache/disk/disk_list.h"
 
-// Looking after a disk store: lists, verifies, trims, takes files elsewhere. Any thread, while
+// The files of a disk store: lists, verifies, trims and imports them. Any thread, while
 // other processes use the folder. A missing folder is an empty one.
 
 enum zepi_disk_visit {
