@@ -37,14 +37,14 @@ static bool has_same_devices(const struct zepi_module_part *a, const struct zepi
 static bool is_same_part(const struct zepi_module_part *a, const struct zepi_module_part *b,
                          uint32_t device_count)
 {
-    if (a->image_count != b->image_count || !has_same_devices(a, b, device_count))
+    if (a->image_count != b->image_count)
         return false;
     for (uint32_t i = 0; i < a->image_count; i++) {
         if (!is_same_image(a->images[i], b->images[i]) ||
             !zepi_device_image_has_equal_values(a->images[i], a->values[i], b->values[i]))
             return false;
     }
-    return true;
+    return has_same_devices(a, b, device_count);
 }
 
 static uint32_t count_joined_image(const struct zepi_module *module,
@@ -252,108 +252,32 @@ static zepi_result_t snapshot_modules(uint32_t module_count, const zepi_module_t
     return result;
 }
 
-// The positions of a joined module's images or parts, found by a hash. An entry is one more than
-// the position; 0: free.
-struct join_index {
-    uint32_t *entries; // owned
-    uint64_t mask;
-};
-
-static bool join_index_init(struct join_index *index, uint32_t room)
+// The joined module's image that is the same; if there is none, this one is added to the list,
+// which has room for all.
+static struct zepi_device_image *find_or_add_image(struct zepi_device_image **images,
+                                                   uint32_t *count, struct zepi_device_image *image)
 {
-    uint64_t size = 16;
-    while (size < 2 * (uint64_t)room)
-        size *= 2;
-    index->mask = size - 1;
-    index->entries = zepi_allocate(size, sizeof(index->entries[0]));
-    return index->entries != NULL;
-}
-
-// A module that is being joined.
-struct joining {
-    struct zepi_device_image **images; // owned; each once, borrowed
-    uint32_t image_count;
-    uint32_t image_room, part_room; // enough for all
-    uint32_t part_image_room;       // of a part
-    struct join_index image_index, part_index;
-};
-
-static void joining_finish(struct joining *joining)
-{
-    zepi_free(joining->images);
-    zepi_free(joining->image_index.entries);
-    zepi_free(joining->part_index.entries);
-}
-
-static zepi_result_t joining_init(struct joining *joining, uint32_t module_count,
-                                  const zepi_module_t *modules)
-{
-    *joining = (struct joining){0};
-    for (uint32_t i = 0; i < module_count; i++) {
-        joining->image_room += modules[i]->image_count;
-        joining->part_room += modules[i]->part_count;
-        for (uint32_t at = 0; at < modules[i]->part_count; at++) {
-            if (modules[i]->parts[at].image_count > joining->part_image_room)
-                joining->part_image_room = modules[i]->parts[at].image_count;
-        }
+    for (uint32_t i = 0; i < *count; i++) {
+        if (is_same_image(images[i], image))
+            return images[i];
     }
-    joining->images = zepi_allocate(joining->image_room, sizeof(struct zepi_device_image *));
-    if (joining->images && join_index_init(&joining->image_index, joining->image_room) &&
-        join_index_init(&joining->part_index, joining->part_room))
-        return ZEPI_SUCCESS;
-    joining_finish(joining);
-    return zepi_fail_no_memory();
+    return images[(*count)++] = image;
 }
 
-// The joined module's image that is the same; if there is none, this one becomes it.
-static struct zepi_device_image *joining_find_or_add_image(struct joining *joining,
-                                                           struct zepi_device_image *image)
+// Adds the part unless the joined module has one that is the same. All of its images are in the
+// module.
+static void join_part(struct zepi_module *joined, const struct zepi_module_part *from)
 {
-    const struct join_index *index = &joining->image_index;
-    uint64_t at = hash_image(image) & index->mask;
-    for (; index->entries[at] > 0; at = (at + 1) & index->mask) {
-        struct zepi_device_image *known = joining->images[index->entries[at] - 1];
-        if (is_same_image(known, image))
-            return known;
-    }
-    joining->images[joining->image_count++] = image;
-    index->entries[at] = joining->image_count;
-    return image;
-}
-
-// Equal parts have equal hashes.
-static uint64_t hash_part(const struct zepi_module_part *part)
-{
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < part->image_count; i++) {
-        const struct zepi_device_image *image = part->images[i];
-        hash = (hash ^ hash_image(image)) * UINT64_C(0x9e3779b97f4a7c15);
-        for (uint32_t at = 0; at < image->declaration_count; at++) {
-            const struct zepi_spec_declaration *declaration = &image->declarations[at];
-            uint64_t value = 0;
-            memcpy(&value, zepi_spec_effective(declaration, part->values[i]),
-                   declaration->size_bytes);
-            hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-        }
-    }
-    return hash ^ hash >> 32;
-}
-
-static void joining_add_part(struct joining *joining, struct zepi_module *joined,
-                             const struct zepi_module_part *from)
-{
-    const struct join_index *index = &joining->part_index;
     const uint32_t device_count = joined->context->device_count;
-    uint64_t at = hash_part(from) & index->mask;
-    for (; index->entries[at] > 0; at = (at + 1) & index->mask) {
-        if (is_same_part(&joined->parts[index->entries[at] - 1], from, device_count))
+    for (uint32_t i = 0; i < joined->part_count; i++) {
+        if (is_same_part(&joined->parts[i], from, device_count))
             return;
     }
     struct zepi_module_part *to = &joined->parts[joined->part_count++];
-    index->entries[at] = joined->part_count;
     to->image_count = from->image_count;
     for (uint32_t i = 0; i < from->image_count; i++) {
-        to->images[i] = joining_find_or_add_image(joining, from->images[i]);
+        uint32_t image_count = joined->image_count;
+        to->images[i] = find_or_add_image(joined->images, &image_count, from->images[i]);
         to->values[i] = zepi_spec_values_retain(from->values[i]);
     }
     for (uint32_t i = 0; i < device_count; i++)
@@ -361,25 +285,46 @@ static void joining_add_part(struct joining *joining, struct zepi_module *joined
             from->device_module[i] ? zepi_build_result_retain(from->device_module[i]) : NULL;
 }
 
-static zepi_result_t joining_make_module(struct joining *joining, uint32_t module_count,
-                                         const zepi_module_t *modules,
-                                         struct zepi_module **out_module)
+// A module with the images of all modules, each once, and room for their parts.
+static zepi_result_t make_joined_module(uint32_t module_count, const zepi_module_t *modules,
+                                        struct zepi_module **out_joined)
+{
+    uint32_t image_room = 0, part_room = 0, part_image_room = 0, image_count = 0;
+    for (uint32_t i = 0; i < module_count; i++) {
+        image_room += modules[i]->image_count;
+        part_room += modules[i]->part_count;
+        for (uint32_t at = 0; at < modules[i]->part_count; at++) {
+            if (modules[i]->parts[at].image_count > part_image_room)
+                part_image_room = modules[i]->parts[at].image_count;
+        }
+    }
+    struct zepi_device_image **images =
+        zepi_allocate(image_room, sizeof(struct zepi_device_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < module_count; i++) {
+        for (uint32_t at = 0; at < modules[i]->image_count; at++)
+            find_or_add_image(images, &image_count, modules[i]->images[at]);
+    }
+    const zepi_result_t result =
+        zepi_module_make(modules[0]->context, modules[0]->state, image_count, images, part_room,
+                         part_image_room, out_joined);
+    zepi_free(images);
+    return result;
+}
+
+static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *modules,
+                                  struct zepi_module **out_joined)
 {
     struct zepi_module *joined = NULL;
     struct zepi_spec_values *values = NULL;
-    for (uint32_t i = 0; i < module_count; i++) {
-        for (uint32_t at = 0; at < modules[i]->image_count; at++)
-            joining_find_or_add_image(joining, modules[i]->images[at]);
-    }
-    zepi_result_t result =
-        zepi_module_make(modules[0]->context, modules[0]->state, joining->image_count,
-                         joining->images, joining->part_room, joining->part_image_room, &joined);
+    zepi_result_t result = make_joined_module(module_count, modules, &joined);
     if (result != ZEPI_SUCCESS)
         return result;
     joined->part_count = 0;
     for (uint32_t i = 0; i < module_count; i++) {
         for (uint32_t at = 0; at < modules[i]->part_count; at++)
-            joining_add_part(joining, joined, &modules[i]->parts[at]);
+            join_part(joined, &modules[i]->parts[at]);
     }
     if (modules[0]->options) {
         joined->options = zepi_duplicate_string(modules[0]->options);
@@ -393,20 +338,8 @@ static zepi_result_t joining_make_module(struct joining *joining, uint32_t modul
         zepi_release(joined);
         return result;
     }
-    *out_module = joined;
+    *out_joined = joined;
     return ZEPI_SUCCESS;
-}
-
-static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *modules,
-                                  struct zepi_module **out_module)
-{
-    struct joining joining;
-    zepi_result_t result = joining_init(&joining, module_count, modules);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = joining_make_module(&joining, module_count, modules, out_module);
-    joining_finish(&joining);
-    return result;
 }
 
 zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modules,
