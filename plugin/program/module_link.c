@@ -9,9 +9,9 @@
 // The link sets of the devices that all objects have: one each, in the order of the context.
 struct sets {
     struct zepi_link_set *list; // owned
-    uint32_t *parts;            // owned; which part of the module each is: equal sets are one
     uint32_t count;
-    uint32_t part_count;
+    uint32_t part_count; // of the module
+    uint32_t image_room; // enough for any part, and for all of them together
 };
 
 static void link_sets_finish(struct sets *sets)
@@ -19,7 +19,6 @@ static void link_sets_finish(struct sets *sets)
     for (uint32_t i = 0; i < sets->count; i++)
         zepi_link_set_finish(&sets->list[i]);
     zepi_free(sets->list);
-    zepi_free(sets->parts);
 }
 
 static uint32_t count_ze_modules(uint32_t object_count, const zepi_module_t *objects,
@@ -82,16 +81,17 @@ static zepi_result_t sets_add_link_set(struct sets *sets, uint32_t object_count,
     if (result != ZEPI_SUCCESS)
         return result;
     const uint32_t index = sets->count++;
+    sets->image_room += set->count;
     result = zepi_link_set_choose(set, options);
     if (result != ZEPI_SUCCESS || set->count == 0)
         return result;
     for (uint32_t i = 0; i < index; i++) {
         if (zepi_link_set_is_equal(&sets->list[i], set)) {
-            sets->parts[index] = sets->parts[i];
+            set->part = sets->list[i].part;
             return ZEPI_SUCCESS;
         }
     }
-    sets->parts[index] = sets->part_count++;
+    set->part = sets->part_count++;
     return ZEPI_SUCCESS;
 }
 
@@ -100,9 +100,8 @@ static zepi_result_t link_sets_init(struct sets *sets, uint32_t object_count,
                                     const struct zepi_build_options *options)
 {
     const struct zepi_context *context = objects[0]->context;
-    *sets = (struct sets){.list = zepi_allocate(context->device_count, sizeof(sets->list[0])),
-                          .parts = zepi_allocate(context->device_count, sizeof(sets->parts[0]))};
-    zepi_result_t result = sets->list && sets->parts ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    *sets = (struct sets){.list = zepi_allocate(context->device_count, sizeof(sets->list[0]))};
+    zepi_result_t result = sets->list ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < context->device_count && result == ZEPI_SUCCESS; i++)
         result = sets_add_link_set(sets, object_count, objects, i, options);
     if (result == ZEPI_SUCCESS && sets->count == 0)
@@ -113,48 +112,27 @@ static zepi_result_t link_sets_init(struct sets *sets, uint32_t object_count,
     return result;
 }
 
-// How often an image is in a list: twice if it was compiled with two sets of values.
-static uint32_t count_linked_image(uint32_t count, struct zepi_device_image *const *images,
-                                   const struct zepi_device_image *image)
+static bool is_listed(uint32_t count, struct zepi_device_image *const *images,
+                      const struct zepi_device_image *image)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < count; i++)
-        found += images[i] == image;
-    return found;
+    uint32_t at = 0;
+    while (at < count && images[at] != image)
+        at++;
+    return at < count;
 }
 
-static uint32_t count_ze_modules_before(const struct zepi_link_set *set, uint32_t index)
+// The images of all sets, each once, in the order of the objects. Returns how many there are.
+static uint32_t list_linked_images(const struct sets *sets, struct zepi_device_image **images)
 {
-    uint32_t found = 0;
-    for (uint32_t i = 0; i < index; i++)
-        found +=
-            set->members[i].ze_module == 0 && set->members[i].image == set->members[index].image;
-    return found;
-}
-
-// The images of all sets, in the order of the objects. An image of several sets is there once.
-static zepi_result_t list_linked_images(const struct sets *sets,
-                                        struct zepi_device_image ***out_images, uint32_t *out_count)
-{
-    size_t room = 0;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < sets->count; i++)
-        room += sets->list[i].count;
-    struct zepi_device_image **images = zepi_allocate(room, sizeof(struct zepi_device_image *));
-    if (!images)
-        return zepi_fail_no_memory();
     for (uint32_t i = 0; i < sets->count; i++) {
-        const struct zepi_link_set *set = &sets->list[i];
-        for (uint32_t at = 0; at < set->count; at++) {
-            struct zepi_device_image *image = set->members[at].image;
-            if (set->members[at].ze_module == 0 &&
-                count_linked_image(count, images, image) <= count_ze_modules_before(set, at))
+        for (uint32_t at = 0; at < sets->list[i].count; at++) {
+            struct zepi_device_image *image = sets->list[i].members[at].image;
+            if (!is_listed(count, images, image))
                 images[count++] = image;
         }
     }
-    *out_images = images;
-    *out_count = count;
-    return ZEPI_SUCCESS;
+    return count;
 }
 
 // The images that a part was made from.
@@ -176,7 +154,7 @@ static zepi_result_t link_sets(const struct sets *sets, const struct zepi_build_
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < sets->count && sets->part_count > 0 && result == ZEPI_SUCCESS; i++) {
         const struct zepi_link_set *set = &sets->list[i];
-        struct zepi_module_part *part = &module->parts[sets->parts[i]];
+        struct zepi_module_part *part = &module->parts[set->part];
         if (part->image_count == 0)
             describe_linked_part(part, set);
         result = zepi_link_set_get_code(set, options, &part->device_module[set->device_index]);
@@ -188,14 +166,14 @@ static zepi_result_t make_linked_module(const struct sets *sets,
                                         const struct zepi_build_options *options,
                                         struct zepi_context *context, zepi_module_t *out_executable)
 {
-    struct zepi_device_image **images = NULL;
     struct zepi_module *module = NULL;
-    uint32_t image_count = 0;
-    zepi_result_t result = list_linked_images(sets, &images, &image_count);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_module_make(context, ZEPI_MODULE_EXECUTABLE, image_count, images,
-                              sets->part_count, image_count, &module);
+    struct zepi_device_image **images =
+        zepi_allocate(sets->image_room, sizeof(struct zepi_device_image *));
+    if (!images)
+        return zepi_fail_no_memory();
+    const uint32_t image_count = list_linked_images(sets, images);
+    zepi_result_t result = zepi_module_make(context, ZEPI_MODULE_EXECUTABLE, image_count, images,
+                                            sets->part_count, sets->image_room, &module);
     zepi_free(images);
     if (result == ZEPI_SUCCESS)
         result = link_sets(sets, options, module);

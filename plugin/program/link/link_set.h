@@ -26,6 +26,7 @@ struct zepi_link_set {
     uint32_t device_index;
     struct zepi_device *device;
     zepi_link_method_t method; // program or dynamic
+    uint32_t part;             // of the module: equal sets are one
     uint32_t count;
     struct zepi_link_member *members; // owned; equal code once, in the caller's order
     // Owned; the members in an order of their own, so that the caller's does not matter.
