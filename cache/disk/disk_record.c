@@ -2,112 +2,90 @@
 #include "cache/disk/disk_record.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
-
-// Offsets in the head; the checksum is over everything but itself.
-enum {
-    AT_MAGIC = 0,
-    AT_VERSION = 8,
-    AT_ONE = 12,
-    AT_ZERO = 16,
-    AT_PAYLOAD_SIZE = 24,
-    AT_LOG_SIZE = 32,
-    AT_KEY_SIZE = 40,
-    AT_CHECKSUM = 48,
-    AT_END = ZEPI_DISK_HEAD_BYTES,
-};
-static_assert(AT_CHECKSUM + 16 == AT_END, "the head has no gap at its end");
-static_assert(AT_END % 16 == 0, "the payload that follows is aligned");
 
 static const uint8_t magic[8] = {'Z', 'E', 'P', 'I', 'b', 'l', 'd', '\n'};
 
-static void record_write_number(uint8_t *at, uint64_t value, int size)
-{
-    for (int i = 0; i < size; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
-static uint64_t record_read_number(const uint8_t *at, int size)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < size; i++)
-        value |= (uint64_t)at[i] << 8 * i;
-    return value;
-}
+// As it lies in the file. The checksum is of all of the file but itself.
+struct head {
+    uint8_t magic[8];
+    uint32_t version;
+    uint32_t one;
+    uint64_t zero;
+    uint64_t payload_size, log_size, key_size;
+    struct zepi_digest checksum;
+};
+static_assert(sizeof(struct head) == ZEPI_DISK_HEAD_BYTES && __BYTE_ORDER == __LITTLE_ENDIAN,
+              "the structure is the format");
+static_assert(ZEPI_DISK_HEAD_BYTES % 16 == 0, "the payload that follows is aligned");
 
 void zepi_disk_record_encode(const struct zepi_key *key, const struct zepi_build_record *record,
                              struct zepi_disk_record_file *out_file)
 {
-    uint8_t *head = out_file->head;
-    memcpy(head + AT_MAGIC, magic, sizeof(magic));
-    record_write_number(head + AT_VERSION, ZEPI_DISK_FORMAT_VERSION, 4);
-    record_write_number(head + AT_ONE, 1, 4);
-    record_write_number(head + AT_ZERO, 0, 8);
-    record_write_number(head + AT_PAYLOAD_SIZE, record->payload_size, 8);
-    record_write_number(head + AT_LOG_SIZE, record->log_size, 8);
-    record_write_number(head + AT_KEY_SIZE, key->size, 8);
-
+    struct head head = {.version = ZEPI_DISK_FORMAT_VERSION,
+                        .one = 1,
+                        .payload_size = record->payload_size,
+                        .log_size = record->log_size,
+                        .key_size = key->size};
     struct zepi_digest_part *parts = out_file->parts;
-    parts[0] = (struct zepi_digest_part){head, AT_CHECKSUM};
+    memcpy(head.magic, magic, sizeof(magic));
+    parts[0] = (struct zepi_digest_part){&head, offsetof(struct head, checksum)};
     parts[1] = (struct zepi_digest_part){record->payload, record->payload_size};
     parts[2] = (struct zepi_digest_part){record->log, record->log_size};
     parts[3] = (struct zepi_digest_part){key->bytes, key->size};
-    struct zepi_digest checksum = zepi_digest_of_parts(parts, ZEPI_DISK_RECORD_PARTS);
-    record_write_number(head + AT_CHECKSUM, checksum.low, 8);
-    record_write_number(head + AT_CHECKSUM + 8, checksum.high, 8);
+    head.checksum = zepi_digest_of_parts(parts, ZEPI_DISK_RECORD_PARTS);
 
-    parts[0].size = ZEPI_DISK_HEAD_BYTES;
+    memcpy(out_file->head, &head, sizeof(head));
+    parts[0] = (struct zepi_digest_part){out_file->head, sizeof(head)};
     out_file->size_bytes = 0;
     for (int i = 0; i < ZEPI_DISK_RECORD_PARTS; i++)
         out_file->size_bytes += parts[i].size;
 }
 
 // The lengths in the head add up to the length of the file.
-static bool record_lengths_fit(const uint8_t *head, uint64_t size)
+static bool record_lengths_fit(const struct head *head, uint64_t size)
 {
-    uint64_t left = size - ZEPI_DISK_HEAD_BYTES;
-    static const int places[] = {AT_PAYLOAD_SIZE, AT_LOG_SIZE, AT_KEY_SIZE};
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        uint64_t length = record_read_number(head + places[i], 8);
-        if (length > left)
+    const uint64_t lengths[] = {head->payload_size, head->log_size, head->key_size};
+    uint64_t left = size - sizeof(*head);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        if (lengths[i] > left)
             return false;
-        left -= length;
+        left -= lengths[i];
     }
     return left == 0;
 }
 
-static bool record_checksum_fits(const uint8_t *bytes, size_t size)
+static bool record_checksum_fits(const struct head *head, const uint8_t *bytes, size_t size)
 {
     const struct zepi_digest_part parts[] = {
-        {bytes, AT_CHECKSUM},
-        {bytes + AT_END, size - AT_END},
+        {bytes, offsetof(struct head, checksum)},
+        {bytes + sizeof(*head), size - sizeof(*head)},
     };
-    struct zepi_digest checksum = zepi_digest_of_parts(parts, 2);
-    return record_read_number(bytes + AT_CHECKSUM, 8) == checksum.low &&
-           record_read_number(bytes + AT_CHECKSUM + 8, 8) == checksum.high;
+    return zepi_digest_equal(head->checksum, zepi_digest_of_parts(parts, 2));
 }
 
 bool zepi_disk_record_decode(const uint8_t *bytes, size_t size,
                              struct zepi_disk_record_view *out_view)
 {
-    if (size < ZEPI_DISK_HEAD_BYTES || memcmp(bytes + AT_MAGIC, magic, sizeof(magic)) != 0)
+    struct head head;
+    if (size < sizeof(head))
         return false;
-    if (record_read_number(bytes + AT_VERSION, 4) != ZEPI_DISK_FORMAT_VERSION ||
-        record_read_number(bytes + AT_ONE, 4) != 1 || record_read_number(bytes + AT_ZERO, 8) != 0 ||
-        !record_lengths_fit(bytes, size) || !record_checksum_fits(bytes, size))
+    memcpy(&head, bytes, sizeof(head));
+    if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != ZEPI_DISK_FORMAT_VERSION ||
+        head.one != 1 || head.zero != 0 || !record_lengths_fit(&head, size) ||
+        !record_checksum_fits(&head, bytes, size))
         return false;
 
-    const uint8_t *payload = bytes + ZEPI_DISK_HEAD_BYTES;
-    size_t payload_size = (size_t)record_read_number(bytes + AT_PAYLOAD_SIZE, 8);
-    const uint8_t *log = payload + payload_size;
-    size_t log_size = (size_t)record_read_number(bytes + AT_LOG_SIZE, 8);
+    const uint8_t *payload = bytes + sizeof(head);
+    const uint8_t *log = payload + head.payload_size;
     *out_view = (struct zepi_disk_record_view){
         .record = {.payload = payload,
-                   .payload_size = payload_size,
+                   .payload_size = (size_t)head.payload_size,
                    .log = (const char *)log,
-                   .log_size = log_size},
-        .key = log + log_size,
-        .key_size = (size_t)record_read_number(bytes + AT_KEY_SIZE, 8),
+                   .log_size = (size_t)head.log_size},
+        .key = log + head.log_size,
+        .key_size = (size_t)head.key_size,
     };
     return true;
 }

@@ -3,58 +3,40 @@
 
 #include "cache/digest.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
 #define VERSION 1
 static const char magic[8] = {'\211', 'z', 'e', 'p', 'i', '\r', '\n', '\032'};
 
-enum {
-    AT_VERSION = 8,
-    AT_COUNT = 12,
-    AT_CHECKSUM = 16,
-    AT_MEMBERS = 32,
-    MEMBER_SIZE = 16,
+// As they lie in the bytes, which may have any alignment. `checksum` is of all bytes but itself.
+struct head {
+    char magic[8];
+    uint32_t version;
+    uint32_t count;
+    struct zepi_digest checksum;
 };
+struct member_head {
+    uint32_t group;
+    uint32_t zero;
+    uint64_t size_bytes;
+};
+static_assert(sizeof(struct head) == 32 && sizeof(struct member_head) == 16 &&
+                  __BYTE_ORDER == __LITTLE_ENDIAN,
+              "the structures are the format");
 
-static void write_u32(uint8_t *at, uint32_t value)
+static struct zepi_digest compute_checksum(const uint8_t *bytes, size_t size_bytes)
 {
-    value = htole32(value);
-    memcpy(at, &value, sizeof(value));
-}
-
-static void write_u64(uint8_t *at, uint64_t value)
-{
-    value = htole64(value);
-    memcpy(at, &value, sizeof(value));
-}
-
-static uint32_t read_u32(const uint8_t *at)
-{
-    uint32_t value;
-    memcpy(&value, at, sizeof(value));
-    return le32toh(value);
-}
-
-static uint64_t read_u64(const uint8_t *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof(value));
-    return le64toh(value);
-}
-
-static void compute_checksum(const uint8_t *bytes, size_t size_bytes, uint8_t out[16])
-{
-    const struct zepi_digest_part parts[2] = {{bytes, AT_CHECKSUM},
-                                              {bytes + AT_MEMBERS, size_bytes - AT_MEMBERS}};
-    const struct zepi_digest digest = zepi_digest_of_parts(parts, 2);
-    write_u64(out, digest.low);
-    write_u64(out + 8, digest.high);
+    const struct zepi_digest_part parts[2] = {
+        {bytes, offsetof(struct head, checksum)},
+        {bytes + sizeof(struct head), size_bytes - sizeof(struct head)}};
+    return zepi_digest_of_parts(parts, 2);
 }
 
 size_t zepi_container_size(uint32_t count, const struct zepi_container_member *members)
 {
-    size_t size = AT_MEMBERS + (size_t)count * MEMBER_SIZE;
+    size_t size = sizeof(struct head) + (size_t)count * sizeof(struct member_head);
     for (uint32_t i = 0; i < count; i++)
         size += members[i].size_bytes;
     return size;
@@ -62,21 +44,22 @@ size_t zepi_container_size(uint32_t count, const struct zepi_container_member *m
 
 void zepi_container_pack(uint32_t count, const struct zepi_container_member *members, void *out)
 {
-    uint8_t *bytes = out;
-    uint8_t *at = bytes + AT_MEMBERS + (size_t)count * MEMBER_SIZE;
-    memcpy(bytes, magic, sizeof(magic));
-    write_u32(bytes + AT_VERSION, VERSION);
-    write_u32(bytes + AT_COUNT, count);
+    struct head head = {.version = VERSION, .count = count};
+    uint8_t *at = (uint8_t *)out + sizeof(head);
+    memcpy(head.magic, magic, sizeof(magic));
+    memcpy(out, &head, sizeof(head));
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t *head = bytes + AT_MEMBERS + (size_t)i * MEMBER_SIZE;
-        write_u32(head, members[i].group);
-        write_u32(head + 4, 0);
-        write_u64(head + 8, members[i].size_bytes);
+        const struct member_head member = {members[i].group, 0, members[i].size_bytes};
+        memcpy(at, &member, sizeof(member));
+        at += sizeof(member);
+    }
+    for (uint32_t i = 0; i < count; i++) {
         if (members[i].size_bytes > 0)
             memcpy(at, members[i].bytes, members[i].size_bytes);
         at += members[i].size_bytes;
     }
-    compute_checksum(bytes, (size_t)(at - bytes), bytes + AT_CHECKSUM);
+    head.checksum = compute_checksum(out, (size_t)(at - (uint8_t *)out));
+    memcpy(out, &head, sizeof(head));
 }
 
 bool zepi_container_is(const void *bytes, size_t size_bytes)
@@ -84,59 +67,62 @@ bool zepi_container_is(const void *bytes, size_t size_bytes)
     return size_bytes >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
+static struct member_head read_member(const uint8_t *bytes, uint32_t index)
+{
+    struct member_head member;
+    memcpy(&member, bytes + sizeof(struct head) + (size_t)index * sizeof(member), sizeof(member));
+    return member;
+}
+
 static bool has_good_members(const uint8_t *bytes, size_t size_bytes, uint32_t count)
 {
-    size_t left = size_bytes - AT_MEMBERS - (size_t)count * MEMBER_SIZE;
+    size_t left = size_bytes - sizeof(struct head) - (size_t)count * sizeof(struct member_head);
     uint32_t group = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *head = bytes + AT_MEMBERS + (size_t)i * MEMBER_SIZE;
-        const uint32_t own_group = read_u32(head);
-        const uint64_t size = read_u64(head + 8);
+        const struct member_head member = read_member(bytes, i);
         const uint32_t next_group = i == 0 ? 0 : group + 1;
-        if ((own_group != group && own_group != next_group) || read_u32(head + 4) != 0 ||
-            size == 0 || size > left)
+        if ((member.group != group && member.group != next_group) || member.zero != 0 ||
+            member.size_bytes == 0 || member.size_bytes > left)
             return false;
-        group = own_group;
-        left -= (size_t)size;
+        group = member.group;
+        left -= (size_t)member.size_bytes;
     }
     return left == 0;
 }
 
-uint32_t zepi_container_check(const void *pointer, size_t size_bytes, const char **out_reason)
+uint32_t zepi_container_check(const void *bytes, size_t size_bytes, const char **out_reason)
 {
-    const uint8_t *bytes = pointer;
-    uint8_t checksum[16];
+    struct head head;
     *out_reason = "it is cut off";
-    if (size_bytes < AT_MEMBERS)
+    if (size_bytes < sizeof(head))
         return 0;
+    memcpy(&head, bytes, sizeof(head));
     *out_reason = "it has no magic number";
     if (!zepi_container_is(bytes, size_bytes))
         return 0;
     *out_reason = "its version is not known";
-    if (read_u32(bytes + AT_VERSION) != VERSION)
+    if (head.version != VERSION)
         return 0;
     *out_reason = "its checksum is wrong: it was damaged or cut off";
-    compute_checksum(bytes, size_bytes, checksum);
-    if (memcmp(bytes + AT_CHECKSUM, checksum, sizeof(checksum)) != 0)
+    if (!zepi_digest_equal(head.checksum, compute_checksum(bytes, size_bytes)))
         return 0;
     *out_reason = "its lengths or groups do not fit";
-    const uint32_t count = read_u32(bytes + AT_COUNT);
-    if (count == 0 || count > ZEPI_CONTAINER_MAX ||
-        (size_bytes - AT_MEMBERS) / MEMBER_SIZE < count ||
-        !has_good_members(bytes, size_bytes, count))
-        return 0;
-    return count;
+    const bool is_sound = head.count > 0 && head.count <= ZEPI_CONTAINER_MAX &&
+                          (size_bytes - sizeof(head)) / sizeof(struct member_head) >= head.count &&
+                          has_good_members(bytes, size_bytes, head.count);
+    return is_sound ? head.count : 0;
 }
 
-void zepi_container_unpack(const void *pointer, struct zepi_container_member *out_members)
+void zepi_container_unpack(const void *bytes, struct zepi_container_member *out_members)
 {
-    const uint8_t *bytes = pointer;
-    const uint32_t count = read_u32(bytes + AT_COUNT);
-    const uint8_t *at = bytes + AT_MEMBERS + (size_t)count * MEMBER_SIZE;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *head = bytes + AT_MEMBERS + (size_t)i * MEMBER_SIZE;
+    struct head head;
+    memcpy(&head, bytes, sizeof(head));
+    const uint8_t *at =
+        (const uint8_t *)bytes + sizeof(head) + (size_t)head.count * sizeof(struct member_head);
+    for (uint32_t i = 0; i < head.count; i++) {
+        const struct member_head member = read_member(bytes, i);
         out_members[i] = (struct zepi_container_member){
-            .bytes = at, .size_bytes = (size_t)read_u64(head + 8), .group = read_u32(head)};
-        at += out_members[i].size_bytes;
+            .bytes = at, .size_bytes = (size_t)member.size_bytes, .group = member.group};
+        at += member.size_bytes;
     }
 }
