@@ -282,17 +282,13 @@ static bool build_cache_load(struct zepi_build_cache *cache, const struct zepi_k
     struct zepi_build_record record = {0};
     if (!store->ops || !store->ops->load(store->self, key, &record))
         return false;
-    const enum zepi_build_taken taken =
-        codec->deserialise(record.payload, record.payload_size, &out_build->output);
     const bool is_loaded =
-        taken == ZEPI_BUILD_TAKEN &&
+        codec->deserialise(record.payload, record.payload_size, &out_build->output) &&
         zepi_build_output_set_log(&out_build->output, record.log, record.log_size);
     if (is_loaded)
         out_build->status = ZEPI_BUILD_SUCCEEDED;
     else
         zepi_build_output_finish(&out_build->output);
-    if (taken == ZEPI_BUILD_UNWANTED)
-        store->ops->remove(store->self, key);
     zepi_build_record_finish(&record);
     return is_loaded;
 }

@@ -53,21 +53,14 @@ struct zepi_build_bytes {
     size_t size;
 };
 
-// The result of a load.
-enum zepi_build_taken {
-    ZEPI_BUILD_TAKEN,
-    ZEPI_BUILD_UNWANTED,      // the record is removed from the store, and the result is built
-    ZEPI_BUILD_TAKE_NO_MEMORY // the record stays, and the result is built
-};
-
 // How a payload becomes bytes and comes back. Called under no lock.
 struct zepi_build_codec {
     // Returns false if this payload cannot be stored.
     bool (*serialise)(const void *payload, struct zepi_build_bytes *out_bytes);
     // Fills payload, destroy and cost_bytes of a zeroed output from bytes that it copies (aligned
-    // to 16 bytes, checksum already verified).
-    enum zepi_build_taken (*deserialise)(const void *bytes, size_t size,
-                                         struct zepi_build_output *output);
+    // to 16 bytes, checksum already verified). Returns false without memory, or if the bytes are no
+    // payload: the result is then built, and replaces the record if it is a success.
+    bool (*deserialise)(const void *bytes, size_t size, struct zepi_build_output *output);
 };
 
 struct zepi_build_store {

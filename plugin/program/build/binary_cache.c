@@ -49,12 +49,9 @@ bool zepi_binary_set(struct zepi_build_output *output, const void *bytes, size_t
     return true;
 }
 
-static enum zepi_build_taken binary_deserialise(const void *bytes, size_t size,
-                                                struct zepi_build_output *output)
+static bool binary_deserialise(const void *bytes, size_t size, struct zepi_build_output *output)
 {
-    if (size == 0)
-        return ZEPI_BUILD_UNWANTED;
-    return zepi_binary_set(output, bytes, size) ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
+    return size > 0 && zepi_binary_set(output, bytes, size);
 }
 
 // ---- The stores: the disk, then the shared store ----

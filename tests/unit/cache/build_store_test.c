@@ -98,13 +98,12 @@ Test(build_store, does_not_keep_spurious_failures)
     expect_built_in_each_process(&build);
 }
 
-static enum zepi_build_taken refuse(const void *bytes, size_t size,
-                                    struct zepi_build_output *output)
+static bool refuse(const void *bytes, size_t size, struct zepi_build_output *output)
 {
     (void)bytes;
     (void)size;
     (void)output;
-    return ZEPI_BUILD_UNWANTED;
+    return false;
 }
 
 Test(build_store, builds_what_the_codec_refuses_and_replaces_it)
@@ -137,21 +136,6 @@ static struct zepi_disk_file the_file(void)
     struct zepi_disk_file file = {0};
     zepi_disk_for_each(disk, ZEPI_DISK_LIST, note_file, &file);
     return file;
-}
-
-Test(build_store, drops_what_the_codec_refuses_even_if_the_build_fails)
-{
-    struct fixture_build build = {.text = "x", .log = ""};
-    struct fixture_cache both = new_process();
-    expect(both, &build);
-    fixture_cache_destroy(&both);
-    cr_assert_gt(the_file().size_bytes, 0);
-    store.codec.deserialise = refuse;
-    build.status = ZEPI_BUILD_SPURIOUS;
-    both = new_process();
-    expect(both, &build);
-    fixture_cache_destroy(&both);
-    cr_assert_eq(the_file().size_bytes, 0);
 }
 
 // While it is built anew nothing is removed, so that a build that fails leaves the record there.

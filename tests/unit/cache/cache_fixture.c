@@ -186,13 +186,12 @@ static bool serialise(const void *payload, struct zepi_build_bytes *out_bytes)
     return true;
 }
 
-static enum zepi_build_taken deserialise(const void *bytes, size_t size,
-                                         struct zepi_build_output *output)
+static bool deserialise(const void *bytes, size_t size, struct zepi_build_output *output)
 {
     output->payload = payload_create(bytes, size);
     output->destroy = payload_destroy;
     output->cost_bytes = size;
-    return output->payload ? ZEPI_BUILD_TAKEN : ZEPI_BUILD_TAKE_NO_MEMORY;
+    return output->payload != NULL;
 }
 
 const struct zepi_build_codec fixture_codec = {.serialise = serialise, .deserialise = deserialise};
