@@ -57,8 +57,9 @@ static zepi_result_t make_imported_code(struct zepi_context *context, struct zep
                                         struct zepi_build_result **out_result)
 {
     struct zepi_device_module *device_module;
-    zepi_result_t result = zepi_device_module_create(context, device, 1, &ze, ZEPI_OWNERSHIP_KEEP,
-                                                     0, NULL, &device_module);
+    struct zepi_ze_module ze_module = {.ze = ze};
+    zepi_result_t result = zepi_device_module_create(context, device, 1, &ze_module,
+                                                     ZEPI_OWNERSHIP_KEEP, 0, NULL, &device_module);
     if (result != ZEPI_SUCCESS)
         return result;
     device_module->is_private = true;
@@ -144,7 +145,7 @@ static zepi_result_t choose_ze_module(const struct zepi_device_module *device_mo
                                   count);
 }
 
-static zepi_result_t load_exported_ze_module(struct zepi_fresh_module *fresh,
+static zepi_result_t load_exported_ze_module(struct zepi_ze_module *made,
                                              const struct zepi_device_module *device_module,
                                              const struct zepi_ze_module *ze_module,
                                              struct zepi_text *log)
@@ -155,9 +156,9 @@ static zepi_result_t load_exported_ze_module(struct zepi_fresh_module *fresh,
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code, which a "
                                                    "ze_module of its own is made from");
     if (result == ZEPI_SUCCESS)
-        result = zepi_fresh_module_load(fresh, device_module->context, device_module->device,
-                                        native, log);
-    fresh->group = ze_module->group;
+        result = zepi_ze_module_load_native(made, device_module->context, device_module->device,
+                                            native, log);
+    made->group = ze_module->group;
     zepi_blob_release(native);
     return result;
 }
@@ -169,16 +170,15 @@ static zepi_result_t copy_exported_code(const struct zepi_device_module *device_
 {
     struct zepi_text log = {0};
     const uint32_t count = device_module->ze_module_count;
-    struct zepi_fresh_module *fresh = zepi_allocate(count, sizeof(*fresh));
-    zepi_result_t result = fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    struct zepi_ze_module *made = zepi_allocate(count, sizeof(*made));
+    zepi_result_t result = made ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result =
-            load_exported_ze_module(&fresh[i], device_module, &device_module->ze_modules[i], &log);
+            load_exported_ze_module(&made[i], device_module, &device_module->ze_modules[i], &log);
     if (result == ZEPI_SUCCESS)
-        result =
-            zepi_device_module_create_fresh(device_module->context, device_module->device, count,
-                                            fresh, state, 0, NULL, &log, out_device_module);
-    zepi_fresh_modules_finish(count, fresh);
+        result = zepi_device_module_link(device_module->context, device_module->device, count, made,
+                                         state, 0, NULL, &log, out_device_module);
+    zepi_ze_modules_finish(count, made);
     zepi_text_finish(&log);
     return result;
 }

@@ -119,10 +119,10 @@ zepi_result_t zepi_binary_build(const struct zepi_binary_source *source, struct 
                                 struct zepi_device_module **out_device_module,
                                 uint64_t *out_size_bytes)
 {
-    ze_module_handle_t module;
+    struct zepi_ze_module module = {0};
     zepi_key_add_device(key, source->device);
     zepi_result_t result = zepi_key_seal(key)
-                               ? binary_get(source, key, log, &module, out_size_bytes)
+                               ? binary_get(source, key, log, &module.ze, out_size_bytes)
                                : zepi_fail_no_memory();
     if (result != ZEPI_SUCCESS)
         return result;
@@ -130,6 +130,6 @@ zepi_result_t zepi_binary_build(const struct zepi_binary_source *source, struct 
         zepi_device_module_create(source->context, source->device, 1, &module,
                                   ZEPI_OWNERSHIP_TRANSFER, spirv_count, spirv, out_device_module);
     if (result != ZEPI_SUCCESS)
-        zepi_ze.zeModuleDestroy(module);
+        zepi_ze.zeModuleDestroy(module.ze);
     return result;
 }

@@ -49,16 +49,17 @@ static zepi_result_t list_spirv_kernels(struct zepi_ze_module *ze_module, uint32
 }
 
 // After fill_sources.
-static zepi_result_t fill_ze_modules(struct zepi_device_module *device_module,
-                                     uint32_t module_count, const ze_module_handle_t *modules)
+static zepi_result_t fill_ze_modules(struct zepi_device_module *device_module, uint32_t count,
+                                     const struct zepi_ze_module *ze_modules)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_blob *const *sources = device_module->sources;
     const uint32_t source_count = device_module->source_count;
-    for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
         struct zepi_ze_module *ze_module = &device_module->ze_modules[i];
-        const bool has_own = module_count > 1 && i < source_count;
-        ze_module->ze = modules[i];
+        const bool has_own = count > 1 && i < source_count;
+        ze_module->ze = ze_modules[i].ze;
+        ze_module->group = ze_modules[i].group;
         device_module->ze_module_count++;
         result = zepi_ze_module_get_kernel_names(ze_module->ze, &ze_module->kernel_names,
                                                  &ze_module->kernel_count);
@@ -82,23 +83,27 @@ static zepi_result_t fill_sources(struct zepi_device_module *device_module, uint
 }
 
 zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zepi_device *device,
-                                        uint32_t module_count, const ze_module_handle_t *modules,
+                                        uint32_t count, struct zepi_ze_module *ze_modules,
                                         zepi_ownership_t ownership, uint32_t source_count,
                                         struct zepi_blob *const *sources,
                                         struct zepi_device_module **out_device_module)
 {
     static atomic_uint_fast64_t last_id;
-    struct zepi_device_module *device_module = zepi_allocate(
-        1, sizeof(*device_module) + module_count * sizeof(device_module->ze_modules[0]));
+    struct zepi_device_module *device_module =
+        zepi_allocate(1, sizeof(*device_module) + count * sizeof(device_module->ze_modules[0]));
     if (!device_module)
         return zepi_fail_no_memory();
     zepi_result_t result = fill_sources(device_module, source_count, sources);
     if (result == ZEPI_SUCCESS)
-        result = fill_ze_modules(device_module, module_count, modules);
+        result = fill_ze_modules(device_module, count, ze_modules);
     if (result != ZEPI_SUCCESS) {
         device_module->ownership = ZEPI_OWNERSHIP_KEEP;
         device_module_destroy_deferred(&device_module->deferred);
         return result;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        device_module->ze_modules[i].native = ze_modules[i].native;
+        ze_modules[i] = (struct zepi_ze_module){0};
     }
     device_module->context = context;
     device_module->device = device;

@@ -12,15 +12,16 @@
 struct zepi_context;
 struct zepi_device;
 
-// A ze_module and the kernels in it.
+// A ze_module and the kernels in it. Of one thread, and without names, until it becomes part of a
+// device module.
 struct zepi_ze_module {
-    ze_module_handle_t ze;
+    ze_module_handle_t ze;     // owned; NULL: not made yet
     const char **kernel_names; // owned block, sorted
     uint32_t kernel_count;
     // Reference: the native code before it was linked, of which the module can be made again. NULL:
     // the driver returns such code itself.
     struct zepi_blob *native;
-    uint32_t group; // ze_modules of one group were linked with each other
+    uint32_t group; // ascending from 0 without a gap; those of one group are linked with each other
 };
 
 // Compiled code on one device: the payload of the context's cache of modules. Immutable. It keeps
@@ -49,10 +50,11 @@ zepi_device_module_of(const struct zepi_build_result *result)
     return zepi_build_result_payload(result);
 }
 
-// Code around ze_modules, which it consumes on success. `sources` are the SPIR-V that it was made
-// from; an entry may be NULL. *out_code is owned, to be destroyed by zepi_device_module_destroy.
+// Code around ze_modules, which it consumes on success: the list is zeroed then. `sources` are the
+// SPIR-V that it was made from; an entry may be NULL. *out_device_module is owned, to be destroyed
+// by zepi_device_module_destroy.
 zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zepi_device *device,
-                                        uint32_t module_count, const ze_module_handle_t *modules,
+                                        uint32_t count, struct zepi_ze_module *ze_modules,
                                         zepi_ownership_t ownership, uint32_t source_count,
                                         struct zepi_blob *const *sources,
                                         struct zepi_device_module **out_device_module);

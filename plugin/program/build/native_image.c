@@ -13,25 +13,27 @@ static bool is_elf(const void *bytes, size_t size_bytes)
     return size_bytes >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
 }
 
-zepi_result_t zepi_fresh_module_load(struct zepi_fresh_module *fresh, struct zepi_context *context,
-                                     const struct zepi_device *device, struct zepi_blob *native,
-                                     struct zepi_text *log)
+zepi_result_t zepi_ze_module_load_native(struct zepi_ze_module *ze_module,
+                                         struct zepi_context *context,
+                                         const struct zepi_device *device, struct zepi_blob *native,
+                                         struct zepi_text *log)
 {
     if (device->platform->quirks.is_on_cpu && is_elf(native->bytes, native->size_bytes))
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "the image is code for a GPU, the device executes on the CPU");
-    fresh->native = zepi_blob_retain(native);
-    return zepi_ze_module_load(context, device, native->bytes, native->size_bytes, log, &fresh->ze);
+    ze_module->native = zepi_blob_retain(native);
+    return zepi_ze_module_load(context, device, native->bytes, native->size_bytes, log,
+                               &ze_module->ze);
 }
 
-void zepi_fresh_modules_finish(uint32_t count, struct zepi_fresh_module *fresh)
+void zepi_ze_modules_finish(uint32_t count, struct zepi_ze_module *ze_modules)
 {
-    for (uint32_t i = 0; i < count && fresh; i++) {
-        if (fresh[i].ze)
-            zepi_ze.zeModuleDestroy(fresh[i].ze);
-        zepi_blob_release(fresh[i].native);
+    for (uint32_t i = 0; i < count && ze_modules; i++) {
+        if (ze_modules[i].ze)
+            zepi_ze.zeModuleDestroy(ze_modules[i].ze);
+        zepi_blob_release(ze_modules[i].native);
     }
-    zepi_free(fresh);
+    zepi_free(ze_modules);
 }
 
 // A module that is alone and complete needs no link, and drivers do not expect one.
@@ -46,52 +48,38 @@ static zepi_result_t link_group(uint32_t count, const ze_module_handle_t *module
     return zepi_ze_module_link(count, modules, log);
 }
 
-static zepi_result_t link_groups(uint32_t count, const struct zepi_fresh_module *fresh,
-                                 const ze_module_handle_t *modules, struct zepi_text *log)
+static zepi_result_t link_groups(uint32_t count, const struct zepi_ze_module *ze_modules,
+                                 struct zepi_text *log)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     uint32_t end;
+    ze_module_handle_t *group = zepi_allocate(count, sizeof(*group));
+    if (!group)
+        return zepi_fail_no_memory();
     for (uint32_t begin = 0; begin < count && result == ZEPI_SUCCESS; begin = end) {
-        end = begin;
-        while (end < count && fresh[end].group == fresh[begin].group)
-            end++;
-        result = link_group(end - begin, modules + begin, log);
+        for (end = begin; end < count && ze_modules[end].group == ze_modules[begin].group; end++)
+            group[end - begin] = ze_modules[end].ze;
+        result = link_group(end - begin, group, log);
     }
+    zepi_free(group);
     return result;
 }
 
-zepi_result_t zepi_device_module_create_fresh(struct zepi_context *context,
-                                              struct zepi_device *device, uint32_t count,
-                                              struct zepi_fresh_module *fresh,
-                                              zepi_module_state_t state, uint32_t source_count,
-                                              struct zepi_blob *const *sources,
-                                              struct zepi_text *log,
-                                              struct zepi_device_module **out_device_module)
+zepi_result_t zepi_device_module_link(struct zepi_context *context, struct zepi_device *device,
+                                      uint32_t count, struct zepi_ze_module *ze_modules,
+                                      zepi_module_state_t state, uint32_t source_count,
+                                      struct zepi_blob *const *sources, struct zepi_text *log,
+                                      struct zepi_device_module **out_device_module)
 {
-    struct zepi_device_module *device_module;
-    ze_module_handle_t *modules = zepi_allocate(count, sizeof(*modules));
-    if (!modules)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        modules[i] = fresh[i].ze;
-    zepi_result_t result =
-        state == ZEPI_MODULE_EXECUTABLE ? link_groups(count, fresh, modules, log) : ZEPI_SUCCESS;
-    if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_create(context, device, count, modules, ZEPI_OWNERSHIP_TRANSFER,
-                                           source_count, sources, &device_module);
-    zepi_free(modules);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < count; i++) {
-        device_module->ze_modules[i].group = fresh[i].group;
-        device_module->ze_modules[i].native = fresh[i].native;
-        fresh[i] = (struct zepi_fresh_module){0};
-    }
-    *out_device_module = device_module;
-    return ZEPI_SUCCESS;
+    const zepi_result_t result =
+        state == ZEPI_MODULE_EXECUTABLE ? link_groups(count, ze_modules, log) : ZEPI_SUCCESS;
+    return result == ZEPI_SUCCESS ? zepi_device_module_create(context, device, count, ze_modules,
+                                                              ZEPI_OWNERSHIP_TRANSFER, source_count,
+                                                              sources, out_device_module)
+                                  : result;
 }
 
-static zepi_result_t load_member(struct zepi_fresh_module *fresh, struct zepi_context *context,
+static zepi_result_t load_member(struct zepi_ze_module *made, struct zepi_context *context,
                                  const struct zepi_device *device,
                                  const struct zepi_container_member *member, struct zepi_text *log)
 {
@@ -99,8 +87,8 @@ static zepi_result_t load_member(struct zepi_fresh_module *fresh, struct zepi_co
     zepi_result_t result = zepi_blob_get(member->bytes, member->size_bytes, false, &native);
     if (result != ZEPI_SUCCESS)
         return result;
-    fresh->group = member->group;
-    result = zepi_fresh_module_load(fresh, context, device, native, log);
+    made->group = member->group;
+    result = zepi_ze_module_load_native(made, context, device, native, log);
     zepi_blob_release(native);
     return result;
 }
@@ -118,21 +106,21 @@ zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_d
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "the image is a container of native code, but %s", reason);
     struct zepi_container_member *members = zepi_allocate(count, sizeof(*members));
-    struct zepi_fresh_module *fresh = zepi_allocate(count, sizeof(*fresh));
-    zepi_result_t result = members && fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    struct zepi_ze_module *made = zepi_allocate(count, sizeof(*made));
+    zepi_result_t result = members && made ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS && is_container)
         zepi_container_unpack(image->bytes, members);
     else if (result == ZEPI_SUCCESS)
         members[0] = (struct zepi_container_member){image->bytes, image->size_bytes, 0};
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = load_member(&fresh[i], context, device, &members[i], log);
+        result = load_member(&made[i], context, device, &members[i], log);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_create_fresh(context, device, count, fresh,
-                                                 is_container ? state : ZEPI_MODULE_OBJECT, 0, NULL,
-                                                 log, out_device_module);
+        result = zepi_device_module_link(context, device, count, made,
+                                         is_container ? state : ZEPI_MODULE_OBJECT, 0, NULL, log,
+                                         out_device_module);
     if (result == ZEPI_SUCCESS && is_container)
         (*out_device_module)->container = zepi_blob_retain(image);
-    zepi_fresh_modules_finish(count, fresh);
+    zepi_ze_modules_finish(count, made);
     zepi_free(members);
     return result;
 }

@@ -210,9 +210,9 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
 // ---- Dynamically ----
 
 // A ze_module of an object: the link's alone, and not linked yet.
-static zepi_result_t make_fresh_module(const struct zepi_link_set *set,
+static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
                                        const struct zepi_link_member *member,
-                                       struct zepi_fresh_module *fresh, uint64_t *size_bytes)
+                                       struct zepi_ze_module *made, uint64_t *size_bytes)
 {
     const struct zepi_ze_module_input input = {member->image, member->values,
                                                member->device_module->options};
@@ -222,11 +222,11 @@ static zepi_result_t make_fresh_module(const struct zepi_link_set *set,
         zepi_ze_module_native_blob(&member->device_module->ze_modules[member->ze_module], &native);
     if (native) {
         *size_bytes += native->size_bytes;
-        result = zepi_fresh_module_load(fresh, set->context, set->device, native, &log);
+        result = zepi_ze_module_load_native(made, set->context, set->device, native, &log);
     } else if ((result == ZEPI_SUCCESS || result == ZEPI_ERROR_UNSUPPORTED) &&
                zepi_link_member_spirv(member)) {
         result = zepi_compile_spirv(set->context, set->device, 1, &input, ZEPI_COMPILE_OBJECT, &log,
-                                    &fresh->ze);
+                                    &made->ze);
     } else if (result == ZEPI_SUCCESS) {
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                            "the driver returns no native code for object %u, which is to be linked",
@@ -242,18 +242,18 @@ static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
                                   uint64_t *out_size_bytes)
 {
     const struct zepi_link_set *set = link->set;
-    struct zepi_fresh_module *fresh = zepi_allocate(set->count, sizeof(*fresh));
-    zepi_result_t result = fresh ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    struct zepi_ze_module *made = zepi_allocate(set->count, sizeof(*made));
+    zepi_result_t result = made ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < set->count && result == ZEPI_SUCCESS; i++)
-        result = make_fresh_module(set, set->sorted[i], &fresh[i], out_size_bytes);
+        result = make_unlinked_module(set, set->sorted[i], &made[i], out_size_bytes);
     if (result == ZEPI_SUCCESS) {
-        result = zepi_device_module_create_fresh(set->context, set->device, set->count, fresh,
-                                                 ZEPI_MODULE_EXECUTABLE, set->count, link->sources,
-                                                 log, out_device_module);
+        result = zepi_device_module_link(set->context, set->device, set->count, made,
+                                         ZEPI_MODULE_EXECUTABLE, set->count, link->sources, log,
+                                         out_device_module);
         if (result == ZEPI_ERROR_LINK_FAILURE)
             result = fail_unresolved(&link->symbols, log);
     }
-    zepi_fresh_modules_finish(set->count, fresh);
+    zepi_ze_modules_finish(set->count, made);
     return result;
 }
 
