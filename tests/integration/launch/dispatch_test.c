@@ -26,6 +26,21 @@ Test(dispatch, launches_with_values_of_the_launch_alone)
     TEST_OK(zepi.unit_unregister(UNIT));
 }
 
+Test(dispatch, tells_values_apart_by_each_byte)
+{
+    const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");
+    struct launch launch;
+    TEST_OK(zepi.unit_register(UNIT, 1, &image));
+    launch_init(&launch);
+    for (int round = 0; round < 2; round++) {
+        expect(&launch, 2, 2);
+        for (int byte = 0; byte < 4; byte++)
+            expect(&launch, 2 + (1 << 8 * byte), 2 + (1 << 8 * byte));
+    }
+    launch_finish(&launch);
+    TEST_OK(zepi.unit_unregister(UNIT));
+}
+
 Test(dispatch, sees_what_is_set_on_this_module)
 {
     const zepi_device_image_desc_t image = test_spirv_image("scaled_copy");

@@ -63,6 +63,23 @@ Test(key, tells_fields_by_their_tag)
     cr_assert_not(are_keys_equal(TAG_A, "abc", NULL, TAG_B, "abc", NULL));
 }
 
+// Each byte of the length counts.
+Test(key, tells_lengths_apart_that_have_a_byte_in_common)
+{
+    static const size_t sizes[] = {1, 0x101, 0x10001, 0x1000001};
+    static uint8_t zeros[0x1000001];
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uint32_t written;
+        struct zepi_key key;
+        zepi_key_init(&key, FORMAT);
+        zepi_key_add_bytes(&key, TAG_A, zeros, sizes[i]);
+        cr_assert(zepi_key_seal(&key));
+        memcpy(&written, key.bytes + 6, sizeof(written));
+        cr_assert_eq(le32toh(written), sizes[i]);
+        zepi_key_finish(&key);
+    }
+}
+
 Test(key, cannot_be_forged_by_a_field_that_contains_a_field)
 {
     struct zepi_key inner;
@@ -98,20 +115,21 @@ Test(key, begins_with_its_format_version)
 Test(key, has_no_padding_and_no_native_byte_order)
 {
     static const uint8_t expected[] = {
-        7, 0, 0,  0,                                                              // format
-        1, 0, 2,  0, 0, 0, 'h', 'i',                                              // string
-        2, 0, 4,  0, 0, 0, 4,   3,   2, 1,                                        // u32
-        3, 0, 8,  0, 0, 0, 8,   7,   6, 5, 4,    3, 2, 1,                         // u64
-        4, 1, 5,  0, 0, 0, 9,   0,   0, 0, 0xff,                                  // numbered
-        5, 0, 16, 0, 0, 0, 1,   0,   0, 0, 0,    0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, // digest
+        7, 12, 11, 10,                                                              // format
+        1, 0,  2,  0,  0, 0, 'h', 'i',                                              // string
+        2, 0,  4,  0,  0, 0, 4,   3,   2, 1,                                        // u32
+        3, 0,  8,  0,  0, 0, 8,   7,   6, 5, 4,    3, 2, 1,                         // u64
+        4, 1,  5,  0,  0, 0, 9,   8,   7, 6, 0xff,                                  // numbered
+        5, 0,  16, 0,  0, 0, 1,   0,   0, 0, 0,    0, 0, 3, 2, 0, 0, 0, 0, 0, 0, 4, // digest
     };
     struct zepi_key key;
-    zepi_key_init(&key, 7);
+    zepi_key_init(&key, 0x0a0b0c07);
     zepi_key_add_string(&key, 1, "hi");
     zepi_key_add_u32(&key, 2, 0x01020304);
     zepi_key_add_u64(&key, 3, 0x0102030405060708);
-    zepi_key_add_numbered(&key, 0x104, 9, "\xff", 1);
-    zepi_key_add_digest(&key, 5, (struct zepi_digest){.low = 1, .high = 2});
+    zepi_key_add_numbered(&key, 0x104, 0x06070809, "\xff", 1);
+    zepi_key_add_digest(
+        &key, 5, (struct zepi_digest){.low = 0x0300000000000001, .high = 0x0400000000000002});
     cr_assert(zepi_key_seal(&key));
     cr_assert_eq(key.size, sizeof(expected));
     cr_assert_arr_eq(key.bytes, expected, sizeof(expected));

@@ -3,10 +3,10 @@
 
 #include <criterion/criterion.h>
 
-// An image with two constants of four bytes, with the literals 7 and 8.
+// An image with two constants of four bytes, with the literals 7 and 8, and one of eight bytes, 0.
 struct fixture {
-    struct zepi_spirv_constant constants[2];
-    struct zepi_spec_declaration declarations[2];
+    struct zepi_spirv_constant constants[3];
+    struct zepi_spec_declaration declarations[3];
     struct zepi_blob blob;
     struct zepi_device_image image;
 };
@@ -19,14 +19,16 @@ static void fixture_init(struct fixture *fixture)
         fixture->declarations[i] = (struct zepi_spec_declaration){
             .id = 10 + i, .type = ZEPI_SCALAR_UINT32, .size_bytes = 4, .default_value = {7 + i}};
     }
+    fixture->declarations[2] =
+        (struct zepi_spec_declaration){.id = 12, .type = ZEPI_SCALAR_UINT64, .size_bytes = 8};
     fixture->blob.is_spirv = true;
     fixture->blob.digest = (struct zepi_digest){.low = 1, .high = 2};
     fixture->blob.spirv.constants = fixture->constants;
-    fixture->blob.spirv.constant_count = 2;
+    fixture->blob.spirv.constant_count = 3;
     fixture->image.format = ZEPI_DEVICE_IMAGE_SPIRV;
     fixture->image.blob = &fixture->blob;
     fixture->image.declarations = fixture->declarations;
-    fixture->image.declaration_count = 2;
+    fixture->image.declaration_count = 3;
 }
 
 static struct zepi_spec_entry entry(uint32_t id, uint8_t value)
@@ -72,6 +74,47 @@ Test(build_key, differs_by_each_value_and_by_the_constant_that_has_it)
     const struct zepi_digest b = key_of(&fixture, 1, &second);
     const struct zepi_digest c = key_of(&fixture, 1, &other);
     cr_assert(!are_equal(none, a) && !are_equal(a, b) && !are_equal(a, c) && !are_equal(b, c));
+}
+
+// Two values of each byte, of the constant of four bytes and of that of eight.
+Test(build_key, differs_by_each_byte_of_a_value)
+{
+    enum { KEYS = 1 + 2 * (4 + 8) };
+    struct fixture fixture;
+    struct zepi_digest keys[KEYS];
+    fixture_init(&fixture);
+    keys[0] = key_of(&fixture, 0, NULL);
+    for (uint32_t i = 0; i < KEYS - 1; i++) {
+        const uint32_t size = i < 8 ? 4 : 8;
+        struct zepi_spec_entry changed = {.id = i < 8 ? 11 : 12, .size_bytes = size};
+        changed.value[i / 2 % size] = (uint8_t)(1 + i % 2);
+        keys[i + 1] = key_of(&fixture, 1, &changed);
+        for (uint32_t other = 0; other <= i; other++)
+            cr_assert(!are_equal(keys[i + 1], keys[other]), "keys %u and %u", i + 1, other);
+    }
+}
+
+Test(build_key, differs_by_each_byte_of_an_id_and_of_the_digest)
+{
+    struct fixture fixture;
+    const struct zepi_spec_entry nine = entry(10, 9);
+    fixture_init(&fixture);
+    const struct zepi_digest first = key_of(&fixture, 1, &nine);
+    for (int i = 0; i < 8; i++) {
+        const uint64_t bit = UINT64_C(1) << 8 * i;
+        struct zepi_digest *digest = &fixture.blob.digest;
+        digest->low ^= bit;
+        cr_assert(!are_equal(key_of(&fixture, 1, &nine), first), "byte %d, low", i);
+        digest->low ^= bit;
+        digest->high ^= bit;
+        cr_assert(!are_equal(key_of(&fixture, 1, &nine), first), "byte %d, high", i);
+        digest->high ^= bit;
+    }
+    for (int i = 0; i < 4; i++) {
+        const struct zepi_spec_entry other = entry(10 ^ UINT32_C(1) << (8 * i + 6), 9);
+        fixture.declarations[0].id = other.id;
+        cr_assert(!are_equal(key_of(&fixture, 1, &other), first), "byte %d of the id", i);
+    }
 }
 
 Test(build_key, is_the_same_in_whatever_order_values_were_set)
