@@ -120,6 +120,7 @@ Test(capture_calls, wait_lists_of_executions_are_checked)
     cap_mark(gear.queue, NULL, &event);
     UR_OK(urQueueFinish(gear.queue));
     check_wait_lists(executable, event);
+    UR_OK(urQueueFinish(gear.queue)); // for what would have been executed
     cb_expect(memory, 0);
     graph_t outer = cap_begin(gear.queue);
     check_wait_lists(executable, event);
@@ -250,6 +251,8 @@ static void destroy_while_capturing(ur_queue_flags_t flags, bool is_implicit)
     UR_FAILS(urGraphDestroyExp(graph), UR_RESULT_ERROR_INVALID_GRAPH);
     cr_assert_not(cap_is_on(queue) || cap_is_on(other));
     UR_FAILS(urQueueEndGraphCaptureExp(queue, &ended), UR_RESULT_ERROR_COMMAND_LIST_NOT_CAPTURING);
+    UR_OK(urQueueFinish(queue)); // for what would have been executed
+    UR_OK(urQueueFinish(other));
     cb_expect(memory, 0);
     // Both queues execute again.
     cap_fill(queue, memory, 2, NULL, NULL);
@@ -381,7 +384,7 @@ Test(capture_calls, a_flush_changes_nothing)
     cap_fill(gear.queue, memory, 1, NULL, NULL);
     UR_OK(urQueueFlush(gear.queue));
     cr_assert(cap_is_on(gear.queue));
-    cb_expect(memory, 0);
+    cb_expect_unwritten(memory);
     cap_end(gear.queue, graph);
     executable_t executable = cap_instantiate(graph);
     cap_run(gear.queue, executable);

@@ -56,6 +56,7 @@ static void check_nested(ur_queue_flags_t outer_flags, ur_queue_flags_t inner_fl
     enqueue_round(queue, inner_executable, 2);
     cap_end(queue, outer);
     cap_destroy(inner, inner_executable);
+    UR_OK(urQueueFinish(queue)); // for what would have been executed
     cb_expect(vector(SUM), 0);
     executable_t executable = cap_instantiate(outer);
     for (int i = 1; i <= 3; i++) {
@@ -225,7 +226,7 @@ Test(capture_nested, graphs_keep_and_wait_for_what_they_did)
     UR_OK(urMemRelease(mem));
     executable_t executable = cap_instantiate(outer);
     UR_OK(urEnqueueGraphExp(gear.queue, executable, 0, NULL, NULL));
-    cb_expect(vector(B), 0);
+    cb_expect_unwritten(vector(B));
     host_event_signal(&host);
     UR_OK(urQueueFinish(gear.queue));
     cb_expect(vector(B), 5);

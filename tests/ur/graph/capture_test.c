@@ -194,7 +194,7 @@ Test(capture, waits_for_events_from_outside)
     UR_OK(urEnqueueGraphExp(gear.queue, executable, 0, NULL, NULL));
     UR_OK(urQueueGetInfo(gear.queue, UR_QUEUE_INFO_EMPTY, sizeof(is_empty), &is_empty, NULL));
     cr_assert_not(is_empty);
-    cb_expect(memory, 0);
+    cb_expect_unwritten(memory);
     host_event_signal(&host);
     UR_OK(urQueueFinish(gear.queue));
     cb_expect(memory, 5);
@@ -220,7 +220,7 @@ Test(capture, waits_for_what_its_queue_had_before)
     UR_OK(urEventRelease(before));
     executable_t executable = cap_instantiate(graph);
     UR_OK(urEnqueueGraphExp(gear.queue, executable, 0, NULL, NULL));
-    cb_expect(memory, 0);
+    cb_expect_unwritten(memory);
     host_event_signal(&host);
     UR_OK(urQueueFinish(gear.queue));
     cb_expect(memory, 5);
@@ -398,6 +398,7 @@ static void check_native(ur_queue_flags_t flags)
     cr_assert_eq(copy.result, ZE_RESULT_SUCCESS);
     cap_add(queue, sum, a, b, copied, NULL);
     cap_end(queue, graph);
+    UR_OK(urQueueFinish(queue)); // for what would have been executed
     cb_expect(b, 0);
     executable_t executable = cap_instantiate(graph);
     for (int i = 0; i < 3; i++) {

@@ -2,6 +2,7 @@
 #include "command_buffer_fixture.h"
 
 #include <criterion/criterion.h>
+#include <time.h>
 
 ur_kernel_handle_t cb_add;
 
@@ -77,6 +78,13 @@ void cb_expect(const float *memory, float value)
     for (int i = 0; i < ITEMS; i++)
         cr_assert_eq(memory[i], value, "item %d is %g, expected %g", i, (double)memory[i],
                      (double)value);
+}
+
+void cb_expect_unwritten(const float *memory)
+{
+    const struct timespec a_while = {.tv_nsec = 30000000};
+    nanosleep(&a_while, NULL);
+    cb_expect(memory, 0);
 }
 
 ur_mem_handle_t cb_make_mem(size_t size)

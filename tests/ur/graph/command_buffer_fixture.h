@@ -47,6 +47,9 @@ sync_point_t cb_append_launch(buffer_t buffer, ur_kernel_handle_t kernel, size_t
 void cb_run(ur_queue_handle_t queue, buffer_t buffer);
 // All of ITEMS floats.
 void cb_expect(const float *memory, float value);
+// That none of ITEMS zeroed floats is written yet: after a while in which a command would have been
+// executed.
+void cb_expect_unwritten(const float *memory);
 
 // Updates of a launch of one dimension. A pointer is told by where it lies.
 ur_exp_command_buffer_update_kernel_launch_desc_t cb_update(command_t command);

@@ -160,10 +160,15 @@ Test(command_buffer_objects, copies_rows_of_a_large_pitch)
 
 Test(command_buffer_objects, launches_on_memory_objects_that_it_keeps)
 {
-    ur_mem_handle_t a = cb_make_mem(ITEMS * sizeof(float)),
-                    sum = cb_make_mem(ITEMS * sizeof(float));
-    float seven = 7, out[ITEMS];
-    const ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, a), UR_MEM(1, a), UR_MEM(2, sum)};
+    enum { BYTES = ITEMS * sizeof(float) };
+    // No other command uses `b`.
+    ur_mem_handle_t a = cb_make_mem(BYTES), b = cb_make_mem(BYTES), sum = cb_make_mem(BYTES);
+    ur_mem_handle_t later[4];
+    const float seven = 7, five = 5, nine = 9;
+    float out[ITEMS];
+    const ur_exp_kernel_arg_properties_t arguments[] = {UR_MEM(0, a), UR_MEM(1, b), UR_MEM(2, sum)};
+    UR_OK(urEnqueueMemBufferFill(gear.queue, b, &five, 4, 0, BYTES, 0, NULL, NULL));
+    UR_OK(urQueueFinish(gear.queue));
     buffer_t buffer = cb_make(FREE);
     sync_point_t filled;
     UR_OK(urCommandBufferAppendMemBufferFillExp(buffer, a, &seven, sizeof(seven), 0,
@@ -175,10 +180,18 @@ Test(command_buffer_objects, launches_on_memory_objects_that_it_keeps)
                                                 NULL, NULL, NULL, NULL));
     UR_OK(urCommandBufferFinalizeExp(buffer));
     UR_OK(urMemRelease(a));
+    UR_OK(urMemRelease(b));
     UR_OK(urMemRelease(sum));
+    // Memory that was freed too early is in one of these now.
+    for (int i = 0; i < 4; i++) {
+        later[i] = cb_make_mem(BYTES);
+        UR_OK(urEnqueueMemBufferFill(gear.queue, later[i], &nine, 4, 0, BYTES, 0, NULL, NULL));
+    }
     cb_run(gear.queue, buffer);
     UR_OK(urQueueFinish(gear.queue));
-    cb_expect(out, 14);
+    cb_expect(out, 12);
+    for (int i = 0; i < 4; i++)
+        UR_OK(urMemRelease(later[i]));
     UR_OK(urCommandBufferReleaseExp(buffer));
 }
 
