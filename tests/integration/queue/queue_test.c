@@ -219,24 +219,30 @@ FOR_ALL_KINDS(queue, waits_for_as_many_events_as_there_are)
     zepi_event_t events[COUNT];
     uint32_t *memory = (uint32_t *)queue_allocate(2 * COUNT);
     const uint32_t value = 0xabcdef01;
-    zepi_event_t gate;
-    TEST_OK(zepi.event_create(gear.context, &gate));
+    zepi_event_t gates[2];
     TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &other));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.event_create(gear.context, &gates[i]));
+    // The last one has a gate of its own.
     for (int i = 0; i < COUNT; i++)
-        TEST_OK(zepi.queue_fill(other, &memory[i], &value, 4, 4, WAIT_FOR(gate), &events[i]));
+        TEST_OK(zepi.queue_fill(other, &memory[i], &value, 4, 4, WAIT_FOR(gates[i + 1 == COUNT]),
+                                &events[i]));
     zepi_event_t copied;
     TEST_OK(zepi.queue_copy(gear.queue, memory + COUNT, memory, COUNT * sizeof(*memory),
                             (zepi_wait_list_t){events, COUNT}, &copied));
+    TEST_OK(zepi.event_signal(gates[0]));
+    TEST_OK(zepi.event_wait(COUNT - 1, events, UINT64_MAX));
     TEST_FAILS(zepi.event_wait(1, &copied, 5000000), ZEPI_ERROR_NOT_READY);
     cr_assert_eq(memory[COUNT], 0);
-    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_signal(gates[1]));
     TEST_OK(zepi.event_wait(1, &copied, UINT64_MAX));
     for (int i = 0; i < COUNT; i++) {
         cr_assert_eq(memory[COUNT + i], value);
         TEST_OK(zepi.release(events[i]));
     }
     TEST_OK(zepi.release(copied));
-    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.release(gates[0]));
+    TEST_OK(zepi.release(gates[1]));
     TEST_OK(zepi.release(other));
     queue_free(memory);
     queue_tear_down();
@@ -283,7 +289,7 @@ FOR_ALL_KINDS(queue, has_barriers_with_a_wait_list_that_hold_up_what_comes_later
     for (int i = 0; i < COUNT; i++)
         TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4, TEST_NO_WAIT, &last[i]));
     for (int i = 0; i < COUNT; i++) {
-        TEST_FAILS(zepi.event_wait(1, &last[i], 2000000), ZEPI_ERROR_NOT_READY);
+        TEST_FAILS(zepi.event_wait(1, &last[i], i == 0 ? 16000000 : 0), ZEPI_ERROR_NOT_READY);
         cr_assert_eq(memory[i], 0);
     }
     TEST_OK(zepi.event_signal(gate));
