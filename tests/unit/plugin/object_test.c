@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/object.h"
 
+#include "core/thread.h"
+
 #include <criterion/criterion.h>
 #include <pthread.h>
 
@@ -60,6 +62,65 @@ Test(object, memory_is_used_again_oldest_first)
     cr_assert_eq(again, first);
     cr_assert_eq(again->number, 0);
     zepi_release(again);
+}
+
+// Of so many new threads two have the shard 0.
+enum { THREADS = 2 * ZEPI_THREAD_SHARDS, AT_ONCE = 3, TIMES = 50000 };
+static pthread_barrier_t both;
+
+static void *create_and_release(void *out_wrong)
+{
+    int wrong = 0;
+    if (zepi_thread_shard() != 0)
+        return NULL;
+    pthread_barrier_wait(&both);
+    for (int i = 0; i < TIMES; i++) {
+        struct zepi_thing *things[AT_ONCE];
+        for (int at = 0; at < AT_ONCE; at++) {
+            things[at] = zepi_object_create(&zepi_thing_type);
+            // Not 0: the other thread has it, too.
+            wrong += __atomic_exchange_n(&things[at]->number, 1, __ATOMIC_RELAXED) != 0;
+        }
+        for (int at = 0; at < AT_ONCE; at++) {
+            wrong += __atomic_exchange_n(&things[at]->number, 0, __ATOMIC_RELAXED) != 1;
+            zepi_release(things[at]);
+        }
+    }
+    *(int *)out_wrong = wrong;
+    return NULL;
+}
+
+Test(object, has_one_thread_at_a_time, .timeout = 30)
+{
+    pthread_t threads[THREADS];
+    int wrong[THREADS] = {0};
+    cr_assert_eq(pthread_barrier_init(&both, NULL, 2), 0);
+    for (int i = 0; i < THREADS; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, create_and_release, &wrong[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        cr_assert_eq(wrong[i], 0);
+    }
+}
+
+static void count_visit(void *user, void *object)
+{
+    ++*(int *)user;
+    zepi_release(object);
+}
+
+Test(object, is_visited_from_its_publication_to_its_end)
+{
+    int visits = 0;
+    struct zepi_thing *thing = zepi_object_create(&zepi_thing_type);
+    zepi_object_visit_all(&zepi_thing_type, count_visit, &visits);
+    cr_assert_eq(visits, 0);
+    zepi_object_publish(thing);
+    zepi_object_visit_all(&zepi_thing_type, count_visit, &visits);
+    cr_assert_eq(visits, 1);
+    zepi_release(thing);
+    zepi_object_visit_all(&zepi_thing_type, count_visit, &visits);
+    cr_assert_eq(visits, 1);
 }
 
 enum { SLAB = 32 };

@@ -86,6 +86,35 @@ Test(stats, a_file_that_says_json_is_refused)
     cr_assert_not(zepi_stats_are_on);
 }
 
+// The slowest first, and of more than fit those alone.
+Test(stats, has_the_slowest_builds_in_order)
+{
+    static const uint64_t seconds[] = {3, 9, 1, 12, 7, 2, 11, 5, 10, 4, 8, 6};
+    const char *path = test_env_scratch_path("stats.jsonl");
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv("ZEPI_STATS", path, 1);
+        zepi_stats_init(zepi_build_budget_evictions);
+        for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++)
+            zepi_stats_note_compile("k", seconds[i] * 1000000000, true);
+        exit(0);
+    }
+    expect_good_end(child);
+    const struct test_bytes file = test_env_read_file(path);
+    char *report = strndup((const char *)file.data, file.size_bytes);
+    const char *at = strstr(report, "\"slowest\": [");
+    for (int expected = 12; expected > 2; expected--) {
+        char text[32];
+        snprintf(text, sizeof(text), "{\"seconds\": %d.000,", expected);
+        at = at ? strstr(at, text) : NULL;
+        cr_assert(at, "%s in %s", text, report);
+    }
+    cr_assert_null(strstr(at, "{\"seconds\": 2.000,"));
+    free(report);
+    free(file.data);
+}
+
 Test(stats, names_with_quotes_are_escaped)
 {
     expect("a\"b\\c", "a\\\"b\\\\c");

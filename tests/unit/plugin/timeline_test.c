@@ -2,6 +2,8 @@
 #include "sync/deferred.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <time.h>
 
 // A command list without a driver: its commands are complete when a test says so.
 struct fake_list {
@@ -324,6 +326,43 @@ Test(timeline, a_list_that_goes_holds_nothing_up)
     take_away(&list);
     cr_assert_eq(thing.runs, 1);
     zepi_sync_finish(&sync);
+}
+
+static atomic_bool is_polled, is_poll_over;
+
+static void poll_slowly(void *owner, uint64_t timeout_ns)
+{
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    (void)owner;
+    (void)timeout_ns;
+    atomic_store(&is_polled, true);
+    nanosleep(&a_while, NULL);
+    atomic_store(&is_poll_over, true);
+}
+
+static void *poll_all(void *unused)
+{
+    zepi_sync_poll(&sync, 0);
+    return unused;
+}
+
+Test(timeline, a_list_that_a_thread_polls_does_not_go_before, .timeout = 10)
+{
+    struct fake_list list;
+    struct thing thing;
+    pthread_t thread;
+    cr_assert_eq(zepi_timeline_add(&sync, &list, poll_slowly, &mutex, true, &list.timeline),
+                 ZEPI_SUCCESS);
+    submit(&list);
+    give_up(&thing, 1);
+    cr_assert_eq(pthread_create(&thread, NULL, poll_all, NULL), 0);
+    while (!atomic_load(&is_polled))
+        sched_yield();
+    zepi_timeline_leave(list.timeline);
+    cr_assert(atomic_load(&is_poll_over));
+    pthread_join(thread, NULL);
+    zepi_timeline_remove(list.timeline);
+    cr_assert_eq(thing.runs, 1);
 }
 
 extern const struct zepi_component *const __start_zepi_components[];
