@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,21 @@ int test_env_count_descriptors(void)
         count += fcntl(i, F_GETFD) != -1;
     return count;
 }
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+size_t test_env_allocated_bytes(void)
+{
+    return __sanitizer_get_current_allocated_bytes();
+}
+#else
+size_t test_env_allocated_bytes(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+#endif
 
 uint64_t test_env_number_behind(const char *text, const char *words)
 {

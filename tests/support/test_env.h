@@ -76,6 +76,10 @@ void test_env_use_no_driver(void);
 // How many file descriptors of the process are open, of the first 1,024.
 int test_env_count_descriptors(void);
 
+// The bytes that the process has allocated and not freed. (A sanitizer keeps freed memory, and the
+// C library knows nothing of it.)
+size_t test_env_allocated_bytes(void);
+
 // The number behind these words in the text of a report. A text without them ends the process.
 uint64_t test_env_number_behind(const char *text, const char *words);
 
