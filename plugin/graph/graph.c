@@ -230,8 +230,9 @@ static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recordi
     struct zepi_recording *recording = NULL;
     zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
     if (result == ZEPI_SUCCESS) {
-        recording->is_mutable =
-            graph->is_updatable && zepi_mutable_launch_is_offered(graph->device);
+        // With native commands there are several lists.
+        recording->is_mutable = graph->is_updatable && graph->commands.native_count == 0 &&
+                                zepi_mutable_launch_is_offered(graph->device);
         result = graph_record(graph, recording);
     }
     if (result != ZEPI_SUCCESS) {

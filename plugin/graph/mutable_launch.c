@@ -108,12 +108,12 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
 
 // ---- Changes ----
 
-// Changes of launches in lists, which the driver gets in as few calls as there is room for here.
+// Changes of launches in a list, which the driver gets in as few calls as there is room for here.
 #define MOST_ARGUMENTS 16
 #define MOST_SIZES 4
 struct changes {
     struct zepi_recorded_uses *uses; // borrowed
-    ze_command_list_handle_t list;   // borrowed: of the changes at hand; NULL: none was open yet
+    ze_command_list_handle_t list;   // borrowed
     const void **end;                // of their chain, which begins in `commands`
     uint32_t argument_count;
     uint32_t size_count;
@@ -127,10 +127,11 @@ struct changes {
     } sizes[MOST_SIZES];
 };
 
-static void changes_begin(struct changes *changes, struct zepi_recorded_uses *uses)
+static void changes_begin(struct changes *changes, struct zepi_recorded_uses *uses,
+                          ze_command_list_handle_t list)
 {
     changes->uses = uses;
-    changes->list = NULL;
+    changes->list = list;
     changes->end = &changes->commands.next;
     changes->argument_count = 0;
     changes->size_count = 0;
@@ -162,8 +163,7 @@ static bool changes_flush(struct changes *changes)
 // The list is closed again.
 static bool changes_end(struct changes *changes)
 {
-    return !changes->list || (changes_flush(changes) &&
-                              zepi_ze.zeCommandListClose(changes->list) == ZE_RESULT_SUCCESS);
+    return changes_flush(changes) && zepi_ze.zeCommandListClose(changes->list) == ZE_RESULT_SUCCESS;
 }
 
 static bool changes_add_argument(struct changes *changes, uint64_t id, uint32_t index,
@@ -239,10 +239,10 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
 }
 
 // To the command's kernel, which is one that the list knows of. Each of its arguments has a value.
-static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *uses,
-                                                    ze_command_list_handle_t list, uint64_t id,
+static __attribute__((noinline)) bool change_kernel(const struct changes *changes, uint64_t id,
                                                     const struct zepi_graph_command *command)
 {
+    struct zepi_recorded_uses *uses = changes->uses;
     const struct zepi_device *device = uses->device;
     const struct zepi_kernel_instance *instance =
         get_instance_of(uses, uses->launches[command->number]->launch.target.device_kernel);
@@ -250,7 +250,7 @@ static __attribute__((noinline)) bool change_kernel(struct zepi_recorded_uses *u
         return false;
     ze_kernel_handle_t kernel = mutable_handle(device, ZEL_HANDLE_KERNEL, instance->ze);
     return mutable_optional_of(device)->update_command_kernels(
-               mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, list), 1, &id, &kernel) ==
+               mutable_handle(device, ZEL_HANDLE_COMMAND_LIST, changes->list), 1, &id, &kernel) ==
            ZE_RESULT_SUCCESS;
 }
 
@@ -265,8 +265,8 @@ static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uin
             (is_same_memory && zepi_arg_is_comparable(arg, &device_kernel->arguments[index])));
 }
 
-static bool change_launch(struct changes *changes, ze_command_list_handle_t list, uint64_t id,
-                          bool is_same_memory, const struct zepi_mutable_change *change)
+static bool change_launch(struct changes *changes, uint64_t id, bool is_same_memory,
+                          const struct zepi_mutable_change *change)
 {
     const struct zepi_graph_command *command = change->command;
     const struct zepi_launch *old = &change->old->launch;
@@ -277,11 +277,8 @@ static bool change_launch(struct changes *changes, ze_command_list_handle_t list
     if (launch->flags != old->flags || zepi_launch_has_moving_buffers(launch) ||
         zepi_launch_has_moving_buffers(old))
         return false;
-    if (changes->list && changes->list != list && !changes_end(changes))
-        return false;
-    changes->list = list;
     // Another kernel has nothing set.
-    if (has_other_kernel && !change_kernel(changes->uses, list, id, command))
+    if (has_other_kernel && !change_kernel(changes, id, command))
         return false;
     for (uint32_t i = 0; i < launch->arg_count; i++) {
         const struct zepi_arg *arg = &launch->args[i];
@@ -294,20 +291,18 @@ static bool change_launch(struct changes *changes, ze_command_list_handle_t list
            changes_add_sizes(changes, id, old, launch);
 }
 
-bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses,
-                                  const struct zepi_mutable_command *commands,
-                                  const ze_command_list_handle_t *lists, uint32_t count,
+bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
+                                  const uint64_t *ids, uint32_t count,
                                   const struct zepi_mutable_change *changed)
 {
     struct changes changes;
     const uint64_t version = zepi_usm_version();
     const bool is_same_memory = uses->usm_version == version;
-    changes_begin(&changes, uses);
+    changes_begin(&changes, uses, list);
     uses->usm_version = version;
     for (uint32_t i = 0; i < count; i++) {
-        const struct zepi_mutable_command *command = &commands[changed[i].command->number];
-        if (command->id == 0 || !change_launch(&changes, lists[command->list], command->id,
-                                               is_same_memory, &changed[i]))
+        const uint64_t id = ids[changed[i].command->number];
+        if (id == 0 || !change_launch(&changes, id, is_same_memory, &changed[i]))
             return false;
     }
     return changes_end(&changes);

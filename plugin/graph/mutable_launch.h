@@ -21,24 +21,17 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
                                            const struct zepi_graph_command *command,
                                            uint64_t *out_id);
 
-// A launch in a mutable list.
-struct zepi_mutable_command {
-    uint64_t id;   // 0: the list cannot change it
-    uint32_t list; // its number
-};
-
 // A launch that differs from the one in the list.
 struct zepi_mutable_change {
     const struct zepi_graph_command *command; // borrowed
     struct zepi_launch_record *old;           // a reference: with which the list was recorded
 };
 
-// Nothing of the lists runs: puts the launches that `uses` holds into them. `commands` are those of
-// the lists, by number. False: they cannot be changed so, or the driver failed; the state of the
-// lists is not known then.
-bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses,
-                                  const struct zepi_mutable_command *commands,
-                                  const ze_command_list_handle_t *lists, uint32_t count,
+// Nothing of the list runs: puts the launches that `uses` holds into it. `ids` are those of the
+// graph's commands. False: it cannot be changed so, or the driver failed; the state of the list is
+// not known then.
+bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
+                                  const uint64_t *ids, uint32_t count,
                                   const struct zepi_mutable_change *changed);
 
 #endif

@@ -81,7 +81,7 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     recording_destroy_lists(recording);
     recording_destroy_events(recording);
     zepi_free(recording->own);
-    zepi_free(recording->commands);
+    zepi_free(recording->mutable_ids);
     zepi_free(recording->changes);
     zepi_free(recording);
 }
@@ -343,8 +343,8 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
         recording_list_waits(recording, command, commands->is_in_order, since, &recorder);
         recorder.signal = recording->events ? recording->events[i] : NULL;
         if (recording->is_mutable) {
-            recording->commands[i] = (struct zepi_mutable_command){.list = next_list - 1};
-            recorder.out_id = &recording->commands[i].id;
+            recording->mutable_ids[i] = 0;
+            recorder.out_id = &recording->mutable_ids[i];
         }
         if (result == ZEPI_SUCCESS)
             result = zepi_record_command(&recorder, command);
@@ -386,11 +386,11 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
     zepi_result_t result = ZEPI_SUCCESS;
     if (!recording->own && !recording_allocate_lists(recording, commands))
         return zepi_fail_no_memory();
-    if (recording->is_mutable && !recording->commands)
-        recording->commands = zepi_allocate(commands->count, sizeof(recording->commands[0]));
+    if (recording->is_mutable && !recording->mutable_ids)
+        recording->mutable_ids = zepi_allocate(commands->count, sizeof(recording->mutable_ids[0]));
     if (recording->is_mutable && !recording->changes)
         recording->changes = zepi_allocate(commands->count, sizeof(recording->changes[0]));
-    if (recording->is_mutable && !(recording->commands && recording->changes))
+    if (recording->is_mutable && !(recording->mutable_ids && recording->changes))
         return zepi_fail_no_memory();
     if (!recording->events && !commands->is_in_order)
         result = recording_create_events(recording, commands);
@@ -418,8 +418,8 @@ uint32_t zepi_recording_take_changes(struct zepi_recording *recording,
 bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t count,
                                   uint64_t version)
 {
-    const bool is_done = zepi_mutable_launches_update(&recording->uses, recording->commands,
-                                                      recording->own, count, recording->changes);
+    const bool is_done = zepi_mutable_launches_update(
+        &recording->uses, recording->own[0], recording->mutable_ids, count, recording->changes);
     for (uint32_t i = 0; i < count; i++)
         zepi_launch_record_release(recording->changes[i].old);
     if (is_done)

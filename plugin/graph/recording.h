@@ -33,10 +33,10 @@ struct zepi_recording {
     ze_event_handle_t *events;   // owned: by command; NULL: no command waits for it
     ze_event_handle_t *waits;    // of the command that is recorded; behind `lists`
     size_t event_count;          // that of commands, once `events` is there
-    bool is_mutable;             // the lists are. Set by the owner before anything is recorded
-    struct zepi_mutable_command *commands; // owned: by command; NULL: no list was mutable
-    struct zepi_mutable_change *changes;   // owned: room for one a command
-    struct zepi_list_run *run;             // owned; NULL: the driver appends closed lists
+    bool is_mutable;             // the list is. Set by the owner before anything is recorded
+    uint64_t *mutable_ids;       // owned: by command, 0: the list cannot change it
+    struct zepi_mutable_change *changes; // owned: room for one a command
+    struct zepi_list_run *run;           // owned; NULL: the driver appends closed lists
     struct zepi_recorded_uses uses;
     struct zepi_recording_move *moves; // owned list
     size_t move_count;
@@ -72,12 +72,12 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
 
 // The last event is signalled, but a command queue may not be done with the lists.
 zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording);
-// Nothing of it runs, and its lists are mutable. First, with the graph's mutex: holds the launches
+// Nothing of it runs, and its list is mutable. First, with the graph's mutex: holds the launches
 // that updates have changed since, and lists the earlier ones. `dirty` is the graph's list. Returns
 // their number.
 uint32_t zepi_recording_take_changes(struct zepi_recording *recording,
                                      const struct zepi_graph_command *dirty);
-// Then, without it: puts them into its lists. False: it cannot, and the state of its lists is not
+// Then, without it: puts them into its list. False: it cannot, and the state of its list is not
 // known: it has to be recorded anew.
 bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t count,
                                   uint64_t version);

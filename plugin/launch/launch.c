@@ -164,15 +164,16 @@ static zepi_result_t check_args(const struct zepi_device *device, const struct z
 {
     const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
     bool has_slm = false;
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < launch->arg_count && result == ZEPI_SUCCESS; i++) {
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
         const struct zepi_arg *arg = &launch->args[i];
         if (like && arg->head == like->args[i].head)
             continue;
-        result = zepi_arg_check(device_kernel, i, arg);
+        const zepi_result_t result = zepi_arg_check(device_kernel, i, arg);
+        if (result != ZEPI_SUCCESS)
+            return result;
         has_slm = has_slm || arg->kind == ZEPI_ARG_SLM;
     }
-    return result == ZEPI_SUCCESS && has_slm ? zepi_launch_check_slm(launch, device) : result;
+    return has_slm ? zepi_launch_check_slm(launch, device) : ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,

@@ -220,6 +220,50 @@ Test(native_command_old, is_replayed_with_its_command_buffer)
     check_recorded(UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE, FREE);
 }
 
+// b = a + a, c = b by the host's command, d = c + a; then the same of another a on both sides.
+Test(native_command, stays_between_launches_that_are_updated)
+{
+    float *a = cb_floats(ITEMS), *other = cb_floats(ITEMS), *b = cb_floats(ITEMS),
+          *c = cb_floats(ITEMS), *d = cb_floats(ITEMS);
+    const ur_exp_kernel_arg_properties_t before[] = {UR_POINTER(0, a), UR_POINTER(1, a),
+                                                     UR_POINTER(2, b)};
+    const ur_exp_kernel_arg_properties_t after[] = {UR_POINTER(0, c), UR_POINTER(1, a),
+                                                    UR_POINTER(2, d)};
+    buffer_t buffer = cb_make(UPDATABLE);
+    struct work work = {.buffer = buffer, .to = c, .from = b};
+    command_t commands[2];
+    sync_point_t copied;
+    for (int i = 0; i < ITEMS; i++)
+        a[i] = 1, other[i] = 10;
+    const sync_point_t added =
+        cb_append_launch(buffer, cb_add, ITEMS, 3, before, AT_ONCE, &commands[0]);
+    UR_OK(urCommandBufferAppendNativeCommandExp(buffer, record_copy, &work, NULL, 1, &added,
+                                                &copied));
+    cb_append_launch(buffer, cb_add, ITEMS, 3, after, AFTER(copied), &commands[1]);
+    UR_OK(urCommandBufferFinalizeExp(buffer));
+    cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(d, 3);
+    const ur_exp_command_buffer_update_pointer_arg_desc_t pointers[] = {cb_new_pointer(0, &other),
+                                                                        cb_new_pointer(1, &other)};
+    ur_exp_command_buffer_update_kernel_launch_desc_t updates[] = {cb_update(commands[0]),
+                                                                   cb_update(commands[1])};
+    updates[0].numNewPointerArgs = 2;
+    updates[0].pNewPointerArgList = pointers;
+    updates[1].numNewPointerArgs = 1;
+    updates[1].pNewPointerArgList = &pointers[1];
+    UR_OK(urCommandBufferUpdateKernelLaunchExp(buffer, 2, updates));
+    for (int i = 0; i < 3; i++)
+        cb_run(gear.queue, buffer);
+    UR_OK(urQueueFinish(gear.queue));
+    cb_expect(b, 20);
+    cb_expect(d, 30);
+    UR_OK(urCommandBufferReleaseExp(buffer));
+    float *const all[] = {a, other, b, c, d};
+    for (int i = 0; i < 5; i++)
+        ur_free(all[i]);
+}
+
 // First on its queue, so that the wait list reaches the host's commands.
 Test(native_command, waits_for_the_events_of_its_command_buffer)
 {
