@@ -69,39 +69,36 @@ static zepi_result_t execution_append(const struct zepi_recording *recording,
         &submit, zepi_check_ze(ze, "zeCommandListImmediateAppendCommandListsExp"), out_event);
 }
 
-static zepi_result_t execution_start(struct zepi_recording *recording, struct zepi_queue *queue,
-                                     zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    return recording->run ? zepi_list_run_start(recording->run, queue, recording->list_count,
-                                                recording->lists, wait, out_event)
-                          : execution_append(recording, queue, wait, out_event);
-}
-
-// With buffers that move, which are brought to the device first.
+// The buffers that move are brought to the device first.
 static __attribute__((noinline)) zepi_result_t
-execution_move_and_start(struct zepi_recording *recording, struct zepi_queue *queue,
-                         zepi_wait_list_t wait, zepi_event_t *out_event)
+execution_move(const struct zepi_recording *recording, struct zepi_buffer_uses *uses)
 {
-    struct zepi_buffer_uses uses;
     void *address;
     zepi_result_t result = ZEPI_SUCCESS;
-    zepi_buffer_uses_init(&uses, queue, wait);
     for (size_t i = 0; i < recording->move_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_buffer_use(&uses, &recording->moves[i].part, recording->moves[i].access,
+        result = zepi_buffer_use(uses, &recording->moves[i].part, recording->moves[i].access,
                                  ZEPI_BUFFER_ON_DEVICE, &address);
-    if (result == ZEPI_SUCCESS)
-        result = execution_start(recording, queue, uses.wait, out_event);
-    zepi_buffer_uses_finish(&uses);
     return result;
 }
 
 zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
                                      zepi_wait_list_t wait, zepi_event_t *out_event)
 {
+    struct zepi_buffer_uses uses;
     zepi_event_t event = NULL;
-    const zepi_result_t result = recording->move_count > 0
-                                     ? execution_move_and_start(recording, queue, wait, &event)
-                                     : execution_start(recording, queue, wait, &event);
+    zepi_result_t result = ZEPI_SUCCESS;
+    const bool moves = recording->move_count > 0;
+    if (__builtin_expect(moves, 0)) {
+        zepi_buffer_uses_init(&uses, queue, wait);
+        result = execution_move(recording, &uses);
+        wait = uses.wait;
+    }
+    if (result == ZEPI_SUCCESS)
+        result = recording->run ? zepi_list_run_start(recording->run, queue, recording->list_count,
+                                                      recording->lists, wait, &event)
+                                : execution_append(recording, queue, wait, &event);
+    if (__builtin_expect(moves, 0))
+        zepi_buffer_uses_finish(&uses);
     if (recording->last)
         zepi_recording_release_event(recording, recording->last);
     recording->last = event;

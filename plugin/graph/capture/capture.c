@@ -270,13 +270,11 @@ static zepi_result_t capture_execute_after_outside(struct zepi_graph *graph,
     return result;
 }
 
-zepi_result_t zepi_capture_execute(struct zepi_graph *graph, struct zepi_queue *queue,
-                                   zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_capture_execute_unusual(struct zepi_graph *graph, struct zepi_queue *queue,
+                                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    if ((wait.count > 0 || zepi_queue_is_capturing(queue)) && zepi_capture_takes(queue, wait))
+    if (zepi_capture_takes(queue, wait))
         return zepi_captured_graph_add(queue, graph, wait, out_event);
-    // The graph is finalized: it gets no more of them.
-    return graph->outside_count == 0 || (wait.count > 0 && !wait.events)
-               ? zepi_graph_execute(graph, queue, wait, out_event)
-               : capture_execute_after_outside(graph, queue, wait, out_event);
+    return graph->outside_count == 0 ? zepi_graph_execute(graph, queue, wait, out_event)
+                                     : capture_execute_after_outside(graph, queue, wait, out_event);
 }

@@ -145,13 +145,8 @@ ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,
     if (command.queue->context != graph->context || command.queue->device != graph->device)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
                               "the queue is of another context or device than the command buffer");
-    const bool may_be_captured = command.wait.count > 0 || zepi_queue_is_capturing(command.queue);
-    zepi_event_t *out_event = zepi_ur_command_event(&command);
-    zepi_result_t done;
-    if (__builtin_expect(may_be_captured, 0))
-        done = zepi_capture_execute(graph, command.queue, command.wait, out_event);
-    else
-        done = zepi_graph_execute(graph, command.queue, command.wait, out_event);
+    const zepi_result_t done =
+        zepi_capture_execute(graph, command.queue, command.wait, zepi_ur_command_event(&command));
     return done == ZEPI_ERROR_WRONG_STATE
                ? fail_graph(done)
                : zepi_ur_command_end(&command, done, UR_COMMAND_ENQUEUE_COMMAND_BUFFER_EXP);
