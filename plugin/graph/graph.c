@@ -82,8 +82,22 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                                    enum zepi_graph_command_kind kind,
                                                    uint32_t wait_count, const uint32_t *waits)
 {
-    return zepi_graph_command_create(graph, graph->context, kind,
-                                     graph->commands.is_in_order ? 0 : wait_count, waits);
+    struct zepi_graph_command *command = zepi_object_create(&zepi_graph_command_type);
+    if (!command)
+        return NULL;
+    command->graph = graph;
+    command->context = graph->context;
+    command->kind = kind;
+    if (wait_count == 0 || graph->commands.is_in_order)
+        return command;
+    command->waits = zepi_duplicate(waits, wait_count * sizeof(waits[0]));
+    if (!command->waits) {
+        zepi_fail_no_memory();
+        zepi_release(command);
+        return NULL;
+    }
+    command->wait_count = wait_count;
+    return command;
 }
 
 static struct zepi_launch_record *graph_take_spare(struct zepi_graph *graph)

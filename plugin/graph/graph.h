@@ -40,8 +40,8 @@ struct zepi_graph {
     ze_command_list_handle_t open;       // borrowed; the list of a host's function
     atomic_uint_fast64_t version;        // of the launches: the next one with each update
     struct zepi_graph_command *dirty;    // borrowed list: of updated commands, the last one first
-    struct zepi_graph_command *drafts;   // borrowed list: of the update that is being made
-    struct zepi_launch_record *given_up; // owned list: drafts that others have replaced
+    struct zepi_graph_command *updated;  // borrowed list: of the update that is being made
+    struct zepi_launch_record *given_up; // owned list: updates that others have replaced
     // Owned: memory of a record that an update gave up, for that of the next update. Or NULL.
     _Atomic(struct zepi_launch_record *) spare;
     // Guards the members below: the order of executions, and their recordings. An execution waits
@@ -92,7 +92,7 @@ static inline enum zepi_graph_state zepi_graph_get_state(const struct zepi_graph
     // Acquire: the commands as they are then.
     return atomic_load_explicit(&graph->state, memory_order_acquire);
 }
-// With the mutex.
+// The caller holds the mutex.
 static inline void zepi_graph_set_state(struct zepi_graph *graph, enum zepi_graph_state state)
 {
     atomic_store_explicit(&graph->state, state, memory_order_release);

@@ -79,29 +79,6 @@ static void command_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(graph_command, command_destroy);
 
-struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
-                                                     struct zepi_context *context,
-                                                     enum zepi_graph_command_kind kind,
-                                                     uint32_t wait_count, const uint32_t *waits)
-{
-    struct zepi_graph_command *command = zepi_object_create(&zepi_graph_command_type);
-    if (!command)
-        return NULL;
-    command->graph = graph;
-    command->context = context;
-    command->kind = kind;
-    if (wait_count == 0)
-        return command;
-    command->waits = zepi_duplicate(waits, wait_count * sizeof(waits[0]));
-    if (!command->waits) {
-        zepi_fail_no_memory();
-        zepi_release(command);
-        return NULL;
-    }
-    command->wait_count = wait_count;
-    return command;
-}
-
 zepi_result_t zepi_graph_command_set_fill(struct zepi_graph_command *command, void *to,
                                           const void *pattern, size_t pattern_size_bytes,
                                           size_t size_bytes)
@@ -111,38 +88,4 @@ zepi_result_t zepi_graph_command_set_fill(struct zepi_graph_command *command, vo
     command->pattern_size_bytes = pattern_size_bytes;
     command->pattern = zepi_duplicate(pattern, pattern_size_bytes);
     return command->pattern ? ZEPI_SUCCESS : zepi_fail_no_memory();
-}
-
-struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
-                                                   const struct zepi_graph_command *from,
-                                                   struct zepi_launch_record *launch)
-{
-    struct zepi_graph_command *command =
-        zepi_graph_command_create(graph, from->context, from->kind, 0, NULL);
-    if (!command) {
-        zepi_launch_record_release(launch);
-        return NULL;
-    }
-    command->launch = launch;
-    for (int i = 0; i < 2; i++) {
-        command->memory[i] = from->memory[i];
-        if (from->memory[i].object)
-            zepi_retain(from->memory[i].object);
-    }
-    command->to = from->to;
-    command->from = from->from;
-    command->size_bytes = from->size_bytes;
-    command->to_layout = from->to_layout;
-    command->from_layout = from->from_layout;
-    command->advice = from->advice;
-    command->pattern_size_bytes = from->pattern_size_bytes;
-    if (from->pattern)
-        command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);
-    if (from->image_copy)
-        command->image_copy = zepi_duplicate(from->image_copy, sizeof(*from->image_copy));
-    if (!command->pattern == !from->pattern && !command->image_copy == !from->image_copy)
-        return command;
-    zepi_fail_no_memory();
-    zepi_release(command);
-    return NULL;
 }

@@ -56,8 +56,8 @@ struct zepi_graph_command {
     struct zepi_launch_record *launch; // one reference
     struct zepi_kernel **kernels;      // owned list of references: that an update may choose
     uint32_t kernel_count;
-    struct zepi_launch_record *draft; // one reference: of the update that is being made, or NULL
-    struct zepi_graph_command *next_draft;
+    struct zepi_launch_record *update; // one reference: of the update that is being made, or NULL
+    struct zepi_graph_command *next_updated;
     uint64_t dirty_version; // of the last update of it; 0: there was none
     struct zepi_graph_command *prev_dirty, *next_dirty; // the last one first
     struct zepi_graph_native *native;                   // owned
@@ -80,23 +80,12 @@ struct zepi_graph_commands {
     size_t native_count; // of these: lists of the host's own
     uint32_t most_waits; // of any command
     bool is_in_order;    // each after the one before; else after those that it waits for
-    // What captured commands use, one reference each. Buffers move as those of commands do.
+    // Objects that captured commands use, one reference each. Buffers move as those of commands do.
     struct zepi_graph_memory *kept; // owned list
     size_t kept_count;
     size_t kept_capacity;
 };
 
-// A command that waits for these, to be filled in and added to a graph. NULL without memory
-// (noted).
-struct zepi_graph_command *zepi_graph_command_create(struct zepi_graph *graph,
-                                                     struct zepi_context *context,
-                                                     enum zepi_graph_command_kind kind,
-                                                     uint32_t wait_count, const uint32_t *waits);
-// The same in another graph, not of a native command. It waits for nothing yet, and has the launch,
-// a reference of which is consumed. NULL without memory (noted).
-struct zepi_graph_command *zepi_graph_command_copy(struct zepi_graph *graph,
-                                                   const struct zepi_graph_command *from,
-                                                   struct zepi_launch_record *launch);
 // Makes it a fill of checked memory; the pattern is copied.
 zepi_result_t zepi_graph_command_set_fill(struct zepi_graph_command *command, void *to,
                                           const void *pattern, size_t pattern_size_bytes,

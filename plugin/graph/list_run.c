@@ -25,7 +25,7 @@ zepi_result_t zepi_list_run_wait(struct zepi_list_run *run)
     return zepi_check_ze(ze, "zeFenceHostSynchronize");
 }
 
-// For the next graph, unless it may still be used.
+// A list serves the next graph, unless it may still be used.
 static void list_run_give_list(const struct zepi_list_run *run, ze_command_list_handle_t list)
 {
     if (list && run->is_submitted)

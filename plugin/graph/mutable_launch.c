@@ -238,7 +238,7 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
     return changes_add_offset(changes, &sizes->offset, old, launch);
 }
 
-// To the command's kernel, which is one that the list knows of. Each of its arguments has a value.
+// Changes the kernel in the list to that of the command, if the list knows it.
 static __attribute__((noinline)) bool change_kernel(const struct changes *changes, uint64_t id,
                                                     const struct zepi_graph_command *command)
 {

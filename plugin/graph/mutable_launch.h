@@ -15,7 +15,8 @@ bool zepi_mutable_launch_is_offered(const struct zepi_device *device);
 // The chain of a description of such a list.
 extern const struct zepi_ze_number zepi_mutable_list_desc;
 
-// Of the launch that is appended to the list next. *out_id is 0 if the list cannot change it.
+// Asks for the id of the launch that is appended to the list next. *out_id is 0 if the list cannot
+// change it.
 zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
                                            ze_command_list_handle_t list,
                                            const struct zepi_graph_command *command,

@@ -4,7 +4,7 @@
 
 #include "graph/graph_command.h"
 
-// What commands in closed lists use, for as long as these may be executed.
+// The objects that commands in closed lists use, for as long as these may be executed.
 struct zepi_recorded_uses {
     struct zepi_context *context; // borrowed, as the device
     struct zepi_device *device;
@@ -31,8 +31,8 @@ struct zepi_recorded_instance {
 void zepi_recorded_uses_release(struct zepi_recorded_uses *uses);
 void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses);
 
-// The launches of the commands as they are, which updates may replace while the lists use them.
-// With the graph's mutex.
+// Holds the launches of the commands as they are: updates may replace them while the lists use
+// them. The caller holds the graph's mutex.
 zepi_result_t zepi_recorded_uses_hold_launches(struct zepi_recorded_uses *uses,
                                                const struct zepi_graph_commands *commands);
 // Consumes memory of the context.

@@ -147,8 +147,8 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
                                    const struct zepi_graph_command *command)
 {
     const struct zepi_launch *launch = &recorder->uses->launches[command->number]->launch;
-    return launch->target.image ? record_emulated_launch(recorder, launch)
-                                : record_native_launch(recorder, command, launch);
+    return zepi_launch_is_emulated(launch) ? record_emulated_launch(recorder, launch)
+                                           : record_native_launch(recorder, command, launch);
 }
 
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,

@@ -12,8 +12,8 @@ struct zepi_recorder {
     ze_event_handle_t signal; // NULL: no command waits for this one
     uint32_t wait_count;
     ze_event_handle_t *waits;
-    // What changes the launch in the list, which is a mutable one (mutable_launch.h); 0: nothing
-    // does. NULL: the list is not mutable.
+    // The id by which the launch in a mutable list is changed (mutable_launch.h); 0: it cannot be.
+    // NULL: the list is not mutable.
     uint64_t *out_id;
 };
 

@@ -6,13 +6,13 @@
 void zepi_graph_update_put(struct zepi_graph_command *command, struct zepi_launch_record *launch)
 {
     struct zepi_graph *graph = command->graph;
-    if (command->draft) {
-        LL_PREPEND(graph->given_up, command->draft);
+    if (command->update) {
+        LL_PREPEND(graph->given_up, command->update);
     } else {
-        command->next_draft = graph->drafts;
-        graph->drafts = command;
+        command->next_updated = graph->updated;
+        graph->updated = command;
     }
-    command->draft = launch;
+    command->update = launch;
 }
 
 // The command is the first one of those that recordings lack.
@@ -27,20 +27,20 @@ static void mark_dirty(struct zepi_graph *graph, struct zepi_graph_command *comm
     command->dirty_version = version;
 }
 
-// The drafts become the launches, or go. Returns the records that are given up.
-static struct zepi_launch_record *take_drafts(struct zepi_graph *graph, bool takes_effect)
+// The updates become the launches, or go. Returns the records that are given up.
+static struct zepi_launch_record *take_updates(struct zepi_graph *graph, bool takes_effect)
 {
     const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed) + 1;
-    while (graph->drafts) {
-        struct zepi_graph_command *command = graph->drafts;
-        struct zepi_launch_record *draft = command->draft;
-        struct zepi_launch_record *given_up = takes_effect ? command->launch : draft;
-        graph->drafts = command->next_draft;
-        command->draft = NULL;
+    while (graph->updated) {
+        struct zepi_graph_command *command = graph->updated;
+        struct zepi_launch_record *update = command->update;
+        struct zepi_launch_record *given_up = takes_effect ? command->launch : update;
+        graph->updated = command->next_updated;
+        command->update = NULL;
         LL_PREPEND(graph->given_up, given_up);
         if (!takes_effect)
             continue;
-        command->launch = draft;
+        command->launch = update;
         mark_dirty(graph, command, version);
     }
     // Release: the launches of this version.
@@ -54,7 +54,7 @@ static struct zepi_launch_record *take_drafts(struct zepi_graph *graph, bool tak
 void zepi_graph_update_end(struct zepi_graph *graph, bool takes_effect)
 {
     struct zepi_launch_record *next;
-    struct zepi_launch_record *given_up = take_drafts(graph, takes_effect);
+    struct zepi_launch_record *given_up = take_updates(graph, takes_effect);
     zepi_mutex_unlock(&graph->mutex);
     if (takes_effect)
         zepi_graph_try_follow(graph);

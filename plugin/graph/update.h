@@ -12,11 +12,11 @@ static inline void zepi_graph_update_begin(struct zepi_graph *graph)
 {
     zepi_mutex_lock(&graph->mutex);
 }
-// The launch of a command as the update has it so far.
+// The launch of a command as the update leaves it so far.
 static inline const struct zepi_launch *
 zepi_graph_update_launch(const struct zepi_graph_command *command)
 {
-    return &(command->draft ? command->draft : command->launch)->launch;
+    return &(command->update ? command->update : command->launch)->launch;
 }
 // The command is to have this launch, a reference to which is consumed.
 void zepi_graph_update_put(struct zepi_graph_command *command, struct zepi_launch_record *launch);

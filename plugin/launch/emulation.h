@@ -24,7 +24,8 @@ struct zepi_emulation {
     struct zepi_launch_room room;
 };
 
-// For a launch with an image. On success to be finished after the launch was submitted, or was not.
+// A launch that is emulated gets its values. On success to be finished after the launch was
+// submitted, or was not.
 zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_context *context,
                                   const struct zepi_launch *launch);
 // Gives up all but the values, and all.

@@ -31,7 +31,7 @@ static void kernel_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
 
-// Of the first part of the module with its code.
+// The target is in the first part of the module that has the code.
 struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index)
 {
     const struct zepi_module *module = kernel->module;

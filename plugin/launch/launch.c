@@ -11,8 +11,9 @@
 
 // ---- The kernel of a launch ----
 
-zepi_result_t zepi_launch_find_target(struct zepi_launch *launch, struct zepi_kernel *kernel,
-                                      const struct zepi_context *context, uint32_t device_index)
+zepi_result_t zepi_launch_set_kernel_slowly(struct zepi_launch *launch, struct zepi_kernel *kernel,
+                                            const struct zepi_context *context,
+                                            uint32_t device_index)
 {
     struct zepi_device_kernel *device_kernel;
     if (kernel->context != context)
@@ -33,7 +34,8 @@ zepi_result_t zepi_launch_fail_count(const struct zepi_launch *launch, uint32_t 
     return zepi_fail_about(
         ZEPI_SUBJECT_ARG_COUNT, ZEPI_ERROR_INVALID_SIZE, "kernel '%s' has %u arguments%s, got %u",
         device_kernel->name, device_kernel->argument_count,
-        launch->target.image ? ", the last of them for emulated specialization constants" : "",
+        zepi_launch_is_emulated(launch) ? ", the last of them for emulated specialization constants"
+                                        : "",
         count);
 }
 
@@ -101,7 +103,7 @@ zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *
 static zepi_result_t launch_at_once(struct zepi_queue *queue, const struct zepi_launch *launch,
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const zepi_result_t result = launch->target.image
+    const zepi_result_t result = zepi_launch_is_emulated(launch)
                                      ? launch_emulated(queue, launch, wait, out_event)
                                      : launch_native(queue, launch, wait, out_event);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS
@@ -145,8 +147,8 @@ static void hold_foreign_buffers(struct zepi_queue *queue, const struct zepi_lau
     }
 }
 
-zepi_result_t zepi_launch_unusual(struct zepi_queue *queue, const struct zepi_launch *launch,
-                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                 zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     const zepi_result_t result = zepi_launch_has_moving_buffers(launch)
                                      ? launch_with_moving_buffers(queue, launch, wait, out_event)

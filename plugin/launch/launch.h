@@ -8,8 +8,8 @@
 #include "queue/capture.h"
 #include "queue/queue.h"
 
-zepi_result_t zepi_launch_unusual(struct zepi_queue *queue, const struct zepi_launch *launch,
-                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_launch *launch,
+                                 zepi_wait_list_t wait, zepi_event_t *out_event)
     __attribute__((noinline));
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
@@ -29,8 +29,8 @@ static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct z
     // Acquire: another thread may have made it.
     struct zepi_kernel_instance *instance = atomic_load_explicit(
         &zepi_launch_device_kernel(launch)->of_queue[queue->number], memory_order_acquire);
-    if (__builtin_expect(!instance || launch->use_count > 0 || launch->target.image, 0))
-        return zepi_launch_unusual(queue, launch, wait, out_event);
+    if (__builtin_expect(!instance || launch->use_count > 0 || zepi_launch_is_emulated(launch), 0))
+        return zepi_launch_slowly(queue, launch, wait, out_event);
     const zepi_result_t result =
         zepi_kernel_instance_launch(instance, queue, launch, wait, out_event);
     return __builtin_expect(result != ZEPI_SUCCESS, 0)
@@ -52,16 +52,16 @@ static inline zepi_result_t zepi_launch_check_count(const struct zepi_launch *la
                                                     uint32_t count)
 {
     // Emulated constants are one more.
-    const uint32_t emulated = launch->target.image != NULL;
+    const uint32_t emulated = zepi_launch_is_emulated(launch);
     return __builtin_expect(zepi_launch_device_kernel(launch)->argument_count == count + emulated,
                             1)
                ? ZEPI_SUCCESS
                : zepi_launch_fail_count(launch, count);
 }
 
-zepi_result_t zepi_launch_find_target(struct zepi_launch *launch, struct zepi_kernel *kernel,
-                                      const struct zepi_context *context, uint32_t device_index)
-    __attribute__((noinline));
+zepi_result_t zepi_launch_set_kernel_slowly(struct zepi_launch *launch, struct zepi_kernel *kernel,
+                                            const struct zepi_context *context,
+                                            uint32_t device_index) __attribute__((noinline));
 // A launch begins with its kernel object, which has code for this device of its context.
 static inline zepi_result_t zepi_launch_set_kernel(struct zepi_launch *launch,
                                                    struct zepi_kernel *kernel,
@@ -72,14 +72,14 @@ static inline zepi_result_t zepi_launch_set_kernel(struct zepi_launch *launch,
     if (__builtin_expect(kernel->context != context || kernel->is_emulated ||
                              !(device_kernel = kernel->device_kernels[device_index]),
                          0))
-        return zepi_launch_find_target(launch, kernel, context, device_index);
+        return zepi_launch_set_kernel_slowly(launch, kernel, context, device_index);
     launch->module = kernel->module;
     launch->target = (struct zepi_target){.device_kernel = device_kernel};
     return ZEPI_SUCCESS;
 }
 
-// For a caller that launches later: arguments, sizes and offset. `checked`: a launch that was found
-// right, and whose sizes are not checked again; or NULL.
+// Checks the arguments, sizes and offset of a launch that comes later. `checked`: a launch that was
+// found right; what both have is not checked again. Or NULL.
 zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,
                                 const struct zepi_launch *checked);
 

@@ -32,6 +32,12 @@ static inline struct zepi_device_kernel *zepi_launch_device_kernel(const struct 
     return zepi_device_kernel_of(launch->target.device_kernel);
 }
 
+// Whether the kernel takes specialization constants through one more argument (emulation.h).
+static inline bool zepi_launch_is_emulated(const struct zepi_launch *launch)
+{
+    return launch->target.image != NULL;
+}
+
 // Whether buffers among its arguments are brought to the device before it.
 bool zepi_launch_has_moving_buffers(const struct zepi_launch *launch);
 
@@ -90,8 +96,8 @@ static inline void zepi_launch_room_finish(const struct zepi_launch_room *room,
     if (__builtin_expect(launch->args != room->args, 0))
         zepi_free(launch->args);
 }
-// The same with the arguments of another launch, and room for `more` behind them. `launch` becomes
-// a copy of it.
+// `launch` becomes a copy of `from`, with room for `more` arguments behind its own. On success to
+// be finished.
 zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct zepi_launch *launch,
                                          const struct zepi_launch *from, uint32_t more);
 

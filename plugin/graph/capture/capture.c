@@ -270,8 +270,8 @@ static zepi_result_t capture_execute_after_outside(struct zepi_graph *graph,
     return result;
 }
 
-zepi_result_t zepi_capture_execute_unusual(struct zepi_graph *graph, struct zepi_queue *queue,
-                                           zepi_wait_list_t wait, zepi_event_t *out_event)
+zepi_result_t zepi_capture_execute_slowly(struct zepi_graph *graph, struct zepi_queue *queue,
+                                          zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     if (zepi_capture_takes(queue, wait))
         return zepi_captured_graph_add(queue, graph, wait, out_event);

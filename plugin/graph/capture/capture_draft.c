@@ -32,7 +32,7 @@ zepi_result_t zepi_capture_draft_init_behind(struct zepi_capture_draft *draft,
     const zepi_result_t result = zepi_capture_get_graph(draft->capture, &draft->graph);
     if (result != ZEPI_SUCCESS)
         return result;
-    draft->command = zepi_graph_command_create(draft->graph, queue->context, kind, 0, NULL);
+    draft->command = zepi_graph_make_command(draft->graph, kind, 0, NULL);
     return draft->command ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -59,8 +59,8 @@ static zepi_result_t draft_hold_outside(struct zepi_capture_draft *draft, struct
     return ZEPI_SUCCESS;
 }
 
-// For an event of the queue where the capture began, which the graph must not hold: another one,
-// which does not hold the queue, and which a barrier signals outside of the graph.
+// The graph must not hold an event of the queue where the capture began. It waits for another event
+// instead, which does not hold the queue, and which a barrier signals outside of the graph.
 static zepi_result_t draft_await_origin(struct zepi_capture_draft *draft, struct zepi_event *event)
 {
     struct zepi_queue *queue = event->queue;
@@ -106,7 +106,7 @@ static zepi_result_t draft_read_other(struct zepi_capture_draft *draft, struct z
     return zepi_capture_draft_await(draft, event);
 }
 
-// Of a reusable event, its last signal at this moment.
+// A reusable event stands for its last signal at this moment.
 static zepi_result_t draft_read_wait(struct zepi_capture_draft *draft, struct zepi_event *event)
 {
     zepi_result_t result = ZEPI_SUCCESS;

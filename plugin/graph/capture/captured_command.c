@@ -82,7 +82,7 @@ static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
         [ZEPI_CAPTURED_LAUNCH] = ZEPI_GRAPH_LAUNCH,
     };
     struct zepi_graph_command *command =
-        zepi_graph_command_create(draft->graph, draft->graph->context, kinds[from->kind], 0, NULL);
+        zepi_graph_make_command(draft->graph, kinds[from->kind], 0, NULL);
     draft->command = command;
     if (!command)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;

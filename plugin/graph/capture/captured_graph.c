@@ -28,15 +28,45 @@ static zepi_result_t nested_graph_check(struct zepi_graph *graph)
                            "an execution of a graph with native commands cannot be captured");
 }
 
-// With the mutex of the nested graph.
+// A copy of a command for another graph. It waits for nothing yet. NULL without memory (noted).
+static struct zepi_graph_command *copy_command(struct zepi_graph *graph,
+                                               const struct zepi_graph_command *from)
+{
+    struct zepi_graph_command *command = zepi_graph_make_command(graph, from->kind, 0, NULL);
+    if (!command)
+        return NULL;
+    command->launch = zepi_launch_record_retain(from->launch);
+    for (int i = 0; i < 2; i++) {
+        command->memory[i] = from->memory[i];
+        if (from->memory[i].object)
+            zepi_retain(from->memory[i].object);
+    }
+    command->to = from->to;
+    command->from = from->from;
+    command->size_bytes = from->size_bytes;
+    command->to_layout = from->to_layout;
+    command->from_layout = from->from_layout;
+    command->advice = from->advice;
+    command->pattern_size_bytes = from->pattern_size_bytes;
+    if (from->pattern)
+        command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);
+    if (from->image_copy)
+        command->image_copy = zepi_duplicate(from->image_copy, sizeof(*from->image_copy));
+    if (!command->pattern == !from->pattern && !command->image_copy == !from->image_copy)
+        return command;
+    zepi_fail_no_memory();
+    zepi_release(command);
+    return NULL;
+}
+
+// The caller holds the mutex of the nested graph.
 static zepi_result_t nested_graph_copy_command_locked(struct nested_graph *nested,
                                                       const struct zepi_capture_draft *draft,
                                                       size_t index)
 {
     const struct zepi_graph_commands *commands = &nested->graph->commands;
     const struct zepi_graph_command *from = commands->list[index];
-    struct zepi_graph_command *command =
-        zepi_graph_command_copy(draft->graph, from, zepi_launch_record_retain(from->launch));
+    struct zepi_graph_command *command = copy_command(draft->graph, from);
     if (!command)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     nested->commands[nested->count++] = command;

@@ -40,7 +40,7 @@ static zepi_result_t choose_kernel(struct launch_update *update, struct zepi_ker
         return result;
     // Emulated constants are one more argument.
     const uint32_t count =
-        zepi_launch_device_kernel(&chosen)->argument_count - (chosen.target.image != NULL);
+        zepi_launch_device_kernel(&chosen)->argument_count - zepi_launch_is_emulated(&chosen);
     const uint32_t more = count > from->arg_count ? count - from->arg_count : 0;
     result = zepi_launch_room_init_copy(&update->room, launch, from, more);
     if (result != ZEPI_SUCCESS)
@@ -276,8 +276,8 @@ static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
 
 // The memory of buffers on the graph's device is made before the graph's mutex is taken, under
 // which nothing waits.
-static ur_result_t make_places(const struct zepi_graph *graph,
-                               const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+static ur_result_t make_locations(const struct zepi_graph *graph,
+                                  const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     struct zepi_arg arg;
     struct zepi_arg_use use;
@@ -302,7 +302,7 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates"))))
         return result;
     for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
-        result = make_places(graph, &pUpdateKernelLaunch[i]);
+        result = make_locations(graph, &pUpdateKernelLaunch[i]);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_graph_update_begin(graph);
