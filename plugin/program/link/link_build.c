@@ -111,46 +111,6 @@ static zepi_result_t fail_unresolved(const struct zepi_symbols *symbols,
     return ZEPI_ERROR_LINK_FAILURE;
 }
 
-// Whether the set defines none of the member's imports; false if there are none.
-static bool has_only_missing_imports(const struct zepi_symbols *symbols, uint32_t member)
-{
-    bool has_imports = false;
-    for (size_t i = 0; i < symbols->count; i++) {
-        const struct zepi_symbol *symbol = &symbols->list[i];
-        if (symbol->member != member || symbol->linkage != ZEPI_SPIRV_IMPORT)
-            continue;
-        has_imports = true;
-        if (zepi_symbols_is_defined(symbols, symbol->name))
-            return false;
-    }
-    return has_imports;
-}
-
-// Fails if it is certain without asking the driver that a symbol stays unresolved: a member has
-// imports that its driver could not resolve when it was compiled, and the set defines none of
-// them. In other cases the driver decides, which may supply some imports itself.
-static zepi_result_t check_imports(const struct zepi_link_set *set,
-                                   const struct zepi_symbols *symbols)
-{
-    const struct zepi_text no_log = {0};
-    bool is_unresolved = false;
-    // The driver alone knows the exports of some native code.
-    for (uint32_t i = 0; i < set->count; i++) {
-        if (!zepi_link_member_spirv(&set->members[i]) && !set->members[i].table)
-            return ZEPI_SUCCESS;
-    }
-    for (uint32_t i = 0; i < set->count && !is_unresolved; i++) {
-        const struct zepi_link_member *member = &set->members[i];
-        if (!has_only_missing_imports(symbols, i))
-            continue;
-        const zepi_result_t result = zepi_ze_module_has_imports(
-            member->device_module->ze_modules[member->ze_module].ze, &is_unresolved);
-        if (result != ZEPI_SUCCESS)
-            return result;
-    }
-    return is_unresolved ? fail_unresolved(symbols, &no_log) : ZEPI_SUCCESS;
-}
-
 // A link under way.
 struct link {
     const struct zepi_link_set *set;
@@ -211,8 +171,8 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
 
 // A ze_module of an object: the link's alone, and not linked yet.
 static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
-                                       const struct zepi_link_member *member,
-                                       struct zepi_ze_module *made, uint64_t *size_bytes)
+                                          const struct zepi_link_member *member,
+                                          struct zepi_ze_module *made, uint64_t *size_bytes)
 {
     const struct zepi_ze_module_input input = {member->image, member->values,
                                                member->device_module->options};
@@ -280,8 +240,6 @@ static enum zepi_build_status make_linked_binary(void *user, struct zepi_build_o
     struct zepi_device_module *device_module = NULL;
     uint64_t size_bytes = 0;
     zepi_result_t result = list_symbols(set, &link.symbols);
-    if (result == ZEPI_SUCCESS)
-        result = check_imports(set, &link.symbols);
     if (result == ZEPI_SUCCESS)
         result = list_sources(&link);
     if (result == ZEPI_SUCCESS)
