@@ -165,8 +165,10 @@ static zepi_result_t is_native_taken(const struct zepi_kernel_search *search,
     zepi_result_t result = zepi_build_options_init(&options, NULL);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_device_module_get(search->queue->context, search->queue->device_index, image,
-                                    NULL, &options, ZEPI_MODULE_EXECUTABLE, &code);
+    const struct zepi_image_build build = {
+        search->queue->context, search->queue->device_index, image, NULL, &options,
+        ZEPI_MODULE_EXECUTABLE};
+    result = zepi_device_module_get(&build, &code);
     zepi_build_options_finish(&options);
     *out_is = code && zepi_device_module_find_kernel(zepi_device_module_of(code), search->name,
                                                      NULL) != NULL;

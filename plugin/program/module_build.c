@@ -38,31 +38,38 @@ struct build {
     struct zepi_module *output; // one part an image
 };
 
-// An image of SPIR-V that is built for a device.
+// The build of one of the input's images for a device.
+static struct zepi_image_build image_build_of(const struct build *build, uint32_t device_index,
+                                              uint32_t image_index)
+{
+    return (struct zepi_image_build){
+        build->input->context, device_index,   build->input->images[image_index],
+        build->values,         build->options, build->state};
+}
+
+// A build of SPIR-V, at one time with others.
 struct task {
-    const struct build *build;
-    uint32_t device_index;
-    uint32_t image_index;
+    struct zepi_image_build build;
+    struct zepi_build_result **out; // of the output
     pthread_t thread;
     bool has_thread;
     struct zepi_build_result *result; // owned; NULL: not begun, or failed without one
     struct zepi_error error;          // then
 };
 
-// All of them for one device.
+// The tasks of one device.
 struct chosen {
-    struct task *tasks; // owned
+    struct task *list; // owned
     uint32_t count;
 };
 
 static bool is_chosen(const struct chosen *chosen, const char *kernel)
 {
-    bool is = false;
-    for (uint32_t i = 0; i < chosen->count && !is; i++)
-        is = zepi_spirv_find_kernel(
-                 &chosen->tasks[i].build->input->images[chosen->tasks[i].image_index]->blob->spirv,
-                 kernel) != NULL;
-    return is;
+    uint32_t at = 0;
+    while (at < chosen->count &&
+           !zepi_spirv_find_kernel(&chosen->list[at].build.image->blob->spirv, kernel))
+        at++;
+    return at < chosen->count;
 }
 
 // Whether the device has everything that a SPIR-V image offers, or gets it from those chosen.
@@ -101,9 +108,8 @@ static zepi_result_t fail_without_image(const struct build *build, uint32_t devi
 static zepi_result_t build_get_device_module(const struct build *build, uint32_t device_index,
                                              uint32_t image_index)
 {
-    return zepi_device_module_get(build->input->context, device_index,
-                                  build->input->images[image_index], build->values, build->options,
-                                  build->state,
+    const struct zepi_image_build one = image_build_of(build, device_index, image_index);
+    return zepi_device_module_get(&one,
                                   &build->output->parts[image_index].device_module[device_index]);
 }
 
@@ -128,16 +134,16 @@ static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, 
     const struct native *native = user;
     const struct build *build = native->build;
     const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
-    struct zepi_context *context = build->input->context;
+    const struct zepi_image_build one = {build->input->context, native->device_index, image,
+                                         build->values,         build->options,       build->state};
     struct zepi_build_result *result = NULL;
-    if (!zepi_device_image_is_for(image, context->devices[native->device_index]))
+    if (!zepi_device_image_is_for(image, one.context->devices[native->device_index]))
         return ZEPI_SUCCESS;
     for (uint32_t i = 0; spirv && i < spirv->kernel_count && !*out_has; i++)
         *out_has = native_has_kernel(native, spirv->kernels[i].name);
     if (spirv)
         return ZEPI_SUCCESS;
-    const zepi_result_t done = zepi_device_module_get(
-        context, native->device_index, image, build->values, build->options, build->state, &result);
+    const zepi_result_t done = zepi_device_module_get(&one, &result);
     if (done != ZEPI_SUCCESS)
         return done == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : done;
     const struct zepi_device_module *other = zepi_device_module_of(result);
@@ -209,11 +215,7 @@ static zepi_result_t use_native(const struct build *build, uint32_t device_index
 static void *run_task(void *user)
 {
     struct task *task = user;
-    const struct build *build = task->build;
-    const zepi_result_t result = zepi_device_module_look_up(
-        build->input->context, task->device_index, build->input->images[task->image_index],
-        build->values, build->options, build->state, &task->result);
-    if (result != ZEPI_SUCCESS)
+    if (zepi_device_module_look_up(&task->build, &task->result) != ZEPI_SUCCESS)
         zepi_error_save(&task->error);
     return NULL;
 }
@@ -241,15 +243,13 @@ static zepi_result_t hand_out_tasks(struct task *tasks, uint32_t count)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < count; i++) {
-        const struct build *build = tasks[i].build;
-        struct zepi_build_result **out =
-            &build->output->parts[tasks[i].image_index].device_module[tasks[i].device_index];
+        const struct zepi_image_build *build = &tasks[i].build;
         if (result != ZEPI_SUCCESS) {
             zepi_build_result_release(tasks[i].result);
         } else if (tasks[i].result) {
-            result = zepi_device_module_hand_out(
-                build->options, build->input->context->devices[tasks[i].device_index],
-                tasks[i].result, out);
+            result = zepi_device_module_hand_out(build->options,
+                                                 build->context->devices[build->device_index],
+                                                 tasks[i].result, tasks[i].out);
         } else {
             zepi_error_restore(&tasks[i].error);
             result = tasks[i].error.result;
@@ -270,23 +270,24 @@ static zepi_result_t build_spirv(const struct build *build, uint32_t device_inde
 {
     const struct zepi_module *input = build->input;
     const uint32_t width = count_builds_at_one_time();
-    struct chosen chosen = {zepi_allocate(input->image_count, sizeof(*chosen.tasks)), 0};
-    if (!chosen.tasks)
+    struct chosen chosen = {zepi_allocate(input->image_count, sizeof(*chosen.list)), 0};
+    if (!chosen.list)
         return zepi_fail_no_memory();
     for (uint32_t i = 0; i < input->image_count; i++) {
         if (input->images[i]->format == ZEPI_DEVICE_IMAGE_SPIRV &&
             !is_covered(build, device_index, &chosen, i))
-            chosen.tasks[chosen.count++] =
-                (struct task){.build = build, .device_index = device_index, .image_index = i};
+            chosen.list[chosen.count++] =
+                (struct task){.build = image_build_of(build, device_index, i),
+                              .out = &build->output->parts[i].device_module[device_index]};
     }
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < chosen.count && result == ZEPI_SUCCESS; i += width) {
         const uint32_t count = width < chosen.count - i ? width : chosen.count - i;
-        run_tasks(&chosen.tasks[i], count);
-        result = hand_out_tasks(&chosen.tasks[i], count);
+        run_tasks(&chosen.list[i], count);
+        result = hand_out_tasks(&chosen.list[i], count);
     }
     *is_served = *is_served || (result == ZEPI_SUCCESS && chosen.count > 0);
-    zepi_free(chosen.tasks);
+    zepi_free(chosen.list);
     return result;
 }
 

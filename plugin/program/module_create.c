@@ -48,8 +48,9 @@ static zepi_result_t load_image(struct loading *loading, struct zepi_device_imag
     for (uint32_t i = 0; i < context->device_count; i++) {
         if (!zepi_device_image_is_for(image, context->devices[i]))
             continue;
-        result = zepi_device_module_get(context, i, image, NULL, &loading->options, loading->state,
-                                        &code[i]);
+        const struct zepi_image_build build = {context,       i, image, NULL, &loading->options,
+                                               loading->state};
+        result = zepi_device_module_get(&build, &code[i]);
         if (result == ZEPI_ERROR_COMPILE_FAILURE)
             continue;
         if (result != ZEPI_SUCCESS)

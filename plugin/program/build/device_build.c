@@ -15,12 +15,8 @@
 
 // What a lookup in the module cache builds if it misses.
 struct code_request {
-    struct zepi_context *context;
+    const struct zepi_image_build *build;
     struct zepi_device *device;
-    struct zepi_device_image *image;
-    const struct zepi_spec_values *values;
-    const struct zepi_build_options *options;
-    zepi_module_state_t state;
     char *text; // of the options, for the device; owned while it is built
 };
 
@@ -37,13 +33,13 @@ void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *im
 }
 
 // The inputs that decide a build beside the device.
-static void request_begin_key(struct zepi_key *key, const struct code_request *request)
+static void image_build_begin_key(struct zepi_key *key, const struct zepi_image_build *build)
 {
     zepi_key_init(key, ZEPI_KEY_VERSION);
-    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_KEY_KIND_OF(request->state));
-    zepi_key_add_image(key, request->image, request->values);
-    zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, request->options->text, request->options->length);
-    if (request->device->has_large_allocations)
+    zepi_key_add_u32(key, ZEPI_KEY_KIND, ZEPI_KEY_KIND_OF(build->state));
+    zepi_key_add_image(key, build->image, build->values);
+    zepi_key_add_bytes(key, ZEPI_KEY_OPTIONS, build->options->text, build->options->length);
+    if (build->context->devices[build->device_index]->has_large_allocations)
         zepi_key_add_u32(key, ZEPI_KEY_LARGE, true);
 }
 
@@ -51,10 +47,11 @@ static zepi_result_t request_compile(void *user, struct zepi_text *log,
                                      ze_module_handle_t *out_module)
 {
     const struct code_request *request = user;
-    const struct zepi_ze_module_input input = {request->image, request->values, request->text};
-    return zepi_compile_spirv(request->context, request->device, 1, &input,
-                              request->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_COMPILE_EXECUTABLE
-                                                                       : ZEPI_COMPILE_OBJECT,
+    const struct zepi_image_build *build = request->build;
+    const struct zepi_ze_module_input input = {build->image, build->values, request->text};
+    return zepi_compile_spirv(build->context, request->device, 1, &input,
+                              build->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_COMPILE_EXECUTABLE
+                                                                     : ZEPI_COMPILE_OBJECT,
                               log, out_module);
 }
 
@@ -62,12 +59,12 @@ static zepi_result_t request_make_from_spirv(struct code_request *request, struc
                                              struct zepi_device_module **out_device_module,
                                              uint64_t *out_size_bytes)
 {
-    const struct zepi_binary_source source = {request->context, request->device, request_compile,
-                                              request};
+    const struct zepi_binary_source source = {request->build->context, request->device,
+                                              request_compile, request};
     struct zepi_key key;
-    request_begin_key(&key, request);
-    const zepi_result_t result = zepi_binary_build(&source, &key, 1, &request->image->blob, log,
-                                                   out_device_module, out_size_bytes);
+    image_build_begin_key(&key, request->build);
+    const zepi_result_t result = zepi_binary_build(&source, &key, 1, &request->build->image->blob,
+                                                   log, out_device_module, out_size_bytes);
     zepi_key_finish(&key);
     return result;
 }
@@ -76,19 +73,20 @@ static zepi_result_t request_make_from_spirv(struct code_request *request, struc
 static enum zepi_build_status request_build(void *user, struct zepi_build_output *output)
 {
     struct code_request *request = user;
-    struct zepi_blob *bytes = request->image->blob;
+    const struct zepi_image_build *build = request->build;
+    struct zepi_blob *bytes = build->image->blob;
     struct zepi_text log = {0};
     struct zepi_device_module *device_module = NULL;
     uint64_t size_bytes = bytes->size_bytes;
     zepi_result_t result = ZEPI_SUCCESS;
-    request->text = zepi_build_options_for(request->options, request->device);
+    request->text = zepi_build_options_for(build->options, request->device);
     if (!request->text)
         result = zepi_fail_no_memory();
-    else if (request->image->format == ZEPI_DEVICE_IMAGE_SPIRV)
+    else if (build->image->format == ZEPI_DEVICE_IMAGE_SPIRV)
         result = request_make_from_spirv(request, &log, &device_module, &size_bytes);
     else
-        result = zepi_native_image_load(request->context, request->device, bytes, request->state,
-                                        &log, &device_module);
+        result = zepi_native_image_load(build->context, request->device, bytes, build->state, &log,
+                                        &device_module);
     // Objects are linked with the options that they were compiled with, and builds are told apart
     // by theirs.
     if (result == ZEPI_SUCCESS)
@@ -193,27 +191,22 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
     return result;
 }
 
-zepi_result_t zepi_device_module_look_up(struct zepi_context *context, uint32_t device_index,
-                                         struct zepi_device_image *image,
-                                         const struct zepi_spec_values *values,
-                                         const struct zepi_build_options *options,
-                                         zepi_module_state_t state,
+zepi_result_t zepi_device_module_look_up(const struct zepi_image_build *build,
                                          struct zepi_build_result **out_result)
 {
     struct zepi_key key;
-    struct code_request request = {.context = context,
-                                   .device = context->devices[device_index],
-                                   .image = image,
-                                   .values = values,
-                                   .options = options,
-                                   .state = state};
-    const struct zepi_build_request build = {.build = request_build, .user = &request};
-    if (options->variables == ZEPI_VARIABLES_OWN && state == ZEPI_MODULE_EXECUTABLE &&
-        zepi_device_image_has_variables(image))
-        return zepi_device_module_find_or_build(context, device_index, NULL, &build, out_result);
-    request_begin_key(&key, &request);
-    const zepi_result_t result =
-        zepi_device_module_find_or_build(context, device_index, &key, &build, out_result);
+    struct code_request code = {.build = build,
+                                .device = build->context->devices[build->device_index]};
+    const struct zepi_build_request request = {.build = request_build, .user = &code};
+    const bool is_private = build->options->variables == ZEPI_VARIABLES_OWN &&
+                            build->state == ZEPI_MODULE_EXECUTABLE &&
+                            zepi_device_image_has_variables(build->image);
+    if (is_private)
+        return zepi_device_module_find_or_build(build->context, build->device_index, NULL, &request,
+                                                out_result);
+    image_build_begin_key(&key, build);
+    const zepi_result_t result = zepi_device_module_find_or_build(
+        build->context, build->device_index, &key, &request, out_result);
     zepi_key_finish(&key);
     return result;
 }
@@ -241,17 +234,14 @@ zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *optio
     return failure;
 }
 
-zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
-                                     struct zepi_device_image *image,
-                                     const struct zepi_spec_values *values,
-                                     const struct zepi_build_options *options,
-                                     zepi_module_state_t state,
+zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result)
 {
     struct zepi_build_result *result = NULL;
-    const zepi_result_t done =
-        zepi_device_module_look_up(context, device_index, image, values, options, state, &result);
-    return done == ZEPI_SUCCESS ? zepi_device_module_hand_out(
-                                      options, context->devices[device_index], result, out_result)
-                                : done;
+    const zepi_result_t done = zepi_device_module_look_up(build, &result);
+    return done == ZEPI_SUCCESS
+               ? zepi_device_module_hand_out(build->options,
+                                             build->context->devices[build->device_index], result,
+                                             out_result)
+               : done;
 }

@@ -8,25 +8,26 @@
 // Device modules from the caches, or built. Any thread. Where a failure is noted, its log is the
 // thread's last build log.
 
-// The code of an image on the context's device number `device_index`, from the cache or built, or
-// (executables with variables that are to be the module's own) built for the caller alone. Values
-// that the image does not declare do not matter. *out_result is a new reference to a result
-// that succeeded; a failure is noted.
-zepi_result_t zepi_device_module_get(struct zepi_context *context, uint32_t device_index,
-                                     struct zepi_device_image *image,
-                                     const struct zepi_spec_values *values,
-                                     const struct zepi_build_options *options,
-                                     zepi_module_state_t state,
+// The build of an image on one of the context's devices. All is borrowed for the call.
+struct zepi_image_build {
+    struct zepi_context *context;
+    uint32_t device_index; // in the context
+    struct zepi_device_image *image;
+    const struct zepi_spec_values *values; // those that the image does not declare do not matter
+    const struct zepi_build_options *options;
+    zepi_module_state_t state; // object or executable
+};
+
+// The code from the cache or built, or (executables with variables that are to be the module's own)
+// built for the caller alone. *out_result is a new reference to a result that succeeded; a failure
+// is noted.
+zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result);
 
 // The two halves of that. The first gives a new reference to a result, failed or not, and notes
 // nothing. The second notes failure and log for the caller's thread, and consumes a result that did
 // not succeed.
-zepi_result_t zepi_device_module_look_up(struct zepi_context *context, uint32_t device_index,
-                                         struct zepi_device_image *image,
-                                         const struct zepi_spec_values *values,
-                                         const struct zepi_build_options *options,
-                                         zepi_module_state_t state,
+zepi_result_t zepi_device_module_look_up(const struct zepi_image_build *build,
                                          struct zepi_build_result **out_result);
 zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
                                           struct zepi_device *device,
