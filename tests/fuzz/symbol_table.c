@@ -2,25 +2,17 @@
 #include "program/native/symbol_table.h"
 #include "fuzz.h"
 
-struct bounds {
-    const char *at;
-    const char *end;
-};
-
-static bool visit_symbol(void *user, const struct zepi_spirv_symbol *symbol)
-{
-    struct bounds *bounds = user;
-    // Names ascend, and end inside.
-    fuzz_require(symbol->name > bounds->at && symbol->name < bounds->end);
-    bounds->at = symbol->name + strlen(symbol->name);
-    fuzz_require(bounds->at < bounds->end);
-    return true;
-}
-
-// Imports and exports of native code, as the cache keeps them.
+// Imports and exports of native code, as the cache keeps them: names ascend, and end inside.
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
 {
-    struct bounds bounds = {(const char *)bytes, (const char *)bytes + size_bytes};
-    zepi_symbol_table_walk(bytes, size_bytes, visit_symbol, &bounds);
+    const char *at = (const char *)bytes;
+    const char *end = at + size_bytes;
+    struct zepi_spirv_symbol symbol;
+    size_t offset = 0;
+    while (zepi_symbol_table_next(bytes, size_bytes, &offset, &symbol)) {
+        fuzz_require(symbol.name > at && symbol.name < end);
+        at = symbol.name + strlen(symbol.name);
+        fuzz_require(at < end);
+    }
     return 0;
 }

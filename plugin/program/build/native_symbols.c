@@ -124,23 +124,15 @@ struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_modu
                              : NULL;
 }
 
-// The binary whose symbols are added to a table.
-struct addition {
-    struct zepi_symbols *symbols;
-    uint32_t member;
-    uint32_t object;
-};
-
-static bool add_linked(void *user, const struct zepi_spirv_symbol *symbol)
-{
-    const struct addition *addition = user;
-    return zepi_symbols_add_linked(addition->symbols, symbol, addition->member, addition->object);
-}
-
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
                              uint32_t member, uint32_t object)
 {
     const struct zepi_binary *binary = zepi_build_result_payload(table);
-    struct addition addition = {symbols, member, object};
-    return zepi_symbol_table_walk(binary->bytes, binary->size_bytes, add_linked, &addition);
+    struct zepi_spirv_symbol symbol;
+    size_t offset = 0;
+    while (zepi_symbol_table_next(binary->bytes, binary->size_bytes, &offset, &symbol)) {
+        if (!zepi_symbols_add_linked(symbols, &symbol, member, object))
+            return false;
+    }
+    return true;
 }

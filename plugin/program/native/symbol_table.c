@@ -13,26 +13,23 @@ void zepi_symbol_table_write_head(const struct zepi_spirv_symbol *symbol, char o
     out_head[1] = (char)symbol->linkage;
 }
 
-bool zepi_symbol_table_walk(const void *bytes, size_t size_bytes,
-                            bool (*visit)(void *user, const struct zepi_spirv_symbol *symbol),
-                            void *user)
+bool zepi_symbol_table_next(const void *bytes, size_t size_bytes, size_t *inout_offset,
+                            struct zepi_spirv_symbol *out_symbol)
 {
-    const char *at = bytes;
-    const char *end = at + size_bytes;
-    if (size_bytes == 0 || *at++ != ZEPI_SYMBOL_TABLE_VERSION)
-        return true;
-    while (end - at > 2) {
-        const struct zepi_spirv_symbol symbol = {.name = at + 2,
-                                                 .linkage = (enum zepi_spirv_linkage)at[1],
-                                                 .is_function = at[0] == KIND_FUNCTION};
-        const char *terminator = memchr(at + 2, '\0', (size_t)(end - at - 2));
-        if (!terminator || (at[0] != KIND_FUNCTION && at[0] != KIND_VARIABLE) || at[1] < 0 ||
-            symbol.linkage > ZEPI_SPIRV_LINK_ONCE_ODR)
-            return true;
-        if (!visit(user, &symbol))
-            return false;
-        at = terminator + 1;
-    }
+    const char *table = bytes;
+    if (*inout_offset == 0 &&
+        (size_bytes == 0 || table[(*inout_offset)++] != ZEPI_SYMBOL_TABLE_VERSION))
+        return false;
+    const char *at = table + *inout_offset;
+    const size_t left = size_bytes - *inout_offset;
+    const char *end = left > 2 ? memchr(at + 2, '\0', left - 2) : NULL;
+    if (!end || (at[0] != KIND_FUNCTION && at[0] != KIND_VARIABLE) || at[1] < 0 ||
+        at[1] > ZEPI_SPIRV_LINK_ONCE_ODR)
+        return false;
+    *out_symbol = (struct zepi_spirv_symbol){.name = at + 2,
+                                             .linkage = (enum zepi_spirv_linkage)at[1],
+                                             .is_function = at[0] == KIND_FUNCTION};
+    *inout_offset = (size_t)(end + 1 - table);
     return true;
 }
 

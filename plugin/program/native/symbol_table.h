@@ -17,12 +17,11 @@
 // The two bytes in front of a symbol's name.
 void zepi_symbol_table_write_head(const struct zepi_spirv_symbol *symbol, char out_head[2]);
 
-// Calls `visit` for each symbol, whose name lies in the table, until it returns false. Bytes of
-// another make end the walk: checksums guard the files on the disk, this guards against other
-// damage. Returns false if `visit` did.
-bool zepi_symbol_table_walk(const void *bytes, size_t size_bytes,
-                            bool (*visit)(void *user, const struct zepi_spirv_symbol *symbol),
-                            void *user);
+// The symbol at *inout_offset, which is 0 for the first one and moves to the next; its name lies in
+// the table. False: there are no more. Bytes of another make are the end, too: checksums guard the
+// files on the disk, this guards against other damage.
+bool zepi_symbol_table_next(const void *bytes, size_t size_bytes, size_t *inout_offset,
+                            struct zepi_spirv_symbol *out_symbol);
 
 // The key of the table of native code with this digest. False without memory; to be finished in any
 // case.

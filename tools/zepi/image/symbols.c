@@ -31,20 +31,18 @@ static void list_finish(struct list *list)
     free(list->symbols);
 }
 
-static bool add(void *user, const struct zepi_spirv_symbol *symbol)
+static void add(struct list *list, const struct zepi_spirv_symbol *symbol)
 {
-    struct list *list = user;
     struct symbol *larger = realloc(list->symbols, (list->count + 1) * sizeof(*larger));
     char *name = larger ? strdup(symbol->name) : NULL;
     if (larger)
         list->symbols = larger;
     if (!name) {
         list->is_complete = false;
-        return false;
+        return;
     }
     list->symbols[list->count++] =
         (struct symbol){name, symbol->linkage, symbol->is_function, list->group};
-    return true;
 }
 
 static void add_spirv(struct list *list, const struct file_bytes *file)
@@ -78,8 +76,11 @@ static bool add_table(struct list *list, struct zepi_disk *disk, const void *byt
     struct zepi_key key;
     const bool is_there = zepi_symbol_table_key(&key, zepi_digest_of(bytes, size_bytes)) &&
                           zepi_disk_store_ops.load(disk, &key, &record);
-    if (is_there)
-        zepi_symbol_table_walk(record.payload, record.payload_size, add, list);
+    struct zepi_spirv_symbol symbol;
+    size_t offset = 0;
+    while (is_there &&
+           zepi_symbol_table_next(record.payload, record.payload_size, &offset, &symbol))
+        add(list, &symbol);
     zepi_build_record_finish(&record);
     zepi_key_finish(&key);
     return is_there;
