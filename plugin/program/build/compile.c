@@ -70,8 +70,10 @@ static char *make_build_flags(const struct zepi_ze_module_input *input, enum zep
     return flags;
 }
 
+// SPIR-V that is compiled by itself, or as a program.
 struct program {
     ze_module_program_exp_desc_t ze;
+    bool is_program;
     size_t *sizes;
     const uint8_t **bytes;
     char **flags; // owned, each
@@ -102,6 +104,7 @@ static bool program_init(struct program *program, uint32_t count,
                          const struct zepi_ze_module_input *inputs, enum zepi_compile how)
 {
     *program = (struct program){
+        .is_program = how == ZEPI_COMPILE_PROGRAM,
         .sizes = zepi_allocate(count, sizeof(size_t)),
         .bytes = zepi_allocate(count, sizeof(uint8_t *)),
         .flags = zepi_allocate(count, sizeof(char *)),
@@ -236,52 +239,46 @@ static void describe_kernels(uint32_t count, const struct zepi_ze_module_input *
         snprintf(text, size, "no kernels");
 }
 
-// SPIR-V with the compiler in a process of its own: its native code becomes the module here, as
-// code from the disk does. Code that the driver does not hand out is compiled here, by a compiler
-// that has managed it there.
-static zepi_result_t ze_module_create_elsewhere(struct zepi_context *context,
-                                                const struct zepi_device *device,
-                                                const ze_module_desc_t *desc, const char *kernels,
-                                                struct zepi_text *log,
-                                                ze_module_handle_t *out_module)
+// With the compiler in a process of its own, its native code becomes the module here, as code from
+// the disk does. Code that the driver does not hand out is compiled here, by a compiler that has
+// managed it there.
+static zepi_result_t ze_module_create_from_spirv(struct zepi_context *context,
+                                                 const struct zepi_device *device,
+                                                 const struct program *program, const char *kernels,
+                                                 struct zepi_text *log,
+                                                 ze_module_handle_t *out_module)
 {
-    void *native;
-    size_t native_bytes;
-    struct zepi_text load_log = {0};
-    zepi_result_t result =
-        zepi_compiler_compile(device, desc, kernels, log, &native, &native_bytes);
+    const bool is_elsewhere = zepi_options()->has_compiler_processes;
+    const ze_module_desc_t desc = zepi_ze_module_describe(&program->ze, program->is_program);
+    struct zepi_text second_log = {0}; // of the driver here, behind the process'
+    struct zepi_text *own_log = is_elsewhere ? &second_log : log;
+    void *native = NULL;
+    size_t native_bytes = 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (is_elsewhere)
+        result = zepi_compiler_compile(device, &program->ze, program->is_program, kernels, log,
+                                       &native, &native_bytes);
     if (result == ZEPI_SUCCESS)
-        result = native ? zepi_ze_module_load(context, device, native, native_bytes, &load_log,
-                                              out_module)
-                        : zepi_ze_module_create(context, device, desc, &load_log, out_module);
-    if (result != ZEPI_SUCCESS && load_log.bytes)
-        zepi_text_append(log, load_log.bytes, load_log.size_bytes);
-    zepi_text_finish(&load_log);
+        result =
+            native ? zepi_ze_module_load(context, device, native, native_bytes, own_log, out_module)
+                   : zepi_ze_module_create(context, device, &desc, own_log, out_module);
+    if (result != ZEPI_SUCCESS && second_log.bytes)
+        zepi_text_append(log, second_log.bytes, second_log.size_bytes);
+    zepi_text_finish(&second_log);
     zepi_free(native);
     return result;
 }
 
-static zepi_result_t ze_module_create_from_spirv(struct zepi_context *context,
-                                                 const struct zepi_device *device,
-                                                 const ze_module_desc_t *desc, const char *kernels,
-                                                 struct zepi_text *log,
-                                                 ze_module_handle_t *out_module)
-{
-    return zepi_options()->has_compiler_processes
-               ? ze_module_create_elsewhere(context, device, desc, kernels, log, out_module)
-               : zepi_ze_module_create(context, device, desc, log, out_module);
-}
-
 // Compiles, and says it of a compile that takes long.
 static zepi_result_t compile(struct zepi_context *context, const struct zepi_device *device,
-                             const ze_module_desc_t *desc, size_t spirv_bytes, const char *kernels,
+                             const struct program *program, const char *kernels,
                              struct zepi_text *log, ze_module_handle_t *out_module)
 {
     struct watch watch;
     const uint64_t begin_ns = zepi_clock_ns();
-    watch_begin(&watch, kernels, spirv_bytes);
+    watch_begin(&watch, kernels, program->size_bytes);
     const zepi_result_t result =
-        ze_module_create_from_spirv(context, device, desc, kernels, log, out_module);
+        ze_module_create_from_spirv(context, device, program, kernels, log, out_module);
     const bool is_told = watch_end(&watch);
     const uint64_t duration_ns = zepi_clock_ns() - begin_ns;
     zepi_stats_note_compile(kernels, duration_ns, result == ZEPI_SUCCESS);
@@ -388,18 +385,8 @@ zepi_result_t zepi_compile_spirv(struct zepi_context *context, const struct zepi
     zepi_result_t result =
         program_init(&program, count, inputs, how) ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS) {
-        ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                                 .format = ZE_MODULE_FORMAT_IL_SPIRV};
-        if (how == ZEPI_COMPILE_PROGRAM) {
-            desc.pNext = &program.ze;
-        } else {
-            desc.inputSize = program.sizes[0];
-            desc.pInputModule = program.bytes[0];
-            desc.pBuildFlags = program.flags[0];
-            desc.pConstants = program.ze.pConstants ? program.constant_lists[0] : NULL;
-        }
         describe_kernels(count, inputs, kernels, sizeof(kernels));
-        result = compile(context, device, &desc, program.size_bytes, kernels, log, &module);
+        result = compile(context, device, &program, kernels, log, &module);
     }
     program_finish(&program);
     if (result == ZEPI_SUCCESS)

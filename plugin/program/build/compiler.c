@@ -47,18 +47,10 @@ static bool put_constants(int file, const ze_module_constants_t *constants)
     return is_put && (count == 0 || put(file, constants->pConstantIds, count * sizeof(uint32_t)));
 }
 
-static bool put_modules(int file, const struct zepi_key *device, const ze_module_desc_t *desc)
+static bool put_modules(int file, const struct zepi_key *device,
+                        const ze_module_program_exp_desc_t *all, bool is_program)
 {
-    const uint8_t *spirv = desc->pInputModule;
-    const char *flags = desc->pBuildFlags;
-    const ze_module_constants_t *constants = desc->pConstants;
-    const ze_module_program_exp_desc_t alone = {.count = 1,
-                                                .inputSizes = &desc->inputSize,
-                                                .pInputModules = &spirv,
-                                                .pBuildFlags = &flags,
-                                                .pConstants = &constants};
-    const ze_module_program_exp_desc_t *all = desc->pNext ? desc->pNext : &alone;
-    const struct zepi_compiler_request request = {device->size, all->count, desc->pNext != NULL};
+    const struct zepi_compiler_request request = {device->size, all->count, is_program};
     bool is_put = put(file, &request, sizeof(request)) && put(file, device->bytes, device->size) &&
                   put(file, all->inputSizes, all->count * sizeof(size_t));
     for (uint32_t i = 0; i < all->count && is_put; i++)
@@ -79,7 +71,7 @@ static int make_file(void)
 }
 
 static zepi_result_t put_request(struct process *process, const struct zepi_device *device,
-                                 const ze_module_desc_t *desc)
+                                 const ze_module_program_exp_desc_t *sources, bool is_program)
 {
     struct zepi_key key;
     process->file = make_file();
@@ -87,7 +79,7 @@ static zepi_result_t put_request(struct process *process, const struct zepi_devi
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_device(&key, device);
     const bool is_put = process->file >= 0 && process->output >= 0 && zepi_key_seal(&key) &&
-                        put_modules(process->file, &key, desc);
+                        put_modules(process->file, &key, sources, is_program);
     zepi_key_finish(&key);
     process->request_bytes = is_put ? lseek(process->file, 0, SEEK_CUR) : 0;
     return is_put ? ZEPI_SUCCESS : zepi_fail_no_memory();
@@ -213,7 +205,8 @@ static void log_failure(const struct process *process, bool is_up, struct zepi_t
     zepi_text_append(log, output, strlen(output));
 }
 
-zepi_result_t zepi_compiler_compile(const struct zepi_device *device, const ze_module_desc_t *desc,
+zepi_result_t zepi_compiler_compile(const struct zepi_device *device,
+                                    const ze_module_program_exp_desc_t *sources, bool is_program,
                                     const char *name, struct zepi_text *log, void **out_native,
                                     size_t *out_native_bytes)
 {
@@ -221,7 +214,7 @@ zepi_result_t zepi_compiler_compile(const struct zepi_device *device, const ze_m
     struct zepi_compiler_reply reply = {0};
     int status;
     *out_native = NULL;
-    zepi_result_t result = put_request(&process, device, desc);
+    zepi_result_t result = put_request(&process, device, sources, is_program);
     if (result == ZEPI_SUCCESS)
         result = process_run(&process, &reply, &status);
     if (reply.is_done) {

@@ -10,12 +10,14 @@ struct zepi_device;
 // The driver's compiler in a process of its own, the program zepi-compiler (program/compiler/), one
 // for each build (ZEPI_COMPILER=process): its crash is a failure of the build.
 
-// zeModuleCreate there, with SPIR-V of one module or of a program. `name` names it in errors.
+// zeModuleCreate there, with SPIR-V of one module or of a program (zepi_ze_module_describe). `name`
+// names it in errors.
 // *out_native is owned; NULL: the driver returns no native code. Appends to `log` in any case.
 // Fails as the driver does, or with ZEPI_ERROR_COMPILE_FAILURE: the process died of it, or the time
 // was up (ZEPI_COMPILER_SECONDS); ZEPI_ERROR_COMPILER_UNAVAILABLE: it did not come up or was
 // killed, which tells nothing of the module. Any thread.
-zepi_result_t zepi_compiler_compile(const struct zepi_device *device, const ze_module_desc_t *desc,
+zepi_result_t zepi_compiler_compile(const struct zepi_device *device,
+                                    const ze_module_program_exp_desc_t *sources, bool is_program,
                                     const char *name, struct zepi_text *log, void **out_native,
                                     size_t *out_native_bytes);
 

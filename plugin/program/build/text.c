@@ -41,11 +41,6 @@ void zepi_build_output_set_texts(struct zepi_build_output *output, const char *e
     zepi_free(both);
 }
 
-const char *zepi_build_error(const struct zepi_build_result *result)
-{
-    return zepi_build_result_log(result);
-}
-
 const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_size_bytes)
 {
     const char *both = zepi_build_result_log(result);
@@ -62,7 +57,7 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 zepi_result_t zepi_build_fail(const struct zepi_build_result *result)
 {
     const zepi_result_t failure = (zepi_result_t)zepi_build_result_code(result);
-    const char *error = zepi_build_error(result);
+    const char *error = zepi_build_result_log(result); // up to its zero
     return zepi_fail(failure != ZEPI_SUCCESS ? failure : ZEPI_ERROR_UNKNOWN, "%s",
                      error[0] ? error : "the build failed");
 }

@@ -23,8 +23,7 @@ void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_byt
 void zepi_build_output_set_texts(struct zepi_build_output *output, const char *error,
                                  const char *log, size_t log_size_bytes);
 
-// Borrowed from the result.
-const char *zepi_build_error(const struct zepi_build_result *result);
+// Without the sentence. Borrowed from the result.
 const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_size_bytes);
 
 // Makes a failed result's code and sentence the thread's last error, and returns the code.

@@ -64,6 +64,22 @@ zepi_result_t zepi_ze_module_create(struct zepi_context *context, const struct z
     return check_created(ze, log);
 }
 
+ze_module_desc_t zepi_ze_module_describe(const ze_module_program_exp_desc_t *sources,
+                                         bool is_program)
+{
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = ZE_MODULE_FORMAT_IL_SPIRV};
+    if (is_program) {
+        desc.pNext = sources;
+    } else {
+        desc.inputSize = sources->inputSizes[0];
+        desc.pInputModule = sources->pInputModules[0];
+        desc.pBuildFlags = sources->pBuildFlags[0];
+        desc.pConstants = sources->pConstants ? sources->pConstants[0] : NULL;
+    }
+    return desc;
+}
+
 static int compare_names(const void *left, const void *right)
 {
     const char *const *a = left;

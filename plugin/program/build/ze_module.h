@@ -15,6 +15,10 @@ zepi_result_t zepi_ze_module_create(struct zepi_context *context, const struct z
                                     const ze_module_desc_t *desc, struct zepi_text *log,
                                     ze_module_handle_t *out_module);
 
+// The description of SPIR-V: one module by itself, or all as a program. Borrows `sources`.
+ze_module_desc_t zepi_ze_module_describe(const ze_module_program_exp_desc_t *sources,
+                                         bool is_program);
+
 // Links modules that were not linked yet with each other (zeModuleDynamicLink).
 zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modules,
                                   struct zepi_text *log);

@@ -76,17 +76,7 @@ static ze_module_desc_t take_desc(const struct zepi_compiler_request *request, c
                                               modules,
                                               flags,
                                               has_constants ? lists : NULL};
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_IL_SPIRV};
-    if (request->is_program) {
-        desc.pNext = program;
-    } else {
-        desc.inputSize = sizes[0];
-        desc.pInputModule = modules[0];
-        desc.pBuildFlags = flags[0];
-        desc.pConstants = has_constants ? lists[0] : NULL;
-    }
-    return desc;
+    return zepi_ze_module_describe(program, request->is_program);
 }
 
 // The first device with the key, or NULL. It has all that decides native code: enumeration orders
