@@ -117,6 +117,8 @@ void test_env_use_ze_cpu(void)
     const bool is_intel = test_env_is_on_intel_driver();
     if (!is_intel)
         setenv("ZE_CPU_STRICT", "1", 0);
+    if (!is_intel)
+        setenv("ZE_CPU_REORDER", "1", 0);
     use_driver(is_intel ? "libze_intel_gpu.so.1" : TEST_ZE_CPU);
 }
 

@@ -28,6 +28,7 @@
 #
 # The program lands in <build>/tests/<NAME> and needs no environment: run it bare. The target
 # tests_<tier> builds every test of a tier.
+set(ZEPI_REORDER_SEED 1 CACHE STRING "ZE_CPU_REORDER of the runtime's tests")
 set(ZEPI_TEST_TIERS unit null integration capture fault stress fuzz runtime intel)
 # Stories that touch memory: tools/check runs them on discrete devices, too.
 set(ZEPI_DISCRETE_TESTS
@@ -171,4 +172,8 @@ ZE_CPU_OPENCL=${ZEPI_VENV}/lib/libintelocl.so")
     LABELS "${label}" TIMEOUT "${timeout}" RUN_SERIAL "${serial}" SKIP_RETURN_CODE 77)
   # One folder a build: a kernel is compiled once for all processes of the tests.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "ZE_CPU_CODE_FOLDER=${CMAKE_BINARY_DIR}/tests/code")
+  # Programs that do not know test_env.h, which has the same default.
+  if(label MATCHES "^runtime")
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "ZE_CPU_REORDER=${ZEPI_REORDER_SEED}")
+  endif()
 endfunction()

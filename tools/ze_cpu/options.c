@@ -53,7 +53,7 @@ static void read_environment(void)
     options.shares_memory = is_on("ZE_CPU_IPC");
     options.has_pci = is_on("ZE_CPU_PCI");
     options.copies_early = is_on("ZE_CPU_EARLY_COPIES");
-    options.reorders = is_on("ZE_CPU_REORDER");
+    options.reorder_seed = number("ZE_CPU_REORDER", 1, UINT32_MAX, 0);
     options.is_strict = is_on("ZE_CPU_STRICT");
     options.executes = !is_off("ZE_CPU_EXECUTE");
     options.counts = is_on("ZE_CPU_COUNT");

@@ -17,6 +17,7 @@ struct cpu_options {
     uint32_t allocation_mib;  // limit of one allocation that is not relaxed; 0: OpenCL's
     uint32_t limited_devices; // the first ones, which that limit is of; 16: all
     uint32_t build_ms;        // that a build of SPIR-V takes longer
+    uint32_t reorder_seed;    // of the order of commands that nothing orders; 0: as submitted
     uint32_t memory_mib;      // of all devices together; 0: no limit
     bool reports_gpu;
     bool is_integrated; // devices share the host's memory
@@ -25,7 +26,6 @@ struct cpu_options {
     bool shares_memory; // device memory, with other processes
     bool has_pci;       // devices have addresses there
     bool copies_early;  // reads sources that are not the driver's while a copy is appended
-    bool reorders;      // commands of closed lists that nothing orders
     bool is_strict;     // refuses what is wrong, though Intel's driver takes it
     bool executes;
     bool counts;

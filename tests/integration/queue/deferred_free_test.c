@@ -63,7 +63,9 @@ static atomic_bool is_waited_for_since;
 static void hold_back(const char *function, int is_over)
 {
     static atomic_bool is_met;
-    const bool is_wait = strcmp(function, "zeEventHostSynchronize") == 0;
+    // The second one is all, where the commands are over.
+    const bool is_wait = strcmp(function, "zeEventHostSynchronize") == 0 ||
+                         strcmp(function, "zeCommandListHostSynchronize") == 0;
     if (strcmp(function, "zeEventPoolCreate") == 0 && !is_over && !atomic_exchange(&is_met, true)) {
         sem_post(&look_is_sent);
         sem_wait(&queue_was_waited_for);
@@ -72,7 +74,7 @@ static void hold_back(const char *function, int is_over)
         atomic_store(&is_appended, true);
     if (is_wait && !is_over && atomic_load(&is_appended))
         atomic_store(&is_waited_for_since, true);
-    if (is_wait && is_over)
+    if (is_wait && is_over && atomic_load(&is_met))
         sem_post(&queue_was_waited_for);
 }
 

@@ -137,6 +137,99 @@ Test(ze_cpu_switches, executes_closed_lists_backwards_where_nothing_orders_them)
     fixture_finish(&fixture);
 }
 
+// Fills of three integers: the first two are ordered by nothing, the third is behind a barrier; a
+// copy of the second waits for its event. Returns the first integer.
+static int fill_in_any_order(const struct fixture *fixture, ze_command_list_handle_t list,
+                             int *data)
+{
+    static const int values[] = {1, 2, 3, 4};
+    const size_t size = sizeof(int);
+    struct fixture_event event = fixture_event(fixture, 0);
+    MUST(zeCommandListAppendMemoryFill(list, &data[0], &values[0], size, size, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryFill(list, &data[0], &values[1], size, size, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryFill(list, &data[1], &values[2], size, size, event.event, 0,
+                                       NULL));
+    MUST(zeCommandListAppendMemoryCopy(list, &data[2], &data[1], size, NULL, 1, &event.event));
+    MUST(zeCommandListAppendBarrier(list, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryFill(list, &data[1], &values[3], size, size, NULL, 0, NULL));
+    fixture_synchronize(fixture, list);
+    cr_assert_eq(data[1], 4);
+    cr_assert_eq(data[2], 3);
+    fixture_event_finish(&event);
+    return data[0];
+}
+
+// How many of the rounds ended with the first of the two fills.
+static int exchanged_fills(const char *seed, uint32_t list_flags)
+{
+    setenv("ZE_CPU_REORDER", seed, 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_command_list_handle_t list = fixture_immediate(&fixture, list_flags);
+    int *data = fixture_shared(&fixture, 4 * sizeof(int));
+    int exchanged = 0;
+    for (int i = 0; i < 40; i++)
+        exchanged += fill_in_any_order(&fixture, list, data) == 1;
+    MUST(zeCommandListDestroy(list));
+    MUST(zeMemFree(fixture.context, data));
+    fixture_finish(&fixture);
+    return exchanged;
+}
+
+Test(ze_cpu_switches, exchanges_what_nothing_orders_in_an_immediate_list)
+{
+    cr_assert_gt(exchanged_fills("1", 0), 5);
+}
+
+Test(ze_cpu_switches, exchanges_nothing_in_order)
+{
+    cr_assert_eq(exchanged_fills("1", FIXTURE_IN_ORDER), 0);
+}
+
+Test(ze_cpu_switches, exchanges_nothing_without_a_seed)
+{
+    cr_assert_eq(exchanged_fills("0", 0), 0);
+}
+
+// More commands than a window has, the first of which wait for the host, and one that waits for the
+// last: all are executed, and the list is over after the oldest.
+Test(ze_cpu_switches, holds_a_list_open_for_the_oldest_command_of_a_window)
+{
+    setenv("ZE_CPU_REORDER", "1", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    enum { COUNT = 40, SIZE = sizeof(int) };
+    struct fixture_event gate = fixture_event(&fixture, 0);
+    struct fixture_event event = fixture_event(&fixture, 0);
+    ze_command_list_handle_t list = fixture_immediate(&fixture, 0);
+    ze_command_list_handle_t other = fixture_immediate(&fixture, 0);
+    int *data = fixture_shared(&fixture, (COUNT + 2) * SIZE);
+    ze_result_t (*synchronize)(ze_command_list_handle_t, uint64_t) =
+        (ze_result_t(*)(ze_command_list_handle_t, uint64_t))fixture_function(
+            &fixture, "zeCommandListHostSynchronize");
+    const int one = 1;
+    data[0] = 0;
+    for (int i = 0; i < COUNT; i++)
+        MUST(zeCommandListAppendMemoryFill(list, &data[i], &one, SIZE, SIZE,
+                                           i == 1 ? event.event : NULL, i % 10 == 0, &gate.event));
+    MUST(zeCommandListAppendMemoryFill(other, &data[COUNT], &one, SIZE, SIZE, NULL, 1,
+                                       &event.event));
+    fixture_synchronize(&fixture, other);
+    cr_assert_eq(data[1], 1);
+    cr_assert_eq(synchronize(list, 20000000), ZE_RESULT_NOT_READY);
+    cr_assert_eq(data[0], 0);
+    MUST(zeEventHostSignal(gate.event));
+    fixture_synchronize(&fixture, list);
+    for (int i = 0; i <= COUNT; i++)
+        cr_assert_eq(data[i], 1);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandListDestroy(other));
+    MUST(zeMemFree(fixture.context, data));
+    fixture_event_finish(&gate);
+    fixture_event_finish(&event);
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_switches, offers_several_devices_and_sub_devices)
 {
     setenv("ZE_CPU_DEVICES", "2", 1);

@@ -27,7 +27,6 @@ static const struct guise guises[] = {
     {"two_discrete", {{"ZE_CPU_DEVICES", "2"}, {"ZE_CPU_INTEGRATED", "0"}}},
     {"integrated", {{"ZE_CPU_INTEGRATED", "1"}}},
     {"discrete", {{"ZE_CPU_INTEGRATED", "0"}}},
-    {"reorder", {{"ZE_CPU_REORDER", "1"}}},
     {"two_integrated", {{"ZE_CPU_DEVICES", "2"}}},
     {"strangers", {{"ZE_CPU_DEVICES", "2"}, {"ZE_CPU_INTEGRATED", "0"}, {"ZE_CPU_PEERS", "0"}}},
     {"no_append", {{"ZE_CPU_APPEND_LISTS", "0"}}},
@@ -50,6 +49,9 @@ static int run_in_process(const struct guise *guise, uint32_t seed, double secon
         setenv(guise->environment[i][0], guise->environment[i][1], 1);
     const struct test_ze_cpu ze_cpu_here = test_ze_cpu_use();
     setenv("ZEPI_CACHE_DIR", cache, 1);
+    char order[16];
+    snprintf(order, sizeof(order), "%u", seed | 1);
+    setenv("ZE_CPU_REORDER", order, 0);
     snprintf(again, sizeof(again), "%s %s", program, guise->name);
     world.buffers_wait = strcmp(guise->name, "strangers") == 0;
     const unsigned rounds = model_run(seed, seconds, repeat, again);

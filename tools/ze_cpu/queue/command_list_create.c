@@ -93,7 +93,7 @@ static struct cpu_command *create_execution(struct cpu_list *list)
     const size_t goal_bytes = list->counter_wait_count * sizeof(uint64_t);
     size_t window_count = 1;
     for (const struct cpu_command *recorded = list->head;
-         recorded != NULL && cpu_options()->reorders; recorded = recorded->next)
+         recorded != NULL && cpu_options()->reorder_seed != 0; recorded = recorded->next)
         window_count++;
     const size_t window_bytes = window_count * sizeof(struct cpu_recorded);
     struct cpu_command *command =
@@ -237,7 +237,12 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
     if (cpu_options()->executes) {
         list->stream = cpu_stream_create(&(struct cpu_engine_name){
             hDevice, altdesc->ordinal, altdesc->index, altdesc->priority});
-        if (list->stream == NULL) {
+        const uint64_t seed = cpu_options()->reorder_seed;
+        const bool is_reordered = seed != 0 && !list->is_in_order && !list->is_synchronous;
+        if (list->stream == NULL ||
+            (is_reordered &&
+             !cpu_stream_reorder(list->stream, seed << 16 | list->signaller.serial))) {
+            cpu_stream_destroy(list->stream);
             cpu_object_destroy(list);
             return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         }

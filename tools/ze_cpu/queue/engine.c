@@ -5,6 +5,8 @@
 #include "device/timeout.h"
 #include "entry.h"
 #include "executor.h"
+#include "options.h"
+#include "window.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +18,7 @@
 
 #define IDLE_SPINS 2000
 #define IDLE_NS 200000000u // after which a thread ends
+#define HOLD_NS 1000000u   // for which a window waits for more commands
 
 struct chain {
     struct cpu_command *head, *tail;
@@ -25,8 +28,13 @@ struct cpu_stream {
     struct cpu_event_watch watch; // first member; of the event that the parked commands wait for
     struct cpu_engine *engine;    // used
     bool is_parked;               // this and the next two: for the engine's thread only
-    struct chain parked;          // owned
+    struct chain parked;          // owned; behind the window
     uint64_t executed;
+    // The next four are for the engine's thread only, too.
+    struct cpu_window *window; // owned; NULL: commands are executed in the order of submission
+    uint64_t arrived;          // commands that the window has had
+    struct cpu_stream *next_held;
+    bool is_held; // among the engine's streams with commands that are not executed yet
     struct cpu_stream *next_woken; // under the engine's mutex
     _Atomic uint64_t submitted;
     _Atomic uint64_t completed; // written under the mutex
@@ -45,8 +53,12 @@ struct cpu_engine {
     pid_t process;                 // that has the thread
     struct cpu_executor *executor; // owned; used by the thread only
     uint64_t taken;                // see `served`; for the thread only
-    _Atomic uint64_t posted;       // submissions and streams that were woken
-    _Atomic uint64_t served;       // of these, after which the thread had nothing left to execute
+    struct cpu_stream *held;       // whose windows wait for more; for the thread only
+    uint64_t held_until_ns;
+    uint64_t flushed;            // of the submissions, with all windows; for the thread only
+    _Atomic uint64_t flush_goal; // windows with these have a host that waits: they wait no longer
+    _Atomic uint64_t posted;     // submissions and streams that were woken
+    _Atomic uint64_t served;     // of these, after which the thread had nothing left to execute
     _Atomic uint64_t submitted, completed; // commands
     _Atomic bool has_woken;
     // Where the thread ran last, and which thread waited for it last: spinning for one that this
@@ -96,14 +108,41 @@ static void spin_for_work(struct cpu_engine *engine)
     }
 }
 
+// What the window has is executed when it is full, a host waits or its time is over.
+static void hold(struct cpu_engine *engine, struct cpu_stream *stream)
+{
+    if (stream->is_held)
+        return;
+    if (engine->held == NULL)
+        engine->held_until_ns = cpu_deadline(HOLD_NS);
+    stream->is_held = true;
+    stream->next_held = engine->held;
+    engine->held = stream;
+}
+
+static void let_go(struct cpu_engine *engine, struct cpu_stream *stream)
+{
+    struct cpu_stream **link = &engine->held;
+    while (*link != NULL && *link != stream)
+        link = &(*link)->next_held;
+    if (*link != NULL)
+        *link = stream->next_held;
+    stream->is_held = false;
+}
+
 // The commands of streams whose wait is over come before all that was submitted later.
 static void take_woken_locked(struct cpu_engine *engine, struct chain *chain)
 {
     struct chain woken = {0};
     for (struct cpu_stream *stream = engine->woken; stream != NULL; stream = stream->next_woken) {
         stream->is_parked = false;
-        append(&woken, stream->parked.head, stream->parked.tail);
+        if (stream->parked.head != NULL)
+            append(&woken, stream->parked.head, stream->parked.tail);
         stream->parked = (struct chain){0};
+        if (stream->window != NULL) {
+            hold(engine, stream);
+            engine->held_until_ns = 0;
+        }
     }
     engine->woken = NULL;
     atomic_store_explicit(&engine->has_woken, false, memory_order_relaxed);
@@ -124,19 +163,22 @@ static void take_locked(struct cpu_engine *engine, struct chain *chain)
     engine->taken = atomic_load_explicit(&engine->posted, memory_order_relaxed);
 }
 
-// Sleeps until there is work. False if the thread shall end.
+// Sleeps until there is work, or windows have waited for long enough. False if the thread shall
+// end.
 static bool sleep_locked(struct cpu_engine *engine)
 {
-    const uint64_t deadline_ns = cpu_deadline(IDLE_NS);
+    const bool holds = engine->held != NULL;
+    const uint64_t deadline_ns = holds ? engine->held_until_ns : cpu_deadline(IDLE_NS);
     bool is_in_time = true;
     engine->is_asleep = true;
-    while (engine->incoming.head == NULL && engine->woken == NULL && !engine->stops && is_in_time)
+    while (engine->incoming.head == NULL && engine->woken == NULL && !engine->stops && is_in_time &&
+           !(holds && atomic_load(&engine->flush_goal) > engine->flushed))
         // The runtime's part in the end of a thread may be gone when the process ends.
-        is_in_time =
-            cpu_condition_wait(&engine->work, &engine->mutex,
-                               atomic_load(&cpu_executors_are_over) ? UINT64_MAX : deadline_ns);
+        is_in_time = cpu_condition_wait(
+            &engine->work, &engine->mutex,
+            atomic_load(&cpu_executors_are_over) && !holds ? UINT64_MAX : deadline_ns);
     engine->is_asleep = false;
-    return engine->incoming.head != NULL || engine->woken != NULL;
+    return holds || engine->incoming.head != NULL || engine->woken != NULL;
 }
 
 // All that can be executed. False if the thread shall end.
@@ -206,6 +248,91 @@ static void wake(struct cpu_event_watch *watch)
     pthread_mutex_unlock(&engine->mutex);
 }
 
+// What the window has to wait for, and all that follows, waits with its oldest command. False if
+// that need not wait any more.
+static bool park_window(struct cpu_engine *engine, struct cpu_stream *stream)
+{
+    const struct cpu_wait wait = stream->window->units[0].wait;
+    publish(engine, stream, ZE_RESULT_SUCCESS);
+    let_go(engine, stream);
+    stream->is_parked = true;
+    stream->watch = (struct cpu_event_watch){.event = wait.event, .goal = wait.goal, .wake = wake};
+    if (cpu_event_watch(&stream->watch))
+        return true;
+    stream->is_parked = false;
+    hold(engine, stream);
+    return false;
+}
+
+// Returns how many units the window has left. The stream may be gone where that is none.
+static size_t execute_unit(struct cpu_engine *engine, struct cpu_stream *stream,
+                           struct cpu_unit *unit)
+{
+    struct cpu_window *window = stream->window;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t own;
+    while (unit->next != NULL &&
+           cpu_executor_run(engine->executor, unit->next, &unit->wait, &own)) {
+        struct cpu_command *done = unit->next;
+        unit->next = done->next;
+        unit->wait.event = NULL;
+        cpu_command_destroy(done);
+        result = result == ZE_RESULT_SUCCESS ? own : result;
+    }
+    if (unit->next == NULL)
+        cpu_window_remove(window, unit);
+    const size_t left = window->count;
+    stream->executed = left > 0 ? window->units[0].position : stream->arrived;
+    if (left == 0)
+        let_go(engine, stream);
+    publish(engine, stream, result);
+    return left;
+}
+
+// Until the window has no more than `count` units, or all wait.
+static void execute_window(struct cpu_engine *engine, struct cpu_stream *stream, size_t count)
+{
+    size_t left = stream->window->count;
+    while (left > count) {
+        struct cpu_unit *unit = cpu_window_choose(stream->window);
+        if (unit != NULL)
+            left = execute_unit(engine, stream, unit);
+        else if (park_window(engine, stream))
+            return;
+    }
+}
+
+// Where nothing is left to take, or their time is over.
+static void execute_held(struct cpu_engine *engine)
+{
+    engine->flushed = engine->taken;
+    while (engine->held != NULL)
+        execute_window(engine, engine->held, 0);
+}
+
+// The command, with those that belong to it, comes to its stream's window.
+static void add_to_window(struct cpu_engine *engine, struct chain *chain,
+                          struct cpu_command *command)
+{
+    struct cpu_stream *stream = command->stream;
+    struct cpu_command *last = command;
+    uint64_t count = 1;
+    for (; command->kind == CPU_COMMAND_BEGIN_LISTS && last != command->u.lists.end; count++) {
+        last = last->next;
+        chain->head = last->next;
+    }
+    last->next = NULL;
+    if (!stream->is_parked && stream->window->count == CPU_WINDOW_UNITS)
+        execute_window(engine, stream, CPU_WINDOW_UNITS - 1);
+    if (stream->is_parked) {
+        append(&stream->parked, command, last);
+        return;
+    }
+    cpu_window_add(stream->window, command, stream->arrived);
+    stream->arrived += count;
+    hold(engine, stream);
+}
+
 // The command, and what follows it in its stream, waits.
 static void park(struct cpu_engine *engine, struct chain *chain, struct cpu_command *command,
                  const struct cpu_wait *wait)
@@ -230,7 +357,9 @@ static void execute(struct cpu_engine *engine, struct chain *chain, struct cpu_c
     struct cpu_stream *stream = command->stream;
     struct cpu_wait wait;
     ze_result_t result;
-    if (stream->is_parked) {
+    if (stream->window != NULL) {
+        add_to_window(engine, chain, command);
+    } else if (stream->is_parked) {
         command->next = NULL;
         append(&stream->parked, command, command);
     } else if (!cpu_executor_run(engine->executor, command, &wait, &result)) {
@@ -260,8 +389,16 @@ static void *run(void *argument)
                 take_locked(engine, &chain);
                 pthread_mutex_unlock(&engine->mutex);
             }
+            if (engine->held != NULL && cpu_device_clock() >= engine->held_until_ns)
+                execute_held(engine);
         }
-        atomic_store(&engine->served, engine->taken);
+        if (engine->held != NULL && (atomic_load(&engine->flush_goal) > engine->flushed ||
+                                     cpu_device_clock() >= engine->held_until_ns))
+            execute_held(engine);
+        if (engine->held == NULL) {
+            engine->flushed = engine->taken;
+            atomic_store(&engine->served, engine->taken);
+        }
     }
     return NULL;
 }
@@ -336,6 +473,25 @@ static void leave_engine(struct cpu_engine *engine)
     free(engine);
 }
 
+// Without the mutex: where the thread is about to sleep it wakes when the windows' time is over.
+static void flush(struct cpu_engine *engine)
+{
+    atomic_store(&engine->flush_goal, atomic_load(&engine->posted));
+    pthread_cond_signal(&engine->work);
+}
+
+static void flush_engines(void)
+{
+    const pid_t process = getpid();
+    // Not worth waiting for, and in a child of fork possibly nobody's.
+    if (pthread_mutex_trylock(&engines_mutex) != 0)
+        return;
+    for (struct cpu_engine *engine = engines; engine != NULL; engine = engine->next)
+        if (engine->process == process)
+            flush(engine);
+    pthread_mutex_unlock(&engines_mutex);
+}
+
 struct cpu_stream *cpu_stream_create(const struct cpu_engine_name *name)
 {
     struct cpu_stream *stream = calloc(1, sizeof(*stream));
@@ -351,6 +507,16 @@ struct cpu_stream *cpu_stream_create(const struct cpu_engine_name *name)
     return stream;
 }
 
+bool cpu_stream_reorder(struct cpu_stream *stream, uint64_t seed)
+{
+    stream->window = malloc(sizeof(*stream->window));
+    if (stream->window == NULL)
+        return false;
+    cpu_window_init(stream->window, seed);
+    atomic_store(&cpu_event_before_wait, flush_engines);
+    return true;
+}
+
 void cpu_stream_destroy(struct cpu_stream *stream)
 {
     // A child of fork lacks the thread: a condition may have it as a waiter, a lock as its owner.
@@ -364,6 +530,7 @@ void cpu_stream_destroy(struct cpu_stream *stream)
     pthread_cond_destroy(&stream->done);
     pthread_mutex_destroy(&stream->mutex);
     leave_engine(stream->engine);
+    free(stream->window);
     free(stream);
 }
 
@@ -426,6 +593,8 @@ ze_result_t cpu_stream_synchronize(struct cpu_stream *stream, uint64_t timeout_n
     }
     if (timeout_ns == 0)
         return ZE_RESULT_NOT_READY;
+    if (stream->window != NULL)
+        flush(engine);
     if (!has_thread_for_work(engine))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     bool is_in_time = true;

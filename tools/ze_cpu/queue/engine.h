@@ -9,9 +9,9 @@
 
 // The commands of a command queue or immediate list, on the engine that is named by device,
 // ordinal, index and priority. An engine executes all that is submitted to it, by one thread and in
-// the order of submission, which serves out-of-order lists as well, since they promise less. Only a
-// stream whose next command waits for an event is passed over, until the event is signalled. An
-// engine without work has no thread.
+// the order of submission, which serves out-of-order lists as well, since they promise less; but
+// see cpu_stream_reorder. Only a stream whose next command waits for an event is passed over, until
+// the event is signalled. An engine without work has no thread.
 struct cpu_stream;
 
 struct cpu_engine_name {
@@ -22,6 +22,10 @@ struct cpu_engine_name {
 
 // NULL without memory.
 struct cpu_stream *cpu_stream_create(const struct cpu_engine_name *name);
+
+// Before the first submission: commands are executed in another order, which window.h explains and
+// the seed chooses. False without memory.
+bool cpu_stream_reorder(struct cpu_stream *stream, uint64_t seed);
 
 // Waits for all submitted commands. NULL is fine. In a child of the process that made the stream it
 // does nothing.

@@ -368,7 +368,8 @@ static ze_result_t perform(struct cpu_executor *executor, const struct cpu_comma
 // a barrier, which is alone.
 static void fill_window(struct cpu_command *execution)
 {
-    const bool is_reordered = cpu_options()->reorders && !execution->u.execute.list->is_in_order;
+    const bool is_reordered =
+        cpu_options()->reorder_seed != 0 && !execution->u.execute.list->is_in_order;
     size_t count = 0;
     const struct cpu_command *command = execution->u.execute.rest;
     do {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "window.h"
+
+#include <string.h>
+
+void cpu_window_init(struct cpu_window *window, uint64_t seed)
+{
+    *window = (struct cpu_window){.random = seed * 0x9e3779b97f4a7c15u | 1};
+}
+
+void cpu_window_add(struct cpu_window *window, struct cpu_command *first, uint64_t position)
+{
+    window->units[window->count++] = (struct cpu_unit){.next = first, .position = position};
+}
+
+static uint32_t next_random(struct cpu_window *window)
+{
+    window->random ^= window->random << 13;
+    window->random ^= window->random >> 7;
+    window->random ^= window->random << 17;
+    return (uint32_t)(window->random >> 32);
+}
+
+static bool has_reached(const struct cpu_wait *wait)
+{
+    return wait->event == NULL || cpu_event_has_reached(wait->event, wait->goal);
+}
+
+// Past its waits that are over.
+static bool is_ready(struct cpu_unit *unit)
+{
+    struct cpu_command *command = unit->next;
+    while (has_reached(&unit->wait)) {
+        if (command->waited == command->wait_count)
+            return true;
+        unit->wait = command->waits[command->waited++];
+    }
+    return false;
+}
+
+struct cpu_unit *cpu_window_choose(struct cpu_window *window)
+{
+    struct cpu_unit *ready[CPU_WINDOW_UNITS];
+    uint32_t count = 0;
+    for (size_t i = 0; i < window->count; i++) {
+        struct cpu_unit *unit = &window->units[i];
+        const bool is_barrier = unit->next->kind == CPU_COMMAND_BARRIER;
+        const bool follows_all = is_barrier && unit->next->wait_count == 0;
+        if ((i == 0 || !follows_all) && is_ready(unit))
+            ready[count++] = unit;
+        if (is_barrier)
+            break;
+    }
+    if (count == 0)
+        return NULL;
+    // The last one most often: what came before it and should be over is not.
+    const uint32_t random = next_random(window);
+    return ready[random % 4 != 0 ? count - 1 : random / 4 % count];
+}
+
+void cpu_window_remove(struct cpu_window *window, struct cpu_unit *unit)
+{
+    const size_t behind = (size_t)(&window->units[window->count] - (unit + 1));
+    memmove(unit, unit + 1, behind * sizeof(*unit));
+    window->count--;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#ifndef ZE_CPU_WINDOW_H
+#define ZE_CPU_WINDOW_H
+
+#include "command/command.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// The oldest commands of an immediate list that is not in-order and that are not executed yet, with
+// ZE_CPU_REORDER. The next one is any that the specification allows: its waits are over, no barrier
+// is before it, and a barrier without a wait list has nothing before it. A barrier with a wait list
+// waits for these events alone.
+#define CPU_WINDOW_UNITS 8
+
+// What is chosen as one: a command, or closed lists with the commands around them.
+struct cpu_unit {
+    struct cpu_command *next; // owned; the first that is not executed, linked by `next`
+    struct cpu_wait wait; // of that command, for which the executor has stopped; event NULL: none
+    uint64_t position;    // commands of the list before the unit
+};
+
+struct cpu_window {
+    struct cpu_unit units[CPU_WINDOW_UNITS]; // in the order of submission
+    size_t count;
+    uint64_t random; // state of the generator, not 0
+};
+
+// Its order follows from the seed.
+void cpu_window_init(struct cpu_window *window, uint64_t seed);
+
+// The window has room. Consumes the commands, which the last one ends.
+void cpu_window_add(struct cpu_window *window, struct cpu_command *first, uint64_t position);
+
+// NULL where every unit waits for something. Valid until the window changes.
+struct cpu_unit *cpu_window_choose(struct cpu_window *window);
+
+// The unit is done.
+void cpu_window_remove(struct cpu_window *window, struct cpu_unit *unit);
+
+#endif
