@@ -216,7 +216,8 @@ size_t zepi_graph_count(struct zepi_graph *graph)
 // Records the commands with their launches as they are to a recording that does not run.
 static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
 {
-    zepi_recording_clear(recording);
+    if (recording->version != 0)
+        zepi_recording_clear(recording);
     zepi_mutex_lock(&graph->mutex);
     const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
     const zepi_result_t result =
@@ -227,7 +228,7 @@ static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recordin
 }
 
 // Puts the launches that updates have changed since into the lists of a recording that does not
-// run. False: it cannot, and has to be recorded anew.
+// run. False: it cannot, and has to be recorded anew. Then it may have been cleared.
 static bool graph_follow(struct zepi_graph *graph, struct zepi_recording *recording)
 {
     if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS)
@@ -319,7 +320,7 @@ static void graph_follow_all(struct zepi_graph *graph)
             continue;
         if (zepi_recording_ask_idle(recording) != ZEPI_SUCCESS)
             oldest = recording->version < oldest ? recording->version : oldest;
-        else if (!graph_follow(graph, recording))
+        else if (!graph_follow(graph, recording) && recording->version != 0)
             zepi_recording_clear(recording);
     }
     graph->oldest_version = oldest;

@@ -420,10 +420,13 @@ bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t cou
 {
     const bool is_done = zepi_mutable_launches_update(
         &recording->uses, recording->own[0], recording->mutable_ids, count, recording->changes);
-    for (uint32_t i = 0; i < count; i++)
-        zepi_launch_record_release(recording->changes[i].old);
     if (is_done)
         recording->version = version;
+    else
+        zepi_recording_clear(recording);
+    // Instances go before the kernels that they are of.
+    for (uint32_t i = 0; i < count; i++)
+        zepi_launch_record_release(recording->changes[i].old);
     return is_done;
 }
 

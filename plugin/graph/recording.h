@@ -76,8 +76,7 @@ zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording);
 // their number.
 uint32_t zepi_recording_take_changes(struct zepi_recording *recording,
                                      const struct zepi_graph_command *dirty);
-// Then, without it: puts them into its list. False: it cannot, and the state of its list is not
-// known: it has to be recorded anew.
+// Then, without it: puts them into its list. False: it cannot, and has been cleared.
 bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t count,
                                   uint64_t version);
 

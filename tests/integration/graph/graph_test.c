@@ -253,6 +253,50 @@ Test(graph, launches_are_updated)
     check_updates(true);
 }
 
+static int64_t live_kernels(void)
+{
+    return (int64_t)ze_cpu.get_count("zeKernelCreate") -
+           (int64_t)ze_cpu.get_count("zeKernelDestroy");
+}
+
+// Of a kernel that nothing else has, which an update replaces while an execution is under way.
+Test(graph, gives_up_a_kernel_once_its_lists_are_recorded_anew)
+{
+    test_ze_cpu_require();
+    const int64_t kernels = live_kernels();
+    struct sum sum;
+    zepi_kernel_t own;
+    zepi_event_t begun;
+    zepi_graph_t graph = make(ZEPI_GRAPH_UPDATABLE);
+    TEST_OK(zepi.cache_clear(gear.context));
+    zepi_module_t made = test_executable(gear.context, "vector_add");
+    TEST_OK(zepi.module_get_kernel(made, "vector_add", &own));
+    TEST_OK(zepi.cache_clear(gear.context));
+    make_sum(&sum, 0, 0, 1);
+    sum.desc.kernel = own;
+    TEST_OK(zepi.graph_add_launch(graph, &sum.desc, AT_ONCE, NULL));
+    TEST_OK(zepi.release(own));
+    TEST_OK(zepi.release(made));
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_OK(zepi.event_create(gear.context, &begun));
+    TEST_OK(zepi.queue_execute(gear.queue, graph, WAIT_FOR(begun), NULL));
+    sum.desc.kernel = add;
+    const zepi_graph_update_t update = {.number = 0, .launch = &sum.desc};
+    TEST_OK(zepi.graph_update(graph, 1, &update));
+    for (int i = 0; i < ITEMS; i++)
+        vector(0)[i] = 1;
+    TEST_OK(zepi.event_signal(begun));
+    TEST_OK(zepi.queue_finish(gear.queue));
+    expect(1, 2);
+    for (int i = 0; i < ITEMS; i++)
+        vector(0)[i] = 2;
+    run(graph);
+    expect(1, 4);
+    TEST_OK(zepi.release(begun));
+    TEST_OK(zepi.release(graph));
+    cr_assert_eq(live_kernels(), kernels);
+}
+
 // ---- An execution that waits for an earlier one, and other threads ----
 
 struct executor {
