@@ -49,6 +49,15 @@ Test(cache_keys, options_that_differ_in_spacing_are_the_same)
     TEST_OK(zepi.release(input));
 }
 
+Test(cache_keys, options_that_differ_in_the_last_byte_are_others)
+{
+    zepi_module_t input = test_input(gear.context, "scaled_copy");
+    build(input, "-ze-opt-level=1", 0);
+    build(input, "-ze-opt-level=2", 0);
+    expect_compiles(2);
+    TEST_OK(zepi.release(input));
+}
+
 Test(cache_keys, no_options_and_empty_options_are_the_same)
 {
     zepi_module_t executable;

@@ -17,7 +17,8 @@ enum kind {
     EMULATED, // native code that takes the value from memory; default 3
     KINDS,
 };
-enum { OF_SPIRV = 1, OF_BAKED = 5, OF_SILENT = 1, OF_EMULATED = 3, MAX_IMAGES = 3 };
+// Values differ in bytes above the lowest.
+enum { OF_SPIRV = 1, OF_BAKED = 0x50001, OF_SILENT = 1, OF_EMULATED = 0x301, MAX_IMAGES = 3 };
 
 struct image {
     enum kind kind;

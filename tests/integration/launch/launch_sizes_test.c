@@ -159,6 +159,29 @@ BOTH(may_exceed_32_bits_as_long_as_the_numbers_of_groups_do_not)
     TEST_OK(zepi.release(kernel));
 }
 
+// In two dimensions, of which neither is beyond its own limit.
+BOTH(have_groups_of_at_most_the_items_that_the_device_takes)
+{
+    zepi_kernel_t kernel = kernel_of("count_items");
+    int32_t *counts = allocate(64);
+    const zepi_argument_t argument = TEST_POINTER(counts);
+    zepi_device_info_t device = {.size = sizeof(device)};
+    TEST_OK(zepi.device_get_info(gear.device, &device));
+    const size_t beyond = device.max_group_size + 1;
+    size_t divisor = 2;
+    while (beyond % divisor != 0)
+        divisor++;
+    if (divisor < beyond) { // else no group has so many
+        zepi_launch_desc_t launch = launch_of(kernel, &argument, 2);
+        launch.global_size[0] = launch.group_size[0] = beyond / divisor;
+        launch.global_size[1] = launch.group_size[1] = divisor;
+        TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL),
+                          ZEPI_ERROR_INVALID_SIZE, "the device takes at most");
+    }
+    TEST_OK(zepi.usm_free(gear.context, counts));
+    TEST_OK(zepi.release(kernel));
+}
+
 BOTH(of_zero_in_any_dimension_run_nothing_and_complete)
 {
     zepi_kernel_t kernel = kernel_of("count_items");

@@ -156,9 +156,12 @@ Test(kernel_instance, sets_what_differs_from_the_last_launch)
     gear.number++;
     cr_assert_eq(prepare(), ZEPI_SUCCESS);
     cr_assert_eq(driver.arguments, 1 + WIDE);
-    use_known_memory(21);
-    cr_assert_eq(prepare(), ZEPI_SUCCESS);
-    cr_assert_eq(driver.arguments, 1 + WIDE);
+    // Addresses with the same low half, too.
+    for (uintptr_t high = 0; high < 2; high++) {
+        use_known_memory(21 + (high << 32) / ZEPI_USM_GRANULE_BYTES);
+        cr_assert_eq(prepare(), ZEPI_SUCCESS);
+        cr_assert_eq(driver.arguments, 1 + WIDE);
+    }
 }
 
 Test(kernel_instance, sets_a_pointer_again_once_memory_was_freed)

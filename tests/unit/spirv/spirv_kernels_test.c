@@ -223,6 +223,12 @@ Test(spirv_kernels, have_the_sizes_that_their_execution_modes_require)
          OP(OpConstant, INT, 10, 7), OP(OpConstant, LONG, 11, 8, 0), OP(OpConstant, INT, 12, 9),
          KERNEL_FUNCTION);
     EXPECT_SIZES("k", 7, 8, 9, 0);
+    // Each mode in the other one's instruction.
+    TAKE(PROLOGUE, ENTRY, OP(OpExecutionMode, KERNEL, LocalSizeId, 10, 11, 12),
+         OP(OpExecutionModeId, KERNEL, LocalSize, 10, 11, 12), TYPES, NUMBERS,
+         OP(OpConstant, INT, 10, 7), OP(OpConstant, LONG, 11, 8, 0), OP(OpConstant, INT, 12, 9),
+         KERNEL_FUNCTION);
+    EXPECT_SIZES("k", 0, 0, 0, 0);
     // Sizes for a function that is no entry point.
     TAKE(PROLOGUE, ENTRY, OP(OpExecutionMode, 20, LocalSize, 4, 5, 6), TYPES, KERNEL_FUNCTION,
          OP(OpFunction, VOID, 20, 0, KERNEL_TYPE), OP0(OpFunctionEnd));

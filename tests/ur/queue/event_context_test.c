@@ -152,6 +152,9 @@ Test(event_of_two_platforms, is_of_the_wrong_context)
         UR_OK(urMemBufferCreate(contexts[i], UR_MEM_FLAG_READ_WRITE, 64, NULL, &buffers[i]));
     }
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_CONTEXT;
+    ur_context_handle_t both;
+    cr_assert_neq(urContextCreate(2, devices, NULL, &both), UR_RESULT_SUCCESS);
+    cr_assert_not_null(strstr(ur_last_error(), "different platforms"));
     UR_OK(urQueueCreate(contexts[own], devices[own], NULL, &queue));
     UR_OK(urEventCreateWithNativeHandle(0, contexts[!own], NULL, &event));
     UR_FAILS_SAYING(urEnqueueEventsWait(queue, 1, &event, NULL), wrong, "another platform");
