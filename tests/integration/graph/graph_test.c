@@ -432,6 +432,7 @@ Test(graph, an_execution_has_a_wait_list_and_an_event)
     TEST_OK(zepi.graph_finalize(graph));
     TEST_OK(zepi.event_create(gear.context, &begun));
     TEST_OK(zepi.queue_execute(gear.queue, graph, WAIT_FOR(begun), &done));
+    TEST_FAILS(zepi.event_wait(1, &done, 20000000), ZEPI_ERROR_NOT_READY);
     TEST_OK(zepi.event_get_status(done, &status));
     cr_assert_eq(status, ZEPI_EVENT_SUBMITTED);
     for (int i = 0; i < ITEMS; i++)

@@ -318,7 +318,7 @@ static void check_copies(void)
     memset(arguments, 0x5a, sizeof(arguments));
     memset(&launch, 0x5a, sizeof(launch));
     waits[0] = NULL;
-    TEST_FAILS(zepi.event_wait(1, &event, 2000000), ZEPI_ERROR_NOT_READY);
+    TEST_FAILS(zepi.event_wait(1, &event, 20000000), ZEPI_ERROR_NOT_READY);
     TEST_OK(zepi.event_signal(gate));
     TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
     const float five = 5;
