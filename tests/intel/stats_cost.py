@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What ZEPI_STATS adds to a launch on Intel's driver, in instructions.
 
-Usage: stats_cost.py ZEPI DRIVER
-Fails above 2 % of what a launch costs through plain Level Zero; ZEPI counts both times with
+Usage: stats_cost.py BENCH DRIVER
+Fails above 2 % of what a launch costs through plain Level Zero; BENCH (zepi-bench) counts both times with
 callgrind. DRIVER is the driver's folder."""
 import json
 import os
@@ -20,9 +20,9 @@ def skip(why):
     sys.exit(SKIPPED)
 
 
-def count(zepi, stats):
+def count(bench, stats):
     """The instructions of a launch of each row."""
-    command = [zepi, "bench", "--intel-driver", "--instructions", "--case", "launch-3", "--json"]
+    command = [bench, "--intel-driver", "--instructions", "--case", "launch-3", "--json"]
     environment = {name: value for name, value in os.environ.items() if name != "ZEPI_STATS"}
     if stats:
         environment["ZEPI_STATS"] = stats
@@ -32,14 +32,14 @@ def count(zepi, stats):
     return {found["row"]: found["instructions"] for found in json.loads(run.stdout)["operations"]}
 
 
-def main(zepi, driver):
+def main(bench, driver):
     if not os.path.exists(f"{driver}/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1"):
         skip("Intel's driver is not there: run tools/setup --intel-driver, then build")
     if not shutil.which("valgrind"):
         skip("there is no valgrind")
     with tempfile.TemporaryDirectory() as folder:
         stats = f"{folder}/stats"
-        off, on = count(zepi, None), count(zepi, stats)
+        off, on = count(bench, None), count(bench, stats)
         if "launches" not in open(stats, encoding="utf-8").read():
             sys.exit("nothing was counted")
     launch = off["Level Zero"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Instructions of operations, as zepi bench counts and judges them; and how much a million of each
+// Instructions of operations, as zepi-bench counts and judges them; and how much a million of each
 // leaves behind.
 #include "test_cost.h"
 #include "test_env.h"
@@ -16,7 +16,7 @@
 static bool is_well(const char *options)
 {
     char command[1024];
-    snprintf(command, sizeof(command), "'" TEST_ZEPI "' bench" CASES " %s", options);
+    snprintf(command, sizeof(command), "'" TEST_BENCH "'" CASES " %s", options);
     return system(command) == 0; // NOLINT(cert-env33-c): the command is ours
 }
 

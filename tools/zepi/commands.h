@@ -9,10 +9,14 @@ int command_build(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_demo(int argc, char **argv);
 int command_cache(int argc, char **argv);
-int command_bench(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_exec(int argc, char **argv);
+
+// What every program of this folder does before it reads its arguments, which are those of main():
+// keeps them for a second start of the program, and looks for --json. At the end of the process an
+// output that cannot be written makes the exit code EXIT_FAILED.
+void command_begin(int argc, char **argv);
 
 // Prints the first paragraph of a usage text, the synopsis, on stderr, after the message of
 // getopt_long. Returns EXIT_USAGE.

@@ -2,9 +2,12 @@
 #include "file_bytes.h"
 
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool fail(const char *path, int error)
 {
@@ -46,6 +49,16 @@ bool file_read(const char *path, struct file_bytes *out_file)
     bytes[size] = '\0';
     *out_file = (struct file_bytes){bytes, size};
     return true;
+}
+
+bool file_check_output(const char *path)
+{
+    char folder[PATH_MAX];
+    if (strcmp(path, "-") == 0 || access(path, W_OK) == 0)
+        return true;
+    const int error = errno;
+    snprintf(folder, sizeof(folder), "%s", path);
+    return (error == ENOENT && access(dirname(folder), W_OK | X_OK) == 0) || fail(path, error);
 }
 
 bool file_write(const char *path, const void *bytes, size_t size_bytes)

@@ -14,6 +14,9 @@ struct file_bytes {
 
 // "-" is standard input. Prints an error on stderr.
 bool file_read(const char *path, struct file_bytes *out_file);
+// Whether a later file_write() of this path is likely to work: of a command that works long before
+// it.
+bool file_check_output(const char *path);
 // "-" is standard output.
 bool file_write(const char *path, const void *bytes, size_t size_bytes);
 // Copies a file to stderr, as far as it can be read.

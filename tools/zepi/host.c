@@ -17,11 +17,14 @@
 zepi_plugin_t zepi;
 static const char *description = "";
 static enum host_driver chosen_driver;
-static char *const *arguments;
+static char **arguments; // owned, as long as the process lives
 
-void host_keep_arguments(char *const kept[])
+void host_keep_arguments(int argc, char *const argv[])
 {
-    arguments = kept;
+    arguments = calloc((size_t)argc + 1, sizeof(*arguments));
+    if (!arguments)
+        exit(host_fail("arguments"));
+    memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
 }
 
 bool host_choose(enum host_driver *driver, enum host_driver choice)

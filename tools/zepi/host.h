@@ -18,8 +18,8 @@ enum host_driver {
     HOST_DRIVER_INTEL, // Intel's driver without a GPU (intel_driver.h)
 };
 
-// The arguments of main(), before anything changes them. Borrowed.
-void host_keep_arguments(char *const arguments[]);
+// Copies the list of main()'s arguments, before anything changes its order.
+void host_keep_arguments(int argc, char *const argv[]);
 
 // Takes --cpu, --gpu or --intel-driver from the command line; false after saying that two of them
 // are there. With --intel-driver this program starts once more.

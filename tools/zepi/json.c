@@ -74,8 +74,9 @@ static void begin(void)
 
 void json_begin(int argc, char **argv)
 {
-    const bool has_program = strcmp(argv[1], "compare") == 0;
-    if (strcmp(argv[1], "exec") == 0)
+    const char *command = argc > 1 ? argv[1] : "";
+    const bool has_program = strcmp(command, "compare") == 0;
+    if (strcmp(command, "exec") == 0)
         return;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--json") == 0)

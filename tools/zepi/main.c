@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "commands.h"
-#include "host.h"
-#include "json.h"
+#include "exit_code.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -19,37 +19,76 @@ static const struct {
     {"demo", command_demo, "three specialized kernels with checked results"},
     {"cache", command_cache,
      "the native code on disk: show, verify, trim, clear, warm, export, import"},
-    {"bench", command_bench, "costs of operations, in time and instructions"},
     {"report", command_report, "a text file about this machine, to attach to a bug report"},
     {"compare", command_compare, "times and memory of a program on zepi and on Intel's adapter"},
 };
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+#define LONGEST_NAME 9 // that is nearly one of these
 
 static void print_usage(FILE *file)
 {
     fputs("usage: zepi COMMAND [OPTION...]\n\n", file);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].description);
-    fputs("\nzepi COMMAND --help says more; zepi --version prints the version.\n"
+    fputs("\nzepi help COMMAND says more; zepi --version prints the version.\n"
           "Exit codes: 0 fine, 1 a build failed or a number is wrong, 2 usage, 3 no device.\n",
           file);
 }
 
-int command_refuse(const char *usage)
+// The position of a command; COMMAND_COUNT: there is none of this name.
+static size_t find_command(const char *name)
 {
-    const char *end = strstr(usage, "\n\n");
-    fprintf(stderr, "%.*s\n(--help says more)\n",
-            (int)(end ? (size_t)(end - usage) : strlen(usage)), usage);
+    size_t i = 0;
+    while (i < COMMAND_COUNT && strcmp(commands[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+// How many letters have to be put in, taken out or changed to make one word of the other.
+static size_t count_edits(const char *from, const char *to)
+{
+    if (!*from || !*to)
+        return strlen(*from ? from : to);
+    if (*from == *to)
+        return count_edits(from + 1, to + 1);
+    const size_t more = count_edits(from, to + 1);
+    const size_t less = count_edits(from + 1, to);
+    const size_t other = count_edits(from + 1, to + 1);
+    return 1 + (more < less ? (more < other ? more : other) : (less < other ? less : other));
+}
+
+static int refuse_command(const char *name)
+{
+    size_t nearest = COMMAND_COUNT;
+    size_t least = 3; // edits, which are no hint
+    for (size_t i = 0; i < COMMAND_COUNT && strlen(name) <= LONGEST_NAME; i++) {
+        const size_t edits = count_edits(name, commands[i].name);
+        nearest = edits < least ? i : nearest;
+        least = edits < least ? edits : least;
+    }
+    fprintf(stderr, "zepi: there is no command '%s'", name);
+    if (nearest < COMMAND_COUNT)
+        fprintf(stderr, "; did you mean %s?\n", commands[nearest].name);
+    else
+        fputs("; zepi --help lists them\n", stderr);
     return EXIT_USAGE;
 }
 
-// The arguments stay as they are: commands and getopt_long change theirs.
-static char *const *copy_arguments(int argc, char **argv)
+// Runs a command whose arguments begin behind argv[1], its name.
+static int run(size_t command, int argc, char **argv)
 {
-    char **copy = calloc((size_t)argc + 1, sizeof(*copy));
-    if (copy)
-        memcpy(copy, argv, (size_t)argc * sizeof(*copy));
-    return copy;
+    // getopt_long begins its messages with it.
+    char title[32];
+    snprintf(title, sizeof(title), "zepi %s", commands[command].name);
+    argv[1] = title;
+    return commands[command].run(argc - 1, argv + 1);
+}
+
+static int help(const char *name)
+{
+    char *arguments[] = {NULL, NULL, (char *)"--help", NULL};
+    const size_t command = find_command(name);
+    return command < COMMAND_COUNT ? run(command, 3, arguments) : refuse_command(name);
 }
 
 int main(int argc, char **argv)
@@ -58,28 +97,19 @@ int main(int argc, char **argv)
         print_usage(stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    command_begin(argc, argv);
+    const char *name = argv[1];
+    const bool is_help = strcmp(name, "help") == 0;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (is_help && argc == 2)) {
         print_usage(stdout);
         return EXIT_OK;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (is_help)
+        return help(argv[2]);
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         puts("zepi " ZEPI_PROJECT_VERSION);
         return EXIT_OK;
     }
-    json_begin(argc, argv);
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(argv[1], commands[i].name) != 0)
-            continue;
-        // getopt_long begins its messages with it.
-        char title[32];
-        char *const *kept = copy_arguments(argc, argv);
-        snprintf(title, sizeof(title), "zepi %s", commands[i].name);
-        argv[1] = title;
-        host_keep_arguments(kept ? kept : argv);
-        const int code = commands[i].run(argc - 1, argv + 1);
-        free((void *)kept);
-        return code;
-    }
-    fprintf(stderr, "zepi: there is no command '%s'; zepi --help lists them\n", argv[1]);
-    return EXIT_USAGE;
+    const size_t command = find_command(name);
+    return command < COMMAND_COUNT ? run(command, argc, argv) : refuse_command(name);
 }

@@ -8,6 +8,7 @@
 #include "intel_driver.h"
 #include "json.h"
 #include "paths.h"
+#include "report_times.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,9 +43,9 @@ extern char **environ;
 static const char usage[] =
     "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE] [--json]\n"
     "\n"
-    "Writes a text file to attach to a bug report: zepi info, zepi demo and a short zepi bench, "
-    "the\n"
-    "versions of driver, loader and runtime, the environment's variables about them, and the "
+    "Writes a text file to attach to a bug report: zepi info, zepi demo, times of five "
+    "operations,\n"
+    "the versions of driver, loader and runtime, the environment's variables about them, and the "
     "kernel's\n"
     "messages about the GPU, if they may be read. It takes less than two minutes, and says which\n"
     "numbers are wrong. Nothing is sent anywhere.\n"
@@ -382,14 +383,7 @@ static int fill(struct report *report)
     const char *const libraries[] = {"report", "--libraries", flag, NULL};
     const char *const info[] = {"info", flag, NULL};
     const char *const demo[] = {"demo", flag, NULL};
-    // A bench without a flag is on ze_cpu.
-    const char *const bench[] = {"bench",  strcmp(flag, "--cpu") == 0 ? "" : flag,
-                                 "--case", "launch-3",
-                                 "--case", "launch-event",
-                                 "--case", "copy",
-                                 "--case", "queue",
-                                 "--case", "allocate",
-                                 NULL};
+    const char *const times[] = {"report", "--times", flag, NULL};
     print_machine(report);
     print_gpus(report);
     begin_part(report, "driver and loader: libraries of zepi info");
@@ -404,23 +398,20 @@ static int fill(struct report *report)
         const size_t start = report->size;
         run_self(report, demo);
         find_wrong_numbers(report, start);
-        begin_part(report, "zepi bench, a part of it");
-        run_self(report, bench);
+        begin_part(report, "times of operations");
+        run_self(report, times);
     }
     print_kernel_messages(report);
     return code == EXIT_NO_DEVICE ? code : report->wrong_count > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
-static bool write_file(const struct report *report, const char *path)
+static bool write_file(const struct report *report, FILE *file)
 {
     char date[64] = "";
     const time_t now = time(NULL);
     struct tm parts;
     if (gmtime_r(&now, &parts))
         strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &parts);
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return false;
     fprintf(file,
             "zepi report of %s. It has paths and variables of this machine: read it before you "
             "attach it.\n\nDriver: %s.\n%s%s",
@@ -460,14 +451,18 @@ static void print_text(const struct report *report, const char *path)
 
 static int make(struct report *report, const char *path)
 {
-    report->text = open_memstream(&report->bytes, &report->size);
+    FILE *file = fopen(path, "we");
+    report->text = file ? open_memstream(&report->bytes, &report->size) : NULL;
     if (!report->text) {
-        perror("zepi report");
+        fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
+        if (file)
+            fclose(file);
         return EXIT_FAILED;
     }
     const int code = fill(report);
     const bool is_whole = fclose(report->text) == 0 && report->bytes;
-    if (!is_whole || !write_file(report, path)) {
+    const bool is_written = write_file(report, file);
+    if (!is_whole || !is_written) {
         fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
         free(report->bytes);
         return EXIT_FAILED;
@@ -486,13 +481,14 @@ int command_report(int argc, char **argv)
                                          {"gpu", no_argument, NULL, 'g'},
                                          {"intel-driver", optional_argument, NULL, 'I'},
                                          {"libraries", no_argument, NULL, 'L'},
+                                         {"times", no_argument, NULL, 'T'},
                                          {"json", no_argument, NULL, 'j'},
                                          {"help", no_argument, NULL, 'h'},
                                          {0}};
     static struct report report;
     enum host_driver driver = HOST_DRIVER_AUTO;
     const char *path = "zepi-report.txt";
-    bool lists_libraries = false;
+    int (*part)(enum host_driver driver) = NULL; // of the report, in this process
     int option;
     while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
         if (option == 'c' || option == 'g' || option == 'I') {
@@ -506,7 +502,9 @@ int command_report(int argc, char **argv)
                      : option == 'g' ? "gpu"
                                      : "intel-driver");
         } else if (option == 'L') {
-            lists_libraries = true;
+            part = print_libraries;
+        } else if (option == 'T') {
+            part = report_times;
         } else if (option == 'j') {
             report.is_json = true;
         } else if (option == 'o') {
@@ -520,9 +518,9 @@ int command_report(int argc, char **argv)
     }
     if (optind < argc)
         return command_refuse(usage);
-    if (lists_libraries) {
+    if (part) {
         enum host_driver chosen = HOST_DRIVER_AUTO;
-        return host_choose(&chosen, driver) ? print_libraries(driver) : EXIT_USAGE;
+        return host_choose(&chosen, driver) ? part(driver) : EXIT_USAGE;
     }
     report.end_ns = host_now_ns() + (uint64_t)ALL_SECONDS * 1000000000u;
     // A GPU if there is one, and then in every part.

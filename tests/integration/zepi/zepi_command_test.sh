@@ -58,6 +58,17 @@ expect 1 'WRONG' env ZE_CPU_EXECUTE=0 "$zepi" demo --cpu
 expect 2 'exclude each other' "$zepi" demo --cpu --gpu
 expect 3 'no GPU' env ZE_ENABLE_ALT_DRIVERS="$(dirname "$zepi")/../lib/libze_cpu.so.1" "$zepi" demo --gpu
 expect 3 "/nowhere: No such file" env ZEPI_PLUGIN=/nowhere "$zepi" info
+expect 0 'usage: zepi build' "$zepi" help build
+expect 0 'usage: zepi COMMAND' "$zepi" help
+expect 0 'zepi 0.' "$zepi" -V
+expect 2 'did you mean info' "$zepi" inof
+expect 2 'zepi --help lists them' "$zepi" help nothing
+for words in --help 'info --cpu' 'info --cpu --json'; do
+    # shellcheck disable=SC2086
+    expect 1 'standard output: No space left' sh -c '"$0" "$@" >/dev/full' "$zepi" $words
+done
+# Before the build, and the driver, come up.
+expect 1 '/nowhere/native: No such file' env ZEPI_PLUGIN=/nowhere "$zepi" build "$data/scaled_copy.spv" -o /nowhere/native
 expect 3 "/nowhere: No such file" env ZEPI_ZE_CPU=/nowhere "$zepi" info --cpu
 expect 0 'ZEPI_CACHE_DISK_BYTES' "$zepi" info --cpu
 expect 0 'max group size per dimension: ' "$zepi" info --cpu

@@ -56,13 +56,12 @@ expect(buffers and buffers[0]["values"] == ["inf"], f"no number: {buffers}")
 ask(0, "demo", "--cpu", "--json")
 ask(0, "cache", "show", "--json")
 ask(0, "cache", "verify", "--json")
-ask(0, "bench", "--json", "--case", "copy")
 ended = run("demo", "--help", "--json")
 expect(ended.returncode == 0 and ended.stdout.startswith("usage"), "--help is text")
 
 # What is wrong.
 ask(2, "nothing", "--json")
-for command in "info", "build", "run", "demo", "cache", "bench", "compare", "report":
+for command in "info", "build", "run", "demo", "cache", "compare", "report":
     ask(2, command, "--json", "--no-such-option")
 ask(1, "build", "/nowhere", "--cpu", "--json")
 ask(1, "run", "/nowhere", "--cpu", "--kernel", "none", "--global", "1", "--json")
@@ -81,9 +80,9 @@ expect(ended.stdout == "", f"compare takes the option of its program: {ended.std
 
 # Text.
 for words in [[command, "--help"] for command in
-              ("info", "build", "run", "exec", "demo", "cache", "bench", "compare", "report")] + [
+              ("info", "build", "run", "exec", "demo", "cache", "compare", "report")] + [
         ["--help"], ["info", "--cpu"], ["build", scaled, "--cpu", "--show"], ["cache", "show"], ["cache", "verify"],
-        ["demo", "--cpu"], ["bench", "--case", "copy"]]:
+        ["demo", "--cpu"]]:
     text = run(*words).stdout
     expect(text, f"{words}: no text")
     for line in text.splitlines():

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# zepi bench --scale: that it leaves no type of plugin/ out, and that operations cost the same while many
+# zepi-bench --scale: that it leaves no type of plugin/ out, and that operations cost the same while many
 # objects are alive. Arguments: the program, the sanitizers it was built with, then the types to measure; none:
 # all of them, which takes minutes.
 set -u
-zepi=$1 sanitizers=$2
+bench=$1 sanitizers=$2
 shift 2
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
@@ -20,7 +20,7 @@ root = pathlib.Path(sys.argv[1])
 defined, named = set(), set()
 for file in (root / "plugin").rglob("*.c"):
     defined |= set(re.findall(r"^ZEPI_DEFINE_(?:RECYCLED_)?TYPE\((\w+),", file.read_text(), re.M))
-for file in (root / "tools/zepi/bench/scale").glob("*.c"):
+for file in (root / "tools/bench/scale").glob("*.c"):
     text = file.read_text()
     named |= {word for types in re.findall(r'\.types = "([^"]*)"', text) for word in types.split()}
     named |= set(re.findall(r'^ +\{"(\w+)", *"', text, re.M))
@@ -32,19 +32,19 @@ if [ -z "$sanitizers" ] && ! valgrind --version >/dev/null 2>&1; then
     echo 'skipped: there is no valgrind'
     exit 77
 fi
-expect 2 'usage' "$zepi" bench --scale --growth
-expect 2 'usage' "$zepi" bench --scale --intel-driver
-expect 2 'usage' "$zepi" bench --scale --case copy
-expect 2 "no operation 'nothing'" "$zepi" bench --scale --case nothing
-expect 1 'install valgrind' env PATH=/nowhere "$zepi" bench --scale --case pool
-expect 0 'virtual-mapping' "$zepi" bench --help
+expect 2 'usage' "$bench" --scale --growth
+expect 2 'usage' "$bench" --scale --intel-driver
+expect 2 'usage' "$bench" --scale --case copy
+expect 2 "no operation 'nothing'" "$bench" --scale --case nothing
+expect 1 'install valgrind' env PATH=/nowhere "$bench" --scale --case pool
+expect 0 'virtual-mapping' "$bench" --help
 
 if [ -z "$sanitizers" ]; then
     cases=()
     for name; do cases+=(--case "$name"); done
-    "$zepi" bench --scale --json "${cases[@]}" >"$scratch/scale.json" 2>"$scratch/scale.log" ||
-        fail "zepi bench --scale: $(head -n 20 "$scratch/scale.log")"
-    python3 - "$scratch/scale.json" "$@" <<'END' || fail 'what zepi bench --scale says'
+    "$bench" --scale --json "${cases[@]}" >"$scratch/scale.json" 2>"$scratch/scale.log" ||
+        fail "zepi-bench --scale: $(head -n 20 "$scratch/scale.log")"
+    python3 - "$scratch/scale.json" "$@" <<'END' || fail 'what zepi-bench --scale says'
 import json, sys
 
 whole = json.load(open(sys.argv[1]))

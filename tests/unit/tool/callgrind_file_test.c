@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/zepi/bench/measure/callgrind_file.h"
+#include "tools/bench/measure/callgrind_file.h"
 
 #include "test_env.h"
 

@@ -212,6 +212,8 @@ int command_build(int argc, char **argv)
     struct built built = {.options = &options};
     struct host_device host;
     int code = parse(argc, argv, &options);
+    if (code == EXIT_OK && options.output && !file_check_output(options.output))
+        code = EXIT_FAILED;
     if (code == EXIT_OK)
         code = host_load(options.driver);
     if (code == EXIT_OK)

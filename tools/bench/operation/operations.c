@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "../../kernels.h"
 #include "bench.h"
+#include "tools/zepi/kernels.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -157,10 +157,10 @@ static bool is_within_limits(const struct bench *bench, int place, int operation
         !HAS_LIMITS || info->is_unlimited || !cell->has_count || cell->count.whole <= limit;
     const bool is_small = !cell->has_growth || cell->growth_kib <= GROWTH_LIMIT;
     if (!is_cheap)
-        fprintf(stderr, "zepi bench: %s, %s: %.0f instructions, at most %.0f\n", row, info->name,
+        fprintf(stderr, "zepi-bench: %s, %s: %.0f instructions, at most %.0f\n", row, info->name,
                 cell->count.whole, limit);
     if (!is_small)
-        fprintf(stderr, "zepi bench: %s, %s: a million leave %ld KiB, at most %d\n", row,
+        fprintf(stderr, "zepi-bench: %s, %s: a million leave %ld KiB, at most %d\n", row,
                 info->name, cell->growth_kib, GROWTH_LIMIT);
     return is_cheap && is_small;
 }
@@ -213,14 +213,14 @@ static bool is_within_v2(const struct bench *bench, int v2, int operation)
     if (!own->has_count || !other->has_count ||
         own->count.whole <= other->count.whole * LIMIT_BESIDE_V2)
         return true;
-    fprintf(stderr, "zepi bench: %s: %.0f instructions, %.0f through %s\n",
+    fprintf(stderr, "zepi-bench: %s: %.0f instructions, %.0f through %s\n",
             bench_operations[operation].name, own->count.whole, other->count.whole,
             bench->rows[v2].name);
     const char *reason = reason_not_compared(operation);
     const char *state = reason ? "not compared" : "explained";
     reason = reason ? reason : reason_beside_v2(operation);
     if (reason)
-        fprintf(stderr, "zepi bench: %s is %s: %s\n", bench_operations[operation].name, state,
+        fprintf(stderr, "zepi-bench: %s is %s: %s\n", bench_operations[operation].name, state,
                 reason);
     return reason != NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "row_zepi.h"
 
-#include "../../kernels.h"
+#include "tools/zepi/kernels.h"
 
 // ---- Bringing it up ----
 

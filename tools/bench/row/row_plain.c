@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "row_plain.h"
 
-#include "../../kernels.h"
 #include "level_zero.h"
+#include "tools/zepi/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

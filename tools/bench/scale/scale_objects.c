@@ -2,7 +2,7 @@
 // Contexts, queues, events and kernel objects.
 #include "scale_calls.h"
 
-#include "../../kernels.h"
+#include "tools/zepi/kernels.h"
 
 // ---- Calls that several cases have ----
 

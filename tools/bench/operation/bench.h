@@ -2,16 +2,16 @@
 #ifndef ZEPI_TOOL_BENCH_H
 #define ZEPI_TOOL_BENCH_H
 
-#include "../../host.h"
 #include "cycles.h"
 #include "graphs.h"
+#include "tools/zepi/host.h"
 #include "transfers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// The measurements of zepi bench: operations, each through several rows (zepi's table, plain Level
+// The measurements of zepi-bench: operations, each through several rows (zepi's table, plain Level
 // Zero, an adapter of Unified Runtime). An operation is done in a loop. The loop without it is run,
 // too, and subtracted where instructions are counted.
 

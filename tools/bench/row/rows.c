@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "rows.h"
 
-#include "../../paths.h"
 #include "row_plain.h"
 #include "row_ur.h"
 #include "row_zepi.h"
+#include "tools/zepi/paths.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -46,7 +46,7 @@ static bool choose(struct bench *bench, int place)
             bench->cells[place][i].is_chosen = true;
             continue;
         }
-        fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name, bench_operations[i].title);
+        fprintf(stderr, "zepi-bench: %s: failed: %s\n", row->name, bench_operations[i].title);
         if (place < BENCH_ROW_ADAPTER)
             return false;
     }
@@ -67,7 +67,7 @@ static int try_adapter(struct bench *bench, const char *path)
     alarm(PROBE_SECONDS);
     struct ur_row *row = ur_row_open(path, &message);
     if (!row) {
-        dprintf(say, "zepi bench: %s is left out: %s\n", path, message);
+        dprintf(say, "zepi-bench: %s is left out: %s\n", path, message);
         return EXIT_FAILED;
     }
     bench->rows[BENCH_ROW_ADAPTER] =
@@ -86,11 +86,11 @@ static bool comes_up(const struct bench *bench, const char *path)
         _exit(try_adapter(&own, path));
     }
     if (child < 0 || waitpid(child, &status, 0) != child) {
-        perror("zepi bench");
+        perror("zepi-bench");
         return false;
     }
     if (WIFSIGNALED(status))
-        fprintf(stderr, "zepi bench: %s is left out: it %s\n", path,
+        fprintf(stderr, "zepi-bench: %s is left out: it %s\n", path,
                 WTERMSIG(status) == SIGALRM ? "does not answer" : "crashes");
     return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK;
 }
@@ -135,7 +135,7 @@ static bool open_plain(struct bench *bench, const struct zepi_row *zepi_row)
                                                       .settle = plain_row_settle,
                                                       .state = row};
     if (!plain_row_open(row, zepi_row)) {
-        fputs("zepi bench: plain Level Zero does not make what the operations need\n", stderr);
+        fputs("zepi-bench: plain Level Zero does not make what the operations need\n", stderr);
         return false;
     }
     if (row->launch)
@@ -153,7 +153,7 @@ static bool open_ur(struct bench *bench, int place, const char *path)
     const bool is_ours = place == BENCH_ROW_UR;
     struct ur_row *row = ur_row_open(path, &message);
     if (!row) {
-        fprintf(stderr, "zepi bench: %s is left out: %s\n", path, message);
+        fprintf(stderr, "zepi-bench: %s is left out: %s\n", path, message);
         return false;
     }
     bench->rows[place] = (struct bench_row){.name = is_ours ? "zepi, Unified Runtime"

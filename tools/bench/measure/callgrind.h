@@ -17,7 +17,7 @@ struct bench_callgrind {
     FILE *output;       // of the process; NULL: it did not start
 };
 
-// Starts `zepi bench --counted=PART`, with the options of the bench; `is_scale`: and with --scale.
+// Starts `zepi-bench --counted=PART`, with the options of the bench; `is_scale`: and with --scale.
 struct bench_callgrind bench_callgrind_start(const struct bench *bench, const char *folder,
                                              bool is_scale);
 // Waits for its end; false: it did not end well, or `is_good` is not. Says so on stderr, with the

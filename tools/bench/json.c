@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "../json.h"
+#include "tools/zepi/json.h"
 #include "report.h"
 
-#include "../kernels.h"
 #include "counts.h"
 #include "times.h"
+#include "tools/zepi/kernels.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "threads.h"
 
-#include "../host.h"
 #include "measure/progress.h"
 #include "times.h"
+#include "tools/zepi/host.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -110,7 +110,7 @@ static bool run_round(struct bench *bench)
                 continue;
             is_good = row->settle(row->state) && measure_pair(&crew, &bench->pairs[place][i]);
             if (!is_good)
-                fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name, info->title);
+                fprintf(stderr, "zepi-bench: %s: failed: %s\n", row->name, info->title);
         }
     }
     return is_good;

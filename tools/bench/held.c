@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "held.h"
 
-#include "../json.h"
 #include "growth.h"
 #include "row/row_ur.h"
+#include "tools/zepi/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@ int bench_held(const struct bench *bench, bool is_json)
     // The driver's own structures are there after the first allocations.
     if (!row->state || !ur_row_use_random_sizes(row->state, STEPS / 100) ||
         !row->settle(row->state)) {
-        fputs("zepi bench: the adapter does not allocate memory\n", stderr);
+        fputs("zepi-bench: the adapter does not allocate memory\n", stderr);
         return EXIT_FAILED;
     }
     const long resident_kib = bench_resident_kib();
     const int64_t free_bytes = ur_row_free_device_bytes(row->state);
     if (!ur_row_use_random_sizes(row->state, STEPS) || !row->settle(row->state)) {
-        fprintf(stderr, "zepi bench: %s: failed: allocations of random sizes\n", row->name);
+        fprintf(stderr, "zepi-bench: %s: failed: allocations of random sizes\n", row->name);
         return EXIT_FAILED;
     }
     const long more_kib = bench_resident_kib() - resident_kib;

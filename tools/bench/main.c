@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "../commands.h"
-#include "../host.h"
-#include "../scratch.h"
 #include "counts.h"
 #include "growth.h"
 #include "held.h"
@@ -12,6 +9,9 @@
 #include "scale/scale.h"
 #include "threads.h"
 #include "times.h"
+#include "tools/zepi/commands.h"
+#include "tools/zepi/host.h"
+#include "tools/zepi/scratch.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]...\n"
-    "                  [--plot FILE] [--json] [--gpu | --intel-driver[=PRODUCT]]\n"
-    "       zepi bench --scale [--case NAME]... [--json]\n"
-    "       zepi bench --held [--json] [--gpu | --intel-driver[=PRODUCT]]\n"
+    "usage: zepi-bench [--instructions] [--growth] [--case NAME]... [--adapter FILE]...\n"
+    "                  [--json] [--gpu | --intel-driver[=PRODUCT]]\n"
+    "       zepi-bench --scale [--case NAME]... [--json]\n"
+    "       zepi-bench --held [--json] [--gpu | --intel-driver[=PRODUCT]]\n"
     "\n"
     "Costs of operations through zepi's table, through zepi as an adapter of Unified Runtime, and\n"
     "through plain Level Zero calls (arguments one by one, and in one call), on a driver that\n"
@@ -45,8 +45,7 @@ static const char usage[] =
     "adapter\n"
     "  --case NAME     only operations with this in their names (below)\n"
     "  --adapter FILE  the same through another adapter of Unified Runtime, up to 3 of them\n"
-    "  --plot FILE     ratios to plain Level Zero as a picture (SVG)\n"
-    "  --json          all numbers, for scripts\n"
+    "  --json          all numbers, for scripts and plots\n"
     "  --gpu           on a GPU, which executes the kernels; times alone\n"
     "  --intel-driver  on Intel's newest driver, whose kernels are passed over: instructions are\n"
     "                  those of the plugin or adapter + those of the driver; the stand-in for the\n"
@@ -68,7 +67,6 @@ struct bench_options {
     bool is_growth;
     bool is_scale;
     bool is_held;
-    const char *plot_path;
     bool is_counted; // under callgrind
 };
 
@@ -96,7 +94,7 @@ static bool is_known(const char *name)
     for (int i = 0; i < BENCH_OPERATION_COUNT && !is_found; i++)
         is_found = bench_is_asked_for(&asked, bench_operations[i].name);
     if (!is_found)
-        fprintf(stderr, "zepi bench: there is no operation '%s'; --help lists them\n", name);
+        fprintf(stderr, "zepi-bench: there is no operation '%s'; --help lists them\n", name);
     return is_found;
 }
 
@@ -109,12 +107,8 @@ static bool measure_all(struct bench *bench, const struct bench_options *options
            (!options->is_instructions || bench_counts_measure(bench, folder));
 }
 
-static int report(const struct bench *bench, const struct bench_options *options, FILE *plot)
+static int report(const struct bench *bench, const struct bench_options *options)
 {
-    if (plot && !bench_report_plot(bench, plot)) {
-        perror(options->plot_path);
-        return EXIT_FAILED;
-    }
     if (options->is_json)
         bench_report_json(bench);
     else
@@ -124,27 +118,18 @@ static int report(const struct bench *bench, const struct bench_options *options
 
 static int run(struct bench *bench, const struct bench_options *options, const char *folder)
 {
-    FILE *plot = options->plot_path ? fopen(options->plot_path, "w") : NULL;
-    if (options->plot_path && !plot) {
-        perror(options->plot_path);
-        return EXIT_FAILED;
-    }
     int code = bench_rows_probe(bench);
     if (code == EXIT_OK)
         code = bench_rows_open(bench);
     if (code == EXIT_OK && !options->is_held && !measure_all(bench, options, folder))
         code = EXIT_FAILED;
     if (bench_is_interrupted())
-        fputs("zepi bench: interrupted\n", stderr);
+        fputs("zepi-bench: interrupted\n", stderr);
     else if (code == EXIT_OK && options->is_held)
         code = bench_held(bench, options->is_json);
     else if (code == EXIT_OK)
-        code = report(bench, options, plot);
+        code = report(bench, options);
     bench_rows_close(bench);
-    if (plot && fclose(plot) != 0 && code == EXIT_OK) {
-        perror(options->plot_path);
-        code = EXIT_FAILED;
-    }
     return code;
 }
 
@@ -156,7 +141,7 @@ static int run_scale(struct bench *bench, const struct bench_options *options, c
     if (code == EXIT_OK)
         code = bench_scale(bench, options->is_json, folder);
     if (bench_is_interrupted())
-        fputs("zepi bench: interrupted\n", stderr);
+        fputs("zepi-bench: interrupted\n", stderr);
     bench_rows_close(bench);
     return code;
 }
@@ -233,9 +218,6 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
             return command_refuse(usage);
         bench->only[bench->only_count++] = optarg;
         return EXIT_OK;
-    case 'p':
-        options->plot_path = optarg;
-        return EXIT_OK;
     case 'C':
         options->is_counted = true;
         bench->part = (enum bench_part)strtoul(optarg, NULL, 10);
@@ -252,7 +234,7 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
 static bool is_scale_alone(const struct bench *bench, const struct bench_options *options)
 {
     bool is_good = bench->driver == HOST_DRIVER_CPU && bench->adapter_count == 0 &&
-                   !options->is_instructions && !options->is_growth && !options->plot_path;
+                   !options->is_instructions && !options->is_growth;
     for (int i = 0; i < bench->only_count && is_good; i++)
         is_good = bench_scale_knows(bench->only[i]);
     return is_good;
@@ -267,7 +249,6 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
                                          {"scale", no_argument, NULL, 's'},
                                          {"held", no_argument, NULL, 'H'},
                                          {"case", required_argument, NULL, 'c'},
-                                         {"plot", required_argument, NULL, 'p'},
                                          {"counted", required_argument, NULL, 'C'},
                                          {"adapter", required_argument, NULL, 'a'},
                                          {"intel-driver", optional_argument, NULL, 'I'},
@@ -282,7 +263,7 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
             return code;
     }
     if (options->is_instructions && bench->driver == HOST_DRIVER_GPU) {
-        fputs("zepi bench: instructions are counted on ze_cpu or with --intel-driver\n", stderr);
+        fputs("zepi-bench: instructions are counted on ze_cpu or with --intel-driver\n", stderr);
         return EXIT_USAGE;
     }
     if (options->is_scale && !is_scale_alone(bench, options))
@@ -290,10 +271,11 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
     return optind == argc ? -1 : command_refuse(usage);
 }
 
-int command_bench(int argc, char **argv)
+int main(int argc, char **argv)
 {
     static struct bench bench = {.driver = HOST_DRIVER_CPU};
     struct bench_options options = {0};
+    command_begin(argc, argv);
     const int code = read_options(argc, argv, &bench, &options);
     if (code >= 0)
         return code;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "scale.h"
 
-#include "../../host.h"
 #include "../measure/callgrind.h"
 #include "../measure/callgrind_file.h"
 #include "../measure/progress.h"
 #include "../row/rows.h"
+#include "tools/zepi/host.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ static bool measure_operations(const struct bench *bench, struct scale *scale,
         is_good = warm_up(&loop) && settle(scale, bench) && measure(user, &loop, size) &&
                   settle(scale, bench);
         if (!is_good)
-            fprintf(stderr, "zepi bench: failed: %s, %u alive, %s\n", info->name, scale->live,
+            fprintf(stderr, "zepi-bench: failed: %s, %u alive, %s\n", info->name, scale->live,
                     title_of(info, i));
     }
     return (!info->unprepare || info->unprepare(scale)) && is_good;
@@ -141,7 +141,7 @@ static bool measure_case(const struct bench *bench, const struct scale_case *inf
             is_good = info->make(scale, scale->live);
         is_good = is_good && scale->live == sizes[size];
         if (!is_good)
-            fprintf(stderr, "zepi bench: failed: %s, object %u\n", info->name, scale->live);
+            fprintf(stderr, "zepi-bench: failed: %s, object %u\n", info->name, scale->live);
         is_good = is_good && settle(scale, bench) &&
                   measure_operations(bench, scale, info, size, measure, user);
     }
@@ -307,7 +307,7 @@ int bench_scale(struct bench *bench, bool is_json, const char *folder)
             is_within = false;
             fprintf(
                 stderr,
-                "zepi bench: %s, %s: %.0f instructions, at most %.0f (%.0f times those of %d)\n",
+                "zepi-bench: %s, %s: %.0f instructions, at most %.0f (%.0f times those of %d)\n",
                 result->info->name, cell->title, cell->own[1], SCALE_LIMIT * cell->own[0],
                 SCALE_LIMIT, SCALE_FEW);
         }

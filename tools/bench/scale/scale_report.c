@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "../../json.h"
 #include "scale.h"
+#include "tools/zepi/json.h"
 
 #include "../measure/grid.h"
 

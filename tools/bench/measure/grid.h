@@ -17,7 +17,8 @@ struct grid {
 
 __attribute__((format(printf, 4, 5))) void grid_put(struct grid *grid, int line, int column,
                                                     const char *format, ...);
-// The first column begins at the left, the others end at the right. An empty line follows.
+// The first column begins at the left, the others end at the right. Columns beyond 100 characters
+// go to further tables, which begin with the first column. An empty line follows each.
 void grid_print(const struct grid *grid);
 
 #endif

@@ -48,7 +48,7 @@ bool bench_growth_measure(struct bench *bench)
                 continue;
             if (!measure_cell(row, operation, cell)) {
                 bench_progress_end();
-                fprintf(stderr, "zepi bench: %s: failed: %s\n", row->name,
+                fprintf(stderr, "zepi-bench: %s: failed: %s\n", row->name,
                         bench_operations[operation].title);
                 return false;
             }

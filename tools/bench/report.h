@@ -4,9 +4,7 @@
 
 #include "operation/bench.h"
 
-#include <stdio.h>
-
-// The measurements, for people, for scripts and as a picture.
+// The measurements, for people and for scripts.
 
 // How many times plain Level Zero's cost an operation has in a row, the cheaper of plain's two
 // ways. In instructions if all rows that have a time were counted, else in time (best).
@@ -19,7 +17,5 @@ struct bench_ratio bench_ratio(const struct bench *bench, int place, int operati
 // In Markdown.
 void bench_report_table(const struct bench *bench);
 void bench_report_json(const struct bench *bench);
-// An SVG of ratios. False: not written.
-bool bench_report_plot(const struct bench *bench, FILE *file);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef ZEPI_TOOL_BENCH_ROW_ZEPI_H
 #define ZEPI_TOOL_BENCH_ROW_ZEPI_H
 
-#include "../../host.h"
 #include "../operation/bench.h"
+#include "tools/zepi/host.h"
 
 // The operations through the plugin's table.
 

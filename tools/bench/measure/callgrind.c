@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "callgrind.h"
 
-#include "../../host.h"
-#include "../../paths.h"
+#include "tools/zepi/host.h"
+#include "tools/zepi/paths.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -71,7 +71,7 @@ bool bench_callgrind_is_there(void)
         fclose(output);
     if (process > 0 && ended_well(process))
         return true;
-    fputs("zepi bench: instructions need callgrind, which is not there: install valgrind\n",
+    fputs("zepi-bench: instructions need callgrind, which is not there: install valgrind\n",
           stderr);
     return false;
 }
@@ -114,7 +114,6 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
                                  "--dump-after=bench_run_counted",
                                  files,
                                  self,
-                                 "bench",
                                  counted};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         arguments[count++] = fixed[i];
@@ -142,7 +141,7 @@ bool bench_callgrind_end(struct bench_callgrind *callgrind, bool is_good)
         fclose(callgrind->output);
     is_good = callgrind->process > 0 && ended_well(callgrind->process) && is_good;
     if (!is_good) {
-        fputs("zepi bench: callgrind does not count:\n", stderr);
+        fputs("zepi-bench: callgrind does not count:\n", stderr);
         snprintf(log, sizeof(log), "%s/log", callgrind->folder);
         print_end(log);
     }

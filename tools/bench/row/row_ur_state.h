@@ -2,8 +2,8 @@
 #ifndef ZEPI_TOOL_BENCH_ROW_UR_STATE_H
 #define ZEPI_TOOL_BENCH_ROW_UR_STATE_H
 
-#include "../../kernels.h"
 #include "../operation/bench.h"
+#include "tools/zepi/kernels.h"
 
 // ur_api.h uses bool without including it.
 #include <stdbool.h>

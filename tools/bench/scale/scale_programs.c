@@ -2,7 +2,7 @@
 // Modules, device images and translation units.
 #include "scale_calls.h"
 
-#include "../../kernels.h"
+#include "tools/zepi/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "report.h"
 
-#include "../kernels.h"
 #include "counts.h"
 #include "measure/grid.h"
 #include "times.h"
+#include "tools/zepi/kernels.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ---- Operations ----
@@ -158,10 +159,9 @@ static void print_threads(const struct bench *bench)
         grid.columns++;
     }
     grid_print(&grid);
-    printf(
-        "Two threads that only spin, in the same rounds: %.2f times one. Threads are not counted "
-        "in instructions:\ncallgrind runs one at a time.\n",
-        bench->spin.one_ns / bench->spin.two_ns);
+    printf("Two threads that only spin, in the same rounds: %.2f times one. Threads are not\n"
+           "counted in instructions: callgrind runs one at a time.\n",
+           bench->spin.one_ns / bench->spin.two_ns);
 }
 
 void bench_report_table(const struct bench *bench)
