@@ -39,7 +39,7 @@ mkdir "$scratch/bin" && ln -s "$(realpath "$(dirname "$python")")/python3" "$scr
 # kept ADAPTER: the KiB that it keeps of process and device after a program of random sizes.
 kept()
 {
-    ZEPI_UR_ADAPTER=$1 "$zepi" bench --held --intel-driver 2>&1 | grep -o '[0-9]* KiB' | tr -dc '0-9\n'
+    ZEPI_UR_ADAPTER=$1 "$zepi-bench" --held --intel-driver 2>&1 | grep -o '[0-9]* KiB' | tr -dc '0-9\n'
 }
 
 # expect_no_more WHAT OWN OTHER: a number that is at most another one.
@@ -54,7 +54,7 @@ expect_no_more()
 }
 
 expect 'a launch with local memory is measured, also in one call' 0 'with local memory' \
-    "$zepi" bench --intel-driver --case launch-local
+    "$zepi-bench" --intel-driver --case launch-local
 mapfile -t own < <(kept "$(dirname "$zepi")/../lib/libur_adapter_zepi.so")
 mapfile -t v2 < <(kept "$(dirname "$python")/../lib/libur_adapter_level_zero_v2.so")
 expect_no_more 'a program of random sizes keeps no more of the process than with v2' "${own[0]-}" "${v2[0]-}"
@@ -75,8 +75,8 @@ expect 'an unknown product is refused with the list' 2 '^dg2 ' "$zepi" info --in
 expect 'a program is told of an unknown product' 0 "'nvl' is none of the products, which are bmg lnl" \
     env DRM_SHIM_PRODUCT=nvl "$zepi" exec --intel-driver -- "$python" -c 'import dpctl; dpctl.get_devices()'
 expect 'two drivers are refused' 2 'exclude each other' "$zepi" info --cpu --intel-driver
-expect 'bench measures on it' 0 '"operation":[[:space:]]*"launch-3"' \
-    "$zepi" bench --intel-driver --case launch-3 --json
+expect 'zepi-bench measures on it' 0 '"operation":[[:space:]]*"launch-3"' \
+    "$zepi-bench" --intel-driver --case launch-3 --json
 expect 'a program in an environment of Python' 0 "$device" \
     "$zepi" exec --intel-driver -- "$python" -c "$find_device"
 expect 'a program is compared with Intel'"'"'s adapter' 0 'wall s +[0-9.]+ +[0-9.]+ +[0-9]' \
