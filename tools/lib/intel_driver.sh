@@ -12,7 +12,9 @@
 INTEL_DRIVER=build/intel-driver
 # The driver, its compiler, the loader, the C and C++ library that they are built with, with the
 # symbols that valgrind needs, and the kernel's headers, of which tools/drm_shim needs drm/xe_drm.h.
-INTEL_DRIVER_PACKAGES=(libze-intel-gpu1 libigdfcl2 libigc2 libigdgmm12 libze1
+# Level Zero's headers, which tools/ze_cpu/specification reads, go to root/level_zero: no build finds
+# them there.
+INTEL_DRIVER_PACKAGES=(libze-intel-gpu1 libigdfcl2 libigc2 libigdgmm12 libze1 libze-dev
     libc6 libc6-dbg libstdc++6 libgcc-s1 zlib1g linux-libc-dev)
 # Suites of Debian that have the driver, in the order in which they are tried.
 INTEL_DRIVER_SUITES=(sid testing)
@@ -113,6 +115,7 @@ intel_driver_fetch()
     for package in "$work"/debs/*.deb; do
         dpkg-deb -x "$package" "$work/root" || return 1
     done
+    mv "$work/root/usr/include/level_zero" "$work/root/level_zero" || return 1
     # Valgrind looks beside a library for its symbols.
     mkdir "$work/root/usr/lib/x86_64-linux-gnu/.debug" &&
         mv "$work"/root/usr/lib/debug/.build-id/*/*.debug "$work/root/usr/lib/x86_64-linux-gnu/.debug" || return 1

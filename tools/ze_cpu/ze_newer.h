@@ -6,8 +6,9 @@
 #include <level_zero/zes_api.h>
 
 // The declarations that the Level Zero specification added after 1.4, the version of Debian 12's
-// headers, as far as ze_cpu offers them. Names and layouts are the specification's. Types that the
-// installed headers have are left to them (HAVE_..., from CMakeLists.txt).
+// headers, as far as ze_cpu offers them. tools/ze_cpu/specification writes values and layouts, from the
+// headers of a newer libze-dev. Types that the installed headers have are left to them (HAVE_...,
+// from CMakeLists.txt).
 
 #define CPU_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)             // 1.7
 #define CPU_COMMAND_LIST_FLAG_IN_ORDER (1u << 3)              // 1.7
@@ -116,14 +117,14 @@ typedef struct _ze_external_memmap_sysmem_ext_desc_t {
 
 #define CPU_RESULT_ERROR_INVALID_KERNEL_HANDLE ((ze_result_t)0x7800001c)
 
-#define CPU_MUTABLE_COMMAND_FLAG_KERNEL_ARGUMENTS (1u << 0)
-#define CPU_MUTABLE_COMMAND_FLAG_GROUP_COUNT (1u << 1)
-#define CPU_MUTABLE_COMMAND_FLAG_GROUP_SIZE (1u << 2)
-#define CPU_MUTABLE_COMMAND_FLAG_GLOBAL_OFFSET (1u << 3)
-#define CPU_MUTABLE_COMMAND_FLAG_SIGNAL_EVENT (1u << 4)
-#define CPU_MUTABLE_COMMAND_FLAG_WAIT_EVENTS (1u << 5)
-#define CPU_MUTABLE_COMMAND_FLAG_KERNEL_INSTRUCTION (1u << 6)
-#define CPU_MUTABLE_COMMAND_FLAG_GRAPH_ARGUMENTS (1u << 7)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS (1u << 0)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT (1u << 1)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE (1u << 2)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET (1u << 3)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT (1u << 4)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS (1u << 5)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION (1u << 6)
+#define CPU_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS (1u << 7)
 #define CPU_MUTABLE_COMMAND_FLAGS_OFFERED 0x7fu // all but graph arguments
 
 #ifndef HAVE_ZE_MUTABLE_COMMANDS_EXP_DESC_T
@@ -206,17 +207,17 @@ typedef struct _ze_kernel_max_group_size_properties_ext_t {
 #ifndef HAVE_ZE_DEVICE_IP_VERSION_EXT_T
 typedef struct _ze_device_ip_version_ext_t {
     ze_structure_type_t stype;
-    void *pNext;
+    const void *pNext;
     uint32_t ipVersion;
 } ze_device_ip_version_ext_t;
 #endif
 
-#define CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT 0x00020028u // 1.13
+#define CPU_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT 0x00020028u // 1.13
 
 #ifndef HAVE_ZE_DEVICE_CACHE_LINE_SIZE_EXT_T
 typedef struct _ze_device_cache_line_size_ext_t {
     ze_structure_type_t stype;
-    void *pNext;
+    const void *pNext;
     size_t cacheLineSize;
 } ze_device_cache_line_size_ext_t;
 #endif
@@ -256,7 +257,7 @@ typedef struct _ze_device_usablemem_size_ext_properties_t {
 #endif
 
 // Of ZE_extension_virtual_mem_readonly_properties: 1.17.
-#define CPU_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES 0x00010015u
+#define CPU_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES 0x10015u
 #define CPU_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED 2
 
 #ifndef HAVE_ZE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES_T

@@ -227,7 +227,7 @@ Test(ze_cpu_properties, tells_of_vectors_cache_lines_and_memory_that_is_left)
     cr_assert_eq(widths.native_vector_width_char, bytes);
     cr_assert(widths.preferred_vector_width_float >= 1);
     ze_device_cache_line_size_ext_t line = {
-        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT};
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT};
     ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES,
                                           .pNext = &line};
     MUST(zeDeviceGetCacheProperties(fixture.device, &count, &cache));

@@ -306,8 +306,8 @@ Test(ze_cpu_recorded, switches_a_command_to_another_kernel)
     ze_kernel_handle_t choice[] = {recorded.place, sum};
     const ze_mutable_command_id_exp_desc_t desc = {
         .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC,
-        .flags = CPU_MUTABLE_COMMAND_FLAG_KERNEL_INSTRUCTION |
-                 CPU_MUTABLE_COMMAND_FLAG_KERNEL_ARGUMENTS};
+        .flags = CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION |
+                 CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS};
     uint64_t id;
     MUST(recorded.next_id_with_kernels(recorded.list, &desc, 2, choice, &id));
     MUST(zeKernelSetGroupSize(recorded.place, 4, 1, 1));
@@ -356,7 +356,7 @@ Test(ze_cpu_recorded, refuses_changes_that_are_wrong)
     const ze_mutable_command_id_exp_desc_t id_desc = {
         .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC};
     uint64_t id = append_place(
-        &recorded, CPU_MUTABLE_COMMAND_FLAG_KERNEL_ARGUMENTS | CPU_MUTABLE_COMMAND_FLAG_GROUP_SIZE,
+        &recorded, CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS | CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE,
         NULL, 0, NULL);
     const ze_group_count_t groups = {1, 1, 1};
     const int value = 1;

@@ -230,6 +230,33 @@ Test(ze_cpu_switches, holds_a_list_open_for_the_oldest_command_of_a_window)
     fixture_finish(&fixture);
 }
 
+// In an ordinary OpenCL queue: many small launches, each of which reads what the last one wrote.
+Test(ze_cpu_switches, launches_without_opencl_queues_in_the_calling_thread)
+{
+    enum { LAUNCHES = 20 };
+    setenv("ZE_CPU_WITHOUT", "CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
+    ze_kernel_handle_t kernel = fixture_kernel(module, "scale");
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    int *data = fixture_shared(&fixture, 64);
+    *data = 1;
+    const int factor = 2;
+    const ze_group_count_t groups = {1, 1, 1};
+    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(data), &data));
+    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(factor), &factor));
+    for (int i = 0; i < LAUNCHES; i++)
+        MUST(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    fixture_synchronize(&fixture, list);
+    cr_assert_eq(*data, 1 << LAUNCHES);
+    MUST(zeMemFree(fixture.context, data));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeModuleDestroy(module));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_switches, offers_several_devices_and_sub_devices)
 {
     setenv("ZE_CPU_DEVICES", "2", 1);

@@ -175,7 +175,7 @@ Test(device, is_what_its_driver_says)
     ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
     ze_device_cache_line_size_ext_t line = {
-        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT};
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT};
     ze_device_cache_properties_t cache = {.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES,
                                           .pNext = &line};
     ze_device_vector_width_properties_ext_t widths = {

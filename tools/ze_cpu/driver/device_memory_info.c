@@ -97,7 +97,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
     pCacheProperties->flags = 0;
     pCacheProperties->cacheSize = cpu_opencl()->cache_bytes;
     ze_device_cache_line_size_ext_t *line =
-        cpu_chain_find(pCacheProperties->pNext, CPU_STRUCTURE_TYPE_CACHELINE_SIZE_EXT);
+        cpu_chain_find(pCacheProperties->pNext, CPU_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT);
     if (line != NULL)
         line->cacheLineSize = cpu_opencl()->cache_line_bytes;
     return ZE_RESULT_SUCCESS;

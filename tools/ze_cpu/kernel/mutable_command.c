@@ -10,7 +10,7 @@
 
 // The meaning of flags of 0.
 #define ALL_BUT_KERNELS                                                                            \
-    (CPU_MUTABLE_COMMAND_FLAGS_OFFERED & ~CPU_MUTABLE_COMMAND_FLAG_KERNEL_INSTRUCTION)
+    (CPU_MUTABLE_COMMAND_FLAGS_OFFERED & ~CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION)
 
 static struct cpu_mutable_command *pending(const struct cpu_list *list)
 {
@@ -112,7 +112,7 @@ static ze_result_t next_id(struct cpu_list *list, const ze_mutable_command_id_ex
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (desc->flags > 0xff)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    if (desc->flags & CPU_MUTABLE_COMMAND_FLAG_GRAPH_ARGUMENTS)
+    if (desc->flags & CPU_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     ze_result_t result = check_mutable(list, function);
     if (result != ZE_RESULT_SUCCESS)
@@ -127,7 +127,7 @@ static ze_result_t next_id(struct cpu_list *list, const ze_mutable_command_id_ex
     if (grown == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     list->mutable_commands = grown;
-    if (entry.flags & CPU_MUTABLE_COMMAND_FLAG_KERNEL_INSTRUCTION)
+    if (entry.flags & CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION)
         result = take_kernels(&entry, kernel_count, kernels, function);
     if (result != ZE_RESULT_SUCCESS) {
         finish_entry(&entry);
@@ -179,8 +179,8 @@ static ze_result_t find(struct cpu_list *list, uint64_t id, uint32_t flag, const
     else if ((entry->flags & flag) == 0)
         cpu_report(function, "command %llu was made for changes 0x%x, not 0x%x",
                    (unsigned long long)id, entry->flags, flag);
-    else if (flag != CPU_MUTABLE_COMMAND_FLAG_SIGNAL_EVENT &&
-             flag != CPU_MUTABLE_COMMAND_FLAG_WAIT_EVENTS &&
+    else if (flag != CPU_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT &&
+             flag != CPU_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS &&
              entry->command->kind != CPU_COMMAND_LAUNCH)
         cpu_report(function, "command %llu is no launch", (unsigned long long)id);
     else {
@@ -197,7 +197,7 @@ static ze_result_t update_argument(struct cpu_list *list,
 {
     struct cpu_mutable_command *entry;
     ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_FLAG_KERNEL_ARGUMENTS, UPDATE, &entry);
+        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS, UPDATE, &entry);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_launch *launch = &entry->command->u.launch;
@@ -218,7 +218,7 @@ static ze_result_t update_group_count(struct cpu_list *list,
     if (desc->pGroupCount == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_FLAG_GROUP_COUNT, UPDATE, &entry);
+        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT, UPDATE, &entry);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     uint32_t *count = entry->command->u.launch.group_count;
@@ -233,7 +233,7 @@ static ze_result_t update_group_size(struct cpu_list *list,
 {
     struct cpu_mutable_command *entry;
     ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_FLAG_GROUP_SIZE, UPDATE, &entry);
+        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE, UPDATE, &entry);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_launch *launch = &entry->command->u.launch;
@@ -255,7 +255,7 @@ static ze_result_t update_offset(struct cpu_list *list,
 {
     struct cpu_mutable_command *entry;
     ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_FLAG_GLOBAL_OFFSET, UPDATE, &entry);
+        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET, UPDATE, &entry);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     uint32_t *offset = entry->command->u.launch.offset;
@@ -305,7 +305,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandSignalEventExp(
     struct cpu_event *event = (struct cpu_event *)hSignalEvent;
     struct cpu_mutable_command *entry;
     ze_result_t result =
-        find(list, commandId, CPU_MUTABLE_COMMAND_FLAG_SIGNAL_EVENT, __func__, &entry);
+        find(list, commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT, __func__, &entry);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (event != NULL && (!entry->has_signal || event->is_counter_based != entry->signal_counts)) {
@@ -332,7 +332,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandWaitEventsExp(
     struct cpu_list *list = (struct cpu_list *)hCommandList;
     struct cpu_mutable_command *entry;
     ze_result_t result =
-        find(list, commandId, CPU_MUTABLE_COMMAND_FLAG_WAIT_EVENTS, __func__, &entry);
+        find(list, commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS, __func__, &entry);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_command *command = entry->command;
@@ -395,7 +395,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandKernelsExp(
     for (uint32_t i = 0; i < numKernels; i++) {
         struct cpu_kernel *kernel = (struct cpu_kernel *)phKernels[i];
         struct cpu_mutable_command *entry;
-        ze_result_t result = find(list, pCommandId[i], CPU_MUTABLE_COMMAND_FLAG_KERNEL_INSTRUCTION,
+        ze_result_t result = find(list, pCommandId[i], CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION,
                                   __func__, &entry);
         if (result == ZE_RESULT_SUCCESS)
             result = cpu_object_check(kernel, CPU_KERNEL, __func__);

@@ -45,6 +45,7 @@ struct cached_kernel {
 struct cpu_executor {
     ze_device_handle_t device;     // borrowed
     bool has_access;               // to the memory of discrete devices
+    bool lacks_small;              // the OpenCL runtime has no queues in the calling thread
     cl_command_queue small, large; // owned, may be NULL
     cl_command_queue running;      // borrowed: the one with launches that were not waited for
     struct cached_kernel *kernels; // owned
@@ -125,18 +126,36 @@ static void begin_access(struct cpu_executor *executor, enum cpu_command_kind ki
 
 _Atomic bool cpu_executors_are_over;
 
+static cl_int create_queue(cl_command_queue_properties kind, cl_command_queue *out)
+{
+    const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, kind, 0};
+    cl_int code = CL_SUCCESS;
+    if (*out == NULL)
+        *out = cpu_opencl()->api->clCreateCommandQueueWithProperties(
+            cpu_opencl()->context, cpu_opencl()->device, properties, &code);
+    return code;
+}
+
+// The property of queues whose kernels run in the calling thread, or one that no runtime has.
+static cl_command_queue_properties thread_local_property(void)
+{
+    return cpu_options_lack("CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL")
+               ? (cl_command_queue_properties)1 << 30
+               : CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL;
+}
+
 static ze_result_t use_queue(struct cpu_executor *executor, bool for_small, cl_command_queue *out)
 {
+    cl_int code = CL_SUCCESS;
+    if (for_small && executor->small == NULL)
+        executor->lacks_small =
+            create_queue(thread_local_property(), &executor->small) != CL_SUCCESS;
+    for_small = for_small && !executor->lacks_small;
     cl_command_queue *queue = for_small ? &executor->small : &executor->large;
-    if (*queue == NULL) {
-        const cl_queue_properties properties[] = {
-            CL_QUEUE_PROPERTIES, for_small ? CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL : 0, 0};
-        cl_int code;
-        *queue = cpu_opencl()->api->clCreateCommandQueueWithProperties(
-            cpu_opencl()->context, cpu_opencl()->device, properties, &code);
-        if (*queue == NULL)
-            return cpu_opencl_result(code);
-    }
+    if (*queue == NULL)
+        code = create_queue(0, queue);
+    if (code != CL_SUCCESS)
+        return cpu_opencl_result(code);
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (executor->running != NULL && executor->running != *queue)
         result = finish_launches(executor);
@@ -328,7 +347,7 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
     if (result != ZE_RESULT_SUCCESS)
         return result;
     cl_command_queue queue = NULL;
-    result = use_queue(executor, is_small(cached, work_items), &queue);
+    result = use_queue(executor, !executor->lacks_small && is_small(cached, work_items), &queue);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     // Fewer dimensions are cheaper for the runtime.
