@@ -38,6 +38,38 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+// Each of the commands before the barrier in turn waits for the host: the barrier's own list may
+// have it, or any other.
+Test(event, of_a_barrier_in_any_order_waits_for_each_command_before_it)
+{
+    enum { COUNT = 9 };
+    const uint32_t value = 0x01010101;
+    uint32_t *memory = (uint32_t *)queue_allocate(COUNT);
+    zepi_queue_t queue;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
+    for (int late = 0; late < COUNT; late++) {
+        zepi_event_t gate = create_gate();
+        zepi_event_t barrier;
+        memset(memory, 0, COUNT * sizeof(*memory));
+        for (int i = 0; i < COUNT; i++)
+            TEST_OK(zepi.queue_fill(queue, &memory[i], &value, 4, 4,
+                                    i == late ? WAIT_FOR(gate) : TEST_NO_WAIT, NULL));
+        TEST_OK(zepi.queue_barrier(queue, TEST_NO_WAIT, &barrier));
+        TEST_FAILS_SAYING(zepi.event_wait(1, &barrier, 10000000), ZEPI_ERROR_NOT_READY,
+                          "not complete");
+        cr_assert_eq(memory[late], 0);
+        TEST_OK(zepi.event_signal(gate));
+        TEST_OK(zepi.event_wait(1, &barrier, UINT64_MAX));
+        for (int i = 0; i < COUNT; i++)
+            cr_assert_eq(memory[i], value);
+        TEST_OK(zepi.queue_finish(queue));
+        TEST_OK(zepi.release(barrier));
+        TEST_OK(zepi.release(gate));
+    }
+    TEST_OK(zepi.release(queue));
+    queue_free(memory);
+}
+
 Test(event, of_the_host_holds_up_any_number_of_commands)
 {
     enum { COUNT = 40 };

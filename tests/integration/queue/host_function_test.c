@@ -3,6 +3,8 @@
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 static void set_up_without(void)
@@ -45,6 +47,34 @@ Test(host_function, runs_between_commands)
     cr_assert_eq(number[1], 20);
     TEST_OK(zepi.release(done));
     TEST_OK(zepi.usm_free(gear.context, number));
+}
+
+static void note_call(void *data)
+{
+    atomic_store((atomic_bool *)data, true);
+}
+
+// In a queue of any order, where nothing but the wait list holds it back.
+Test(host_function, waits_for_its_wait_list)
+{
+    if (!is_supported())
+        cr_skip_test("the driver runs no functions of the host");
+    atomic_bool is_called = false;
+    zepi_queue_t queue;
+    zepi_event_t gate, done;
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
+    TEST_OK(zepi.event_create(gear.context, &gate));
+    TEST_OK(
+        zepi.queue_call_host(queue, note_call, &is_called, (zepi_wait_list_t){&gate, 1}, &done));
+    TEST_FAILS(zepi.event_wait(1, &done, 20000000), ZEPI_ERROR_NOT_READY);
+    cr_assert_not(atomic_load(&is_called));
+    TEST_OK(zepi.event_signal(gate));
+    TEST_OK(zepi.event_wait(1, &done, UINT64_MAX));
+    cr_assert(atomic_load(&is_called));
+    TEST_OK(zepi.queue_finish(queue));
+    TEST_OK(zepi.release(done));
+    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.release(queue));
 }
 
 Test(host_function, mistakes_are_refused)

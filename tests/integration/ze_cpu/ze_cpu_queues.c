@@ -181,6 +181,7 @@ Test(ze_cpu_queues, keep_the_order_of_submission_if_they_have_one_ordinal_and_in
     const ze_group_count_t groups = {COUNT, 1, 1};
     const int rounds = 2000;
     struct scale scale;
+    setenv("ZE_CPU_REORDER", "0", 1); // out-of-order lists, too
     scale_init(&scale);
     ze_command_list_handle_t list = regular(&scale);
     ze_command_queue_handle_t queue = queue_at(&scale.fixture, 3);
@@ -304,8 +305,8 @@ Test(ze_cpu_queues, orders_two_lists_by_an_event)
 {
     struct scale scale;
     scale_init(&scale);
-    ze_command_list_handle_t first = fixture_immediate(&scale.fixture, 0);
-    ze_command_list_handle_t second = fixture_immediate(&scale.fixture, 0);
+    ze_command_list_handle_t first = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
+    ze_command_list_handle_t second = fixture_immediate(&scale.fixture, FIXTURE_IN_ORDER);
     struct fixture_event event = fixture_event(&scale.fixture, 0);
     for (int round = 0; round < 20; round++) {
         const int zero = 0;
