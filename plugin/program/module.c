@@ -313,20 +313,14 @@ const char *zepi_module_build_log(const struct zepi_module *module, uint32_t dev
 
 // ---- Variables and functions in the code ----
 
-typedef ze_result_t ask_fn(ze_module_handle_t module, const char *name, size_t *out_size,
-                           void **out_address);
-
-static ze_result_t ask_global(ze_module_handle_t module, const char *name, size_t *out_size,
-                              void **out_address)
+static ze_result_t ask_global(ze_module_handle_t module, const char *name,
+                              enum zepi_global_kind kind, struct zepi_global *out_global)
 {
-    return zepi_ze.zeModuleGetGlobalPointer(module, name, out_size, out_address);
-}
-
-static ze_result_t ask_function(ze_module_handle_t module, const char *name, size_t *out_size,
-                                void **out_address)
-{
-    *out_size = 0;
-    return zepi_ze.zeModuleGetFunctionPointer(module, name, out_address);
+    *out_global = (struct zepi_global){0};
+    return kind == ZEPI_GLOBAL_FUNCTION
+               ? zepi_ze.zeModuleGetFunctionPointer(module, name, &out_global->address)
+               : zepi_ze.zeModuleGetGlobalPointer(module, name, &out_global->size_bytes,
+                                                  &out_global->address);
 }
 
 // A module that was built without options for it may refuse the query (quirk names-need-options).
@@ -340,10 +334,12 @@ static bool is_global_unknown(ze_result_t result)
 }
 
 // Asks each ze_module of the module on the device, until one has it.
-static zepi_result_t module_find_global(struct zepi_module *module, zepi_device_t device,
-                                        const char *name, ask_fn *ask, const char *call,
-                                        struct zepi_global *out_global)
+zepi_result_t zepi_module_find_global(struct zepi_module *module, zepi_device_t device,
+                                      const char *name, enum zepi_global_kind kind,
+                                      struct zepi_global *out_global)
 {
+    const char *call =
+        kind == ZEPI_GLOBAL_FUNCTION ? "zeModuleGetFunctionPointer" : "zeModuleGetGlobalPointer";
     const uint32_t index = zepi_context_device_index(module->context, device);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_build_result *built = module->parts[i].device_module[index];
@@ -352,7 +348,7 @@ static zepi_result_t module_find_global(struct zepi_module *module, zepi_device_
         for (uint32_t at = 0; device_module && at < device_module->ze_module_count; at++) {
             struct zepi_global global;
             const ze_result_t ze =
-                ask(device_module->ze_modules[at].ze, name, &global.size_bytes, &global.address);
+                ask_global(device_module->ze_modules[at].ze, name, kind, &global);
             if (ze == ZE_RESULT_SUCCESS) {
                 *out_global = global;
                 return ZEPI_SUCCESS;
@@ -363,22 +359,4 @@ static zepi_result_t module_find_global(struct zepi_module *module, zepi_device_
     }
     return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no '%s' on device '%s'", name,
                      device->properties.name);
-}
-
-zepi_result_t zepi_module_find_global(struct zepi_module *module, zepi_device_t device,
-                                      const char *name, struct zepi_global *out_global)
-{
-    return module_find_global(module, device, name, ask_global, "zeModuleGetGlobalPointer",
-                              out_global);
-}
-
-zepi_result_t zepi_module_find_function(struct zepi_module *module, zepi_device_t device,
-                                        const char *name, void **out_address)
-{
-    struct zepi_global function = {0};
-    const zepi_result_t result = module_find_global(module, device, name, ask_function,
-                                                    "zeModuleGetFunctionPointer", &function);
-    if (result == ZEPI_SUCCESS)
-        *out_address = function.address;
-    return result;
 }

@@ -107,16 +107,17 @@ bool zepi_module_has_kernel(const struct zepi_module *module, const char *name);
 const char *zepi_module_build_log(const struct zepi_module *module, uint32_t device_index);
 
 // Variables and functions in an executable's code, where the driver has them.
+enum zepi_global_kind { ZEPI_GLOBAL_VARIABLE, ZEPI_GLOBAL_FUNCTION };
 struct zepi_global {
-    void *address; // device memory; valid as long as the module's code is in use
-    size_t size_bytes;
+    void *address;     // device memory; valid as long as the module's code is in use
+    size_t size_bytes; // 0 for a function
 };
 
 // Modules of the same build share their code, and so their variables, unless they were built or
-// linked to have their own. ZEPI_ERROR_INVALID_VALUE: no such variable. `module` is an executable.
+// linked to have their own. ZEPI_ERROR_INVALID_VALUE: there is none of that name. `module` is an
+// executable.
 zepi_result_t zepi_module_find_global(struct zepi_module *module, zepi_device_t device,
-                                      const char *name, struct zepi_global *out_global);
-zepi_result_t zepi_module_find_function(struct zepi_module *module, zepi_device_t device,
-                                        const char *name, void **out_address);
+                                      const char *name, enum zepi_global_kind kind,
+                                      struct zepi_global *out_global);
 
 #endif

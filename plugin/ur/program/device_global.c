@@ -14,7 +14,8 @@ static ur_result_t find_program_global(ur_program_handle_t program, struct zepi_
     ur_result_t result = zepi_ur_program_executable(zepi_ur_program(program), "variables", &module);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    result = zepi_ur_result(zepi_module_find_global(module, device, name, out_global));
+    result = zepi_ur_result(
+        zepi_module_find_global(module, device, name, ZEPI_GLOBAL_VARIABLE, out_global));
     zepi_release(module);
     return result;
 }
@@ -68,7 +69,7 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
                                              ur_program_handle_t hProgram,
                                              const char *pFunctionName, void **ppFunctionPointer)
 {
-    void *address;
+    struct zepi_global function;
     struct zepi_module *module;
     ur_result_t result;
     if ((result = check_program_device(hDevice, hProgram)) ||
@@ -76,8 +77,8 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
         (result = zepi_ur_check_pointer(ppFunctionPointer, "ppFunctionPointer")) ||
         (result = zepi_ur_program_executable(zepi_ur_program(hProgram), "functions", &module)))
         return result;
-    const zepi_result_t found =
-        zepi_module_find_function(module, zepi_ur_device(hDevice), pFunctionName, &address);
+    const zepi_result_t found = zepi_module_find_global(
+        module, zepi_ur_device(hDevice), pFunctionName, ZEPI_GLOBAL_FUNCTION, &function);
     const bool is_function = has_function(module, pFunctionName);
     zepi_release(module);
     // Drivers without function pointers know no name.
@@ -86,7 +87,7 @@ ur_result_t zepi_urProgramGetFunctionPointer(ur_device_handle_t hDevice,
                                                  : UR_RESULT_ERROR_INVALID_KERNEL_NAME);
     if (found != ZEPI_SUCCESS)
         return zepi_ur_fail(found);
-    *ppFunctionPointer = address;
+    *ppFunctionPointer = function.address;
     return UR_RESULT_SUCCESS;
 }
 
