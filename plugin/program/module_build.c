@@ -374,27 +374,20 @@ static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec
     return ZEPI_SUCCESS;
 }
 
-// Whether images of the module import symbols that others of it export.
-static bool has_own_imports(const struct zepi_module *module)
+static bool is_on_device(const struct zepi_module *module, uint32_t image, uint32_t device_index)
+{
+    return module->state == ZEPI_MODULE_INPUT || module->parts[image].device_module[device_index];
+}
+
+// Whether images of an input import symbols that others of it export; or those of an object, on a
+// device. The input does not tell: native code may have come in place of its images.
+static bool has_own_imports(const struct zepi_module *module, uint32_t device_index)
 {
     for (uint32_t i = 0; i < module->image_count; i++) {
         for (uint32_t at = 0; at < module->image_count; at++) {
-            if (zepi_device_image_needs(module->images[i], module->images[at]))
-                return true;
-        }
-    }
-    return false;
-}
-
-// Whether compiled code of an object imports from other code of it. The images do not tell: native
-// code may have come in their place.
-static bool has_own_imports_on(const struct zepi_module *object, uint32_t device_index)
-{
-    const struct zepi_module_part *parts = object->parts;
-    for (uint32_t i = 0; i < object->part_count; i++) {
-        for (uint32_t at = 0; at < object->part_count; at++) {
-            if (parts[i].device_module[device_index] && parts[at].device_module[device_index] &&
-                zepi_device_image_needs(parts[i].images[0], parts[at].images[0]))
+            if (i != at && is_on_device(module, i, device_index) &&
+                is_on_device(module, at, device_index) &&
+                zepi_device_image_needs(module->images[i], module->images[at]))
                 return true;
         }
     }
@@ -402,27 +395,21 @@ static bool has_own_imports_on(const struct zepi_module *object, uint32_t device
 }
 
 // Images that need nothing of each other are built each on its own, in one step.
-static bool can_build_each(const struct zepi_module *input, const struct zepi_module *object)
-{
-    bool has_imports = false;
-    for (uint32_t i = 0; i < input->context->device_count && object; i++)
-        has_imports = has_imports || has_own_imports_on(object, i);
-    return !has_imports;
-}
-
 zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec_values *values,
                                      const zepi_build_desc_t *desc, enum zepi_variables variables,
                                      struct zepi_module **out_executable)
 {
     struct zepi_module *object = NULL;
     zepi_result_t result = ZEPI_SUCCESS;
-    if (has_own_imports(input))
+    bool is_linked = false;
+    if (has_own_imports(input, 0))
         result = build_to_module(input, values, desc, ZEPI_MODULE_OBJECT, variables, &object);
+    for (uint32_t i = 0; i < input->context->device_count && object; i++)
+        is_linked = is_linked || has_own_imports(object, i);
     if (result == ZEPI_SUCCESS)
-        result = can_build_each(input, object)
-                     ? build_to_module(input, values, desc, ZEPI_MODULE_EXECUTABLE, variables,
-                                       out_executable)
-                     : zepi_module_link_objects(1, &object, desc, variables, out_executable);
+        result = is_linked ? zepi_module_link_objects(1, &object, desc, variables, out_executable)
+                           : build_to_module(input, values, desc, ZEPI_MODULE_EXECUTABLE, variables,
+                                             out_executable);
     zepi_release(object);
     return result;
 }
