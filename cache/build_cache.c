@@ -476,6 +476,22 @@ build_cache_find_or_build_slowly(struct zepi_build_cache *cache, const struct ze
     }
 }
 
+// Keeps and counts nothing.
+static enum zepi_build_lookup build_cache_build_alone(struct zepi_build_cache *cache,
+                                                      const struct zepi_build_request *request,
+                                                      struct zepi_build_result **out_result)
+{
+    struct build build = {0};
+    struct zepi_build_result *result = zepi_sys_allocate_lines(sizeof(*result));
+    *out_result = NULL;
+    if (!result)
+        return ZEPI_LOOKUP_OUT_OF_MEMORY;
+    zepi_build_result_init(result);
+    build_cache_build(cache, request, &build);
+    zepi_build_result_publish(result, build.status, &build.output);
+    return build_cache_end_lookup(result, out_result);
+}
+
 struct zepi_build_result *zepi_build_cache_find(struct zepi_build_cache *cache,
                                                 const struct zepi_key *key)
 {
@@ -487,6 +503,8 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
                                                       const struct zepi_build_request *request,
                                                       struct zepi_build_result **out_result)
 {
+    if (!key)
+        return build_cache_build_alone(cache, request, out_result);
     struct zepi_build_result *result = build_cache_find(cache, key, false);
     if (result && zepi_build_result_status(result) != ZEPI_BUILD_IN_PROGRESS)
         return build_cache_end_lookup(result, out_result);

@@ -107,7 +107,8 @@ struct zepi_build_result *zepi_build_cache_find(struct zepi_build_cache *cache,
 // Finds the result of a sealed key, or builds it, or waits for a build in progress (README.md has
 // the states). On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED *out_result is a new reference that
 // the caller releases; otherwise NULL. A hit takes the budget's lock for one look, and makes no
-// system call unless it is contended.
+// system call unless it is contended. Without a key (NULL) the result is built for the caller
+// alone, and is in no cache.
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
                                                       const struct zepi_key *key,
                                                       const struct zepi_build_request *request,

@@ -188,27 +188,6 @@ static enum zepi_build_status device_kernel_build(void *user, struct zepi_build_
     return zepi_build_status_of(result);
 }
 
-static zepi_result_t fail_kernel_build(struct zepi_build_result *result)
-{
-    const zepi_result_t failure = zepi_build_fail(result);
-    zepi_build_result_release(result);
-    return failure;
-}
-
-// A kernel of private code is in no cache, since a cached kernel would keep that code alive.
-static zepi_result_t device_kernel_get_uncached(const struct zepi_build_request *build,
-                                                struct zepi_build_result **out_result)
-{
-    struct zepi_build_result *result = NULL;
-    const zepi_result_t done = zepi_build_uncached(build, &result);
-    if (done != ZEPI_SUCCESS)
-        return done;
-    if (!zepi_build_result_has_succeeded(result))
-        return fail_kernel_build(result);
-    *out_result = result;
-    return ZEPI_SUCCESS;
-}
-
 zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, const char *name,
                                      struct zepi_build_result **out_result)
 {
@@ -216,8 +195,8 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
     const struct zepi_build_request build = {.build = device_kernel_build, .user = &request};
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
-    if (zepi_device_module_of(device_module)->is_private)
-        return device_kernel_get_uncached(&build, out_result);
+    // A kernel of private code is in no cache, since a cached kernel would keep that code alive.
+    const bool is_private = zepi_device_module_of(device_module)->is_private;
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_u64(&key, ZEPI_KEY_CODE, zepi_device_module_of(device_module)->id);
     zepi_key_add_string(&key, ZEPI_KEY_NAME, name);
@@ -226,8 +205,8 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
         return zepi_fail_no_memory();
     }
     const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
-        zepi_handle_caches_of(zepi_device_module_of(device_module)->context)->kernels, &key, &build,
-        &result);
+        zepi_handle_caches_of(zepi_device_module_of(device_module)->context)->kernels,
+        is_private ? NULL : &key, &build, &result);
     zepi_key_finish(&key);
     if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
         *out_result = result;
@@ -235,7 +214,9 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
     }
     if (lookup != ZEPI_LOOKUP_FAILED)
         return zepi_fail_no_memory();
-    return fail_kernel_build(result);
+    const zepi_result_t failure = zepi_build_fail(result);
+    zepi_build_result_release(result);
+    return failure;
 }
 
 zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel,

@@ -149,13 +149,11 @@ zepi_result_t zepi_kernel_lookup_keep(const struct zepi_queue *queue,
     struct zepi_key key;
     struct zepi_build_result *found = NULL;
     const struct zepi_build_request build = {hand_over, (void *)kernel};
-    if (lookup_key_init(&key, queue, desc, module, version)) {
-        zepi_build_cache_find_or_build(zepi_handle_caches_of(queue->context)->lookups, &key, &build,
-                                       &found);
+    const bool has_key = lookup_key_init(&key, queue, desc, module, version);
+    zepi_build_cache_find_or_build(zepi_handle_caches_of(queue->context)->lookups,
+                                   has_key ? &key : NULL, &build, &found);
+    if (has_key)
         zepi_key_finish(&key);
-    } else if (zepi_build_uncached(&build, &found) != ZEPI_SUCCESS) {
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    }
     if (found && zepi_build_result_has_succeeded(found)) {
         *out_found = found;
         return ZEPI_SUCCESS;

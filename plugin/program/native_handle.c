@@ -4,7 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "program/build/device_build.h"
+#include "program/build/handle_caches.h"
 #include "program/build/native_image.h"
 #include "program/build/ze_module.h"
 #include "program/module.h"
@@ -64,10 +64,11 @@ static zepi_result_t make_imported_code(struct zepi_context *context, struct zep
         return result;
     device_module->is_private = true;
     result = check_exported_code(device_module, state);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_build_uncached(
-            &(struct zepi_build_request){.build = take_imported_code, .user = device_module},
-            out_result);
+    const struct zepi_build_request build = {.build = take_imported_code, .user = device_module};
+    if (result == ZEPI_SUCCESS &&
+        zepi_build_cache_find_or_build(zepi_handle_caches_of(context)->modules, NULL, &build,
+                                       out_result) != ZEPI_LOOKUP_SUCCEEDED)
+        result = zepi_fail_no_memory();
     if (result != ZEPI_SUCCESS)
         zepi_device_module_destroy(device_module);
     return result;

@@ -98,20 +98,6 @@ static enum zepi_build_status request_build(void *user, struct zepi_build_output
 
 // ---- Caches ----
 
-zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
-                                  struct zepi_build_result **out_result)
-{
-    struct zepi_build_output output = {0};
-    struct zepi_build_result *result = zepi_sys_allocate_lines(sizeof(*result));
-    if (!result)
-        return zepi_fail_no_memory();
-    zepi_build_result_init(result);
-    const enum zepi_build_status status = build->build(build->user, &output);
-    zepi_build_result_publish(result, status, &output);
-    *out_result = result;
-    return ZEPI_SUCCESS;
-}
-
 // A build for which the end of the process waits, and that notes whether it was called.
 struct held_build {
     const struct zepi_build_request *build;
@@ -129,27 +115,6 @@ static enum zepi_build_status held_build_run(void *user, struct zepi_build_outpu
     const enum zepi_build_status status = held->build->build(held->build->user, output);
     zepi_process_let_go();
     return status;
-}
-
-static zepi_result_t build_private(struct zepi_context *context,
-                                   const struct zepi_build_request *build,
-                                   struct zepi_build_result **out_result)
-{
-    struct zepi_build_result *result = NULL;
-    zepi_result_t done = zepi_build_uncached(build, &result);
-    if (done == ZEPI_SUCCESS && zepi_build_result_status(result) == ZEPI_BUILD_OUT_OF_MEMORY) {
-        // Once more without unused results, as the caches do it.
-        zepi_build_result_release(result);
-        zepi_handle_caches_trim(context, 0);
-        done = zepi_build_uncached(build, &result);
-    }
-    if (done != ZEPI_SUCCESS)
-        return done;
-    // No other thread has it yet.
-    if (zepi_build_result_has_succeeded(result))
-        zepi_device_module_of(result)->is_private = true;
-    *out_result = result;
-    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t find_or_build(struct zepi_context *context, const struct zepi_key *key,
@@ -177,14 +142,16 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
 {
     struct held_build held = {build, false};
     const struct zepi_build_request request = {.build = held_build_run, .user = &held};
-    zepi_result_t result;
-    if (!key) {
-        result = build_private(context, &request, out_result);
-    } else {
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (key)
         zepi_key_add_u32(key, ZEPI_KEY_DEVICE_INDEX, device_index);
-        result = zepi_key_seal(key) ? find_or_build(context, key, &request, out_result)
-                                    : zepi_fail_no_memory();
-    }
+    if (key && !zepi_key_seal(key))
+        result = zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS)
+        result = find_or_build(context, key, &request, out_result);
+    // No other thread has it yet.
+    if (result == ZEPI_SUCCESS && !key && zepi_build_result_has_succeeded(*out_result))
+        zepi_device_module_of(*out_result)->is_private = true;
     zepi_stats_count(ZEPI_STAT_PROGRAMS);
     if (!held.has_begun)
         zepi_stats_count(ZEPI_STAT_PROGRAMS_KNOWN);

@@ -42,10 +42,6 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
                                                const struct zepi_build_request *build,
                                                struct zepi_build_result **out_result);
 
-// A result that no cache has, failed or not. A failure is that there was no memory for it.
-zepi_result_t zepi_build_uncached(const struct zepi_build_request *build,
-                                  struct zepi_build_result **out_result);
-
 // Adds an image with the values in force.
 void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,
                         const struct zepi_spec_values *values);
