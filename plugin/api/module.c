@@ -332,7 +332,8 @@ zepi_result_t zepi_api_device_image_get_info(zepi_device_image_t image,
 
 // ---- The modules of a context ----
 
-struct taking {
+struct module_list {
+    zepi_context_t context;
     zepi_module_state_t state;
     uint32_t capacity;
     zepi_module_t *out_modules;
@@ -340,31 +341,29 @@ struct taking {
 };
 
 // Consumes the reference.
-static void consume_joined_module(void *user, struct zepi_module *module)
+static void list_module(void *user, void *object)
 {
-    struct taking *taking = user;
-    if (module->state != taking->state) {
-        zepi_release(module);
-        return;
-    }
-    if (taking->count < taking->capacity)
-        taking->out_modules[taking->count] = module;
+    struct module_list *list = user;
+    zepi_module_t module = object;
+    const bool is_listed = module->context == list->context && module->state == list->state;
+    if (is_listed && list->count < list->capacity)
+        list->out_modules[list->count] = module;
     else
         zepi_release(module);
-    taking->count++;
+    list->count += is_listed;
 }
 
 zepi_result_t zepi_api_context_get_modules(zepi_context_t context, zepi_module_state_t state,
                                            uint32_t capacity, zepi_module_t *out_modules,
                                            uint32_t *out_count)
 {
-    struct taking taking = {state, capacity, out_modules, 0};
+    struct module_list list = {context, state, capacity, out_modules, 0};
     zepi_result_t result;
     if ((result =
              zepi_api_check_list(context, &zepi_context_type, capacity, out_modules, out_count)) ||
         (result = zepi_api_check_state(state)))
         return result;
-    zepi_module_visit_all(context, consume_joined_module, &taking);
-    *out_count = taking.count;
+    zepi_object_visit_all(&zepi_module_type, list_module, &list);
+    *out_count = list.count;
     return ZEPI_SUCCESS;
 }

@@ -138,29 +138,6 @@ zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module
                        out_module);
 }
 
-struct visiting {
-    const struct zepi_context *context;
-    void (*visit)(void *user, struct zepi_module *module);
-    void *user;
-};
-
-static void visit_module(void *user, void *object)
-{
-    const struct visiting *visiting = user;
-    struct zepi_module *module = object;
-    if (module->context == visiting->context)
-        visiting->visit(visiting->user, module);
-    else
-        zepi_release(module);
-}
-
-void zepi_module_visit_all(const struct zepi_context *context,
-                           void (*visit)(void *user, struct zepi_module *module), void *user)
-{
-    struct visiting visiting = {context, visit, user};
-    zepi_object_visit_all(&zepi_module_type, visit_module, &visiting);
-}
-
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
 {
     // Relaxed: whether values were set before this call is decided by the host, which orders the

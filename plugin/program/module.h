@@ -71,10 +71,6 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
 // A module with the images of another one; each part has room for all of them.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module);
-// Calls `visit` with a new reference to each published module of the context that is held, in no
-// order.
-void zepi_module_visit_all(const struct zepi_context *context,
-                           void (*visit)(void *user, struct zepi_module *module), void *user);
 
 // The values of an input at this moment. Owned reference; NULL: none are set.
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module);
