@@ -34,8 +34,8 @@ struct zepi_shared {
     struct zepi_shared_secret key;
     struct zepi_shared_secret password;
     void (*note)(const char *line);
-    uint8_t token[16];                  // the contents of this process' claims
-    atomic_uint_fast64_t rest_until_ns; // the server is left alone until then
+    uint8_t token[16];                     // the contents of this process' claims
+    atomic_uint_fast64_t backoff_until_ns; // the server is left alone until then
 };
 
 // ---- Create ----
@@ -253,7 +253,8 @@ static bool session_begin(struct session *session, struct zepi_shared *shared,
     snprintf(session->name, sizeof(session->name), "zepi%d:%016" PRIx64 "%016" PRIx64,
              ZEPI_DISK_FORMAT_VERSION, digest.high, digest.low);
     // Relaxed: a thread that sees an old time asks once more.
-    return zepi_clock_ns() >= atomic_load_explicit(&shared->rest_until_ns, memory_order_relaxed) &&
+    return zepi_clock_ns() >=
+               atomic_load_explicit(&shared->backoff_until_ns, memory_order_relaxed) &&
            session_connect(session);
 }
 
@@ -266,15 +267,15 @@ static void session_note(const struct session *session, const char *what)
 static void session_end(struct session *session)
 {
     struct zepi_shared *shared = session->shared;
-    const unsigned rest_ms = (unsigned)shared->limits.rest_ms;
+    const unsigned backoff_ms = (unsigned)shared->limits.backoff_ms;
     char what[sizeof(session->trouble) + 40];
     redisFree(session->context);
     if (!session->trouble[0])
         return;
-    atomic_store_explicit(&shared->rest_until_ns, zepi_clock_ns() + rest_ms * NS_PER_MS,
+    atomic_store_explicit(&shared->backoff_until_ns, zepi_clock_ns() + backoff_ms * NS_PER_MS,
                           memory_order_relaxed);
     snprintf(what, sizeof(what), "%s; it is left alone for %u s", session->trouble,
-             (rest_ms + 999) / 1000);
+             (backoff_ms + 999) / 1000);
     session_note(session, what);
 }
 

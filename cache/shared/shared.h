@@ -19,7 +19,7 @@ struct zepi_shared_limits {
     int connect_ms;
     int operation_ms; // a command or a few, of which one may move a record
     int claim_ms;
-    int rest_ms; // how long a server that failed is left alone
+    int backoff_ms; // how long a server that failed is left alone
 };
 
 struct zepi_shared_config {

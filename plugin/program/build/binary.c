@@ -64,7 +64,7 @@ static zepi_result_t binary_load(struct request *request, const struct zepi_buil
     return source->make(source->user, log, out_module);
 }
 
-static zepi_result_t binary_look_up(struct request *request, struct zepi_build_cache *codes,
+static zepi_result_t binary_look_up(struct request *request, struct zepi_build_cache *binaries,
                                     const struct zepi_key *key, ze_module_handle_t *out_module,
                                     uint64_t *out_size_bytes, struct zepi_text *log)
 {
@@ -73,7 +73,7 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
     struct zepi_text load_log = {0};
     size_t log_size;
     const enum zepi_build_lookup lookup =
-        zepi_build_cache_find_or_build(codes, key, &build, &native);
+        zepi_build_cache_find_or_build(binaries, key, &build, &native);
     if (lookup != ZEPI_LOOKUP_SUCCEEDED && lookup != ZEPI_LOOKUP_FAILED)
         return zepi_fail_no_memory();
     const char *text = zepi_build_log(native, &log_size);
@@ -99,15 +99,15 @@ static zepi_result_t binary_get(const struct zepi_binary_source *source, const s
                                 uint64_t *out_size_bytes)
 {
     struct request request = {.source = source};
-    struct zepi_build_cache *codes = zepi_binary_cache();
-    if (!codes)
+    struct zepi_build_cache *binaries = zepi_binary_cache();
+    if (!binaries)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     zepi_stats_count(ZEPI_STAT_BINARIES);
-    zepi_result_t result = binary_look_up(&request, codes, key, out_module, out_size_bytes, log);
+    zepi_result_t result = binary_look_up(&request, binaries, key, out_module, out_size_bytes, log);
     if (request.is_native_refused) {
-        zepi_build_cache_remove(codes, key);
+        zepi_build_cache_remove(binaries, key);
         zepi_text_finish(log);
-        result = binary_look_up(&request, codes, key, out_module, out_size_bytes, log);
+        result = binary_look_up(&request, binaries, key, out_module, out_size_bytes, log);
     }
     destroy_made(&request);
     return result;

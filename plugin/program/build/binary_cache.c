@@ -77,8 +77,8 @@ static const struct zepi_key *binary_make_store_key(const struct zepi_key *key,
 // From the disk, or from the shared store, whose record is on the disk from now on. Of processes
 // that start at once, one builds; the others wait, and look at the disk again. The claim is of the
 // key without the compiler, which may be known only after a build. After true it is given up.
-static bool code_store_load(void *self, const struct zepi_key *key,
-                            struct zepi_build_record *out_record)
+static bool binary_store_load(void *self, const struct zepi_key *key,
+                              struct zepi_build_record *out_record)
 {
     struct zepi_key space;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
@@ -120,8 +120,8 @@ static void note_unused_disk(bool is_identified)
 }
 
 // A stored result was compiled just now.
-static void code_store_store(void *self, const struct zepi_key *key,
-                             const struct zepi_build_record *record)
+static void binary_store_store(void *self, const struct zepi_key *key,
+                               const struct zepi_build_record *record)
 {
     struct zepi_key space;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_AFTER_COMPILE, &space);
@@ -139,7 +139,7 @@ static void code_store_store(void *self, const struct zepi_key *key,
     zepi_key_finish(&space);
 }
 
-static void code_store_abandon(void *self, const struct zepi_key *key)
+static void binary_store_abandon(void *self, const struct zepi_key *key)
 {
     struct zepi_key space;
     (void)self;
@@ -155,7 +155,7 @@ static void code_store_abandon(void *self, const struct zepi_key *key)
     zepi_key_finish(&space);
 }
 
-static void code_store_remove(void *self, const struct zepi_key *key)
+static void binary_store_remove(void *self, const struct zepi_key *key)
 {
     struct zepi_key space;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
@@ -167,11 +167,11 @@ static void code_store_remove(void *self, const struct zepi_key *key)
     zepi_key_finish(&space);
 }
 
-static const struct zepi_build_store_ops code_store_ops = {
-    .load = code_store_load,
-    .store = code_store_store,
-    .abandon = code_store_abandon,
-    .remove = code_store_remove,
+static const struct zepi_build_store_ops binary_store_ops = {
+    .load = binary_store_load,
+    .store = binary_store_store,
+    .abandon = binary_store_abandon,
+    .remove = binary_store_remove,
 };
 
 static void note_shared(const char *line)
@@ -209,7 +209,7 @@ static struct zepi_shared *create_shared(const struct zepi_options *options)
         .limits = {.connect_ms = 1000,
                    .operation_ms = 5000,
                    .claim_ms = (int)options->shared_seconds * 1000,
-                   .rest_ms = 60000},
+                   .backoff_ms = 60000},
         .note = note_shared};
     if (!options->shared[0])
         return NULL;
@@ -263,7 +263,7 @@ static struct zepi_build_cache *create_locked(void)
     if (new_budget && options->cache_is_on)
         new_shared = create_shared(options);
     if (new_budget) {
-        const struct zepi_build_store store = {.ops = &code_store_ops,
+        const struct zepi_build_store store = {.ops = &binary_store_ops,
                                                .codec = {binary_serialise, binary_deserialise}};
         new_cache = zepi_build_cache_create(new_budget, new_disk || new_shared ? &store : NULL);
     }

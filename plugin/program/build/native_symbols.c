@@ -96,13 +96,13 @@ static struct zepi_build_result *symbol_table_find_or_make(struct zepi_digest di
                                                            struct request *request)
 {
     const struct zepi_build_request build = {.build = make_symbol_table, .user = request};
-    struct zepi_build_cache *codes = zepi_binary_cache();
+    struct zepi_build_cache *binaries = zepi_binary_cache();
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
-    if (!codes)
+    if (!binaries)
         return NULL;
     if (zepi_symbol_table_key(&key, digest) &&
-        zepi_build_cache_find_or_build(codes, &key, &build, &result) != ZEPI_LOOKUP_SUCCEEDED) {
+        zepi_build_cache_find_or_build(binaries, &key, &build, &result) != ZEPI_LOOKUP_SUCCEEDED) {
         zepi_build_result_release(result);
         result = NULL;
     }

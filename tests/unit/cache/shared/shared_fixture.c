@@ -27,13 +27,15 @@ static void note(const char *line)
 struct zepi_shared_config fixture_config(const char *address)
 {
     atomic_store(&fixture_note_count, 0);
-    return (struct zepi_shared_config){
-        .address = address,
-        .key_file = "",
-        .password_file = "",
-        // A machine under load takes long for little.
-        .limits = {.connect_ms = 5000, .operation_ms = 5000, .claim_ms = 20000, .rest_ms = 60000},
-        .note = note};
+    return (struct zepi_shared_config){.address = address,
+                                       .key_file = "",
+                                       .password_file = "",
+                                       // A machine under load takes long for little.
+                                       .limits = {.connect_ms = 5000,
+                                                  .operation_ms = 5000,
+                                                  .claim_ms = 20000,
+                                                  .backoff_ms = 60000},
+                                       .note = note};
 }
 
 struct zepi_shared *fixture_shared(const struct zepi_shared_config *config)

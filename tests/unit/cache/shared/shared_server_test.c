@@ -76,7 +76,7 @@ static struct zepi_shared *start(const char *what)
     struct zepi_shared_config config = fixture_config(address);
     config.limits.operation_ms = OPERATION_MS;
     config.limits.claim_ms = OPERATION_MS;
-    config.limits.rest_ms = REST_MS;
+    config.limits.backoff_ms = REST_MS;
     return fixture_shared(&config);
 }
 

@@ -423,7 +423,7 @@ Test(shared, asks_a_server_that_came_back)
 {
     redis = fixture_redis_start("");
     struct zepi_shared_config config = fixture_config(redis.unix_address);
-    config.limits.rest_ms = 1;
+    config.limits.backoff_ms = 1;
     struct zepi_shared *shared = fixture_shared(&config);
     fixture_redis_stop(&redis);
     cr_assert_not(fixture_loads(shared, 1));
@@ -509,7 +509,7 @@ Test(shared, survives_the_failure_of_any_call)
     redis = fixture_redis_start("");
     struct zepi_shared_config config = fixture_config(redis.unix_address);
     config.limits.claim_ms = 200;
-    config.limits.rest_ms = 1;
+    config.limits.backoff_ms = 1;
     struct zepi_shared *shared = fixture_shared(&config);
     walk(shared, FIXTURE_FAULT_ALLOCATIONS, ENOMEM);
     walk(shared, FIXTURE_FAULT_FILES, EIO);
