@@ -40,21 +40,20 @@ static uint64_t now_ns(void)
 
 // Each of the commands before the barrier in turn waits for the host: the barrier's own list may
 // have it, or any other.
-Test(event, of_a_barrier_in_any_order_waits_for_each_command_before_it)
+FOR_ALL_KINDS(event_of_a_barrier, waits_for_each_command_before_it)
 {
+    queue_set_up(kind->flags, kind->newer);
     enum { COUNT = 9 };
     const uint32_t value = 0x01010101;
     uint32_t *memory = (uint32_t *)queue_allocate(COUNT);
-    zepi_queue_t queue;
-    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
     for (int late = 0; late < COUNT; late++) {
         zepi_event_t gate = create_gate();
         zepi_event_t barrier;
         memset(memory, 0, COUNT * sizeof(*memory));
         for (int i = 0; i < COUNT; i++)
-            TEST_OK(zepi.queue_fill(queue, &memory[i], &value, 4, 4,
+            TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4,
                                     i == late ? WAIT_FOR(gate) : TEST_NO_WAIT, NULL));
-        TEST_OK(zepi.queue_barrier(queue, TEST_NO_WAIT, &barrier));
+        TEST_OK(zepi.queue_barrier(gear.queue, TEST_NO_WAIT, &barrier));
         TEST_FAILS_SAYING(zepi.event_wait(1, &barrier, 10000000), ZEPI_ERROR_NOT_READY,
                           "not complete");
         cr_assert_eq(memory[late], 0);
@@ -62,12 +61,12 @@ Test(event, of_a_barrier_in_any_order_waits_for_each_command_before_it)
         TEST_OK(zepi.event_wait(1, &barrier, UINT64_MAX));
         for (int i = 0; i < COUNT; i++)
             cr_assert_eq(memory[i], value);
-        TEST_OK(zepi.queue_finish(queue));
+        TEST_OK(zepi.queue_finish(gear.queue));
         TEST_OK(zepi.release(barrier));
         TEST_OK(zepi.release(gate));
     }
-    TEST_OK(zepi.release(queue));
     queue_free(memory);
+    queue_tear_down();
 }
 
 Test(event, of_the_host_holds_up_any_number_of_commands)
