@@ -68,13 +68,13 @@ static void usm_pool_open(struct zepi_usm_pool *pool, const struct zepi_usm_pool
 static struct zepi_usm_pool *get_released_pool(struct zepi_usm_pools *pools)
 {
     zepi_mutex_lock(&pools->mutex);
-    struct zepi_usm_pool *pool = atomic_load_explicit(&pools->first, memory_order_acquire);
+    struct zepi_usm_pool **link = &pools->released;
     // Acquire: the writes of the thread that gave its last memory back.
-    while (pool && !(pool->is_released &&
-                     atomic_load_explicit(&pool->reserved_bytes, memory_order_acquire) == 0))
-        pool = pool->next;
+    while (*link && atomic_load_explicit(&(*link)->reserved_bytes, memory_order_acquire) > 0)
+        link = &(*link)->next_released;
+    struct zepi_usm_pool *pool = *link;
     if (pool)
-        pool->is_released = false;
+        *link = pool->next_released;
     zepi_mutex_unlock(&pools->mutex);
     return pool;
 }
@@ -115,7 +115,8 @@ static void usm_pool_release(struct zepi_usm_pool *pool)
     zepi_usm_pool_trim(pool, 0);
     struct zepi_usm_pools *pools = zepi_usm_pools_of(pool->context);
     zepi_mutex_lock(&pools->mutex);
-    pool->is_released = true;
+    pool->next_released = pools->released;
+    pools->released = pool;
     zepi_mutex_unlock(&pools->mutex);
 }
 

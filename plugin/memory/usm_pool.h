@@ -60,8 +60,8 @@ struct zepi_usm_pool {
     size_t least_driver_bytes;
     enum zepi_usm_contents contents;
     _Atomic(void *) user;
-    bool is_released;         // no host allocates from it; under the mutex of the pools
-    atomic_size_t used_bytes; // if counted
+    struct zepi_usm_pool *next_released; // no host allocates from it; under the mutex of the pools
+    atomic_size_t used_bytes;            // if counted
     atomic_size_t used_high_bytes;
     atomic_size_t reserved_bytes; // of the driver's
     atomic_size_t reserved_high_bytes;
@@ -77,9 +77,9 @@ struct zepi_usm_pools {
     struct zepi_usm_pool *own;             // of the context
     _Atomic(struct zepi_usm_pool *) first; // owned; every one that was made
     struct zepi_device_pools *of_devices;  // owned; of each device of the context
-    struct zepi_mutex
-        mutex; // guards those, and which pools are released; nothing is called under it
-    atomic_uint_fast64_t looked_ns; // the time of the last look for unused memory
+    struct zepi_usm_pool *released;        // a list: pools to be used again
+    struct zepi_mutex mutex;               // guards the two above; nothing is called under it
+    atomic_uint_fast64_t looked_ns;        // the time of the last look for unused memory
 };
 
 static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context *context)
