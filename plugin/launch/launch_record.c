@@ -5,16 +5,6 @@
 #include "core/object.h"
 #include "device/device.h"
 
-bool zepi_launch_has_moving_buffers(const struct zepi_launch *launch)
-{
-    for (uint32_t i = 0; i < launch->use_count; i++) {
-        const struct zepi_buffer *buffer = launch->uses[i].part.buffer;
-        if (buffer && !buffer->fixed)
-            return true;
-    }
-    return false;
-}
-
 zepi_result_t zepi_launch_check_slm(const struct zepi_launch *launch,
                                     const struct zepi_device *device)
 {

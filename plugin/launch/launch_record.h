@@ -39,7 +39,15 @@ static inline bool zepi_launch_is_emulated(const struct zepi_launch *launch)
 }
 
 // Whether buffers among its arguments are brought to the device before it.
-bool zepi_launch_has_moving_buffers(const struct zepi_launch *launch);
+static inline bool zepi_launch_has_moving_buffers(const struct zepi_launch *launch)
+{
+    for (uint32_t i = 0; i < launch->use_count; i++) {
+        const struct zepi_buffer *buffer = launch->uses[i].part.buffer;
+        if (buffer && !buffer->fixed)
+            return true;
+    }
+    return false;
+}
 
 // Checks the sum of local memory that the kernel declares and its arguments have. An excess may be
 // noticed late, or never (quirk local-excess-unnoticed).
