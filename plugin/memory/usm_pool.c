@@ -12,7 +12,7 @@
 #define SLAB_MOST_SHIFT 16                // longer blocks have a slab each
 #define IDLE_BYTES ((size_t)4 << 20)      // of a shard, kept without a block in use
 
-// ---- Slabs ----
+// ---- Memory of the driver ----
 
 static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
 {
@@ -22,61 +22,6 @@ static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
     while (bytes < ZEPI_USM_GRANULE_BYTES || bytes < pool->least_driver_bytes)
         bytes *= 2;
     return bytes;
-}
-
-// The end of every list of slabs: no block is ever had from it.
-static struct zepi_usm_region no_slab;
-
-static struct zepi_usm_region **shard_first_slab_of(struct zepi_usm_shard *shard,
-                                                    const struct zepi_usm_region *slab)
-{
-    return &shard->first[zepi_usm_slab_class(slab)];
-}
-
-// The bytes that a slab which is not the first of its class adds to the shard's idle bytes.
-static size_t slab_idle_bytes(const struct zepi_usm_region *slab)
-{
-    return slab->hold_count == 0 ? atomic_load_explicit(&slab->size_bytes, memory_order_relaxed)
-                                 : 0;
-}
-
-// Behind the first: that one is used up first.
-static void shard_link_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
-{
-    struct zepi_usm_region **first = shard_first_slab_of(shard, slab);
-    slab->hold_count -= ZEPI_USM_UNLINKED;
-    if (*first == &no_slab) {
-        slab->previous = NULL;
-        slab->next = &no_slab;
-        slab->hold_count++;
-        *first = slab;
-        return;
-    }
-    slab->previous = *first;
-    slab->next = (*first)->next;
-    slab->previous->next = slab;
-    if (slab->next != &no_slab)
-        slab->next->previous = slab;
-    shard->idle_bytes += slab_idle_bytes(slab);
-}
-
-static void shard_unlink_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
-{
-    struct zepi_usm_region *next = slab->next;
-    if (next != &no_slab)
-        next->previous = slab->previous;
-    if (slab->previous) {
-        slab->previous->next = next;
-        shard->idle_bytes -= slab_idle_bytes(slab);
-    } else {
-        *shard_first_slab_of(shard, slab) = next;
-        slab->hold_count--;
-        if (next != &no_slab) {
-            shard->idle_bytes -= slab_idle_bytes(next);
-            next->hold_count++;
-        }
-    }
-    slab->hold_count += ZEPI_USM_UNLINKED;
 }
 
 zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
@@ -178,7 +123,7 @@ bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class,
     if (result != ZEPI_SUCCESS || !slab)
         return false;
     zepi_mutex_lock(&shard->mutex);
-    shard_link_slab_locked(shard, slab);
+    zepi_usm_shard_link_locked(shard, slab);
     zepi_mutex_unlock(&shard->mutex);
     return true;
 }
@@ -237,29 +182,6 @@ void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
 
 // ---- Trimming ----
 
-static struct zepi_usm_region *shard_collect_slabs_locked(struct zepi_usm_shard *shard,
-                                                          size_t *excess_bytes)
-{
-    struct zepi_usm_region *idle = NULL;
-    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
-        struct zepi_usm_region *slab = shard->first[size_class];
-        while (slab != &no_slab && *excess_bytes > 0) {
-            struct zepi_usm_region *next = slab->next;
-            if (slab->hold_count == (slab->previous ? 0 : 1)) {
-                const size_t bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
-                *excess_bytes -= bytes < *excess_bytes ? bytes : *excess_bytes;
-                shard_unlink_slab_locked(shard, slab);
-                // No block comes back to it any more.
-                atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
-                slab->next = idle;
-                idle = slab;
-            }
-            slab = next;
-        }
-    }
-    return idle;
-}
-
 static void usm_regions_free(struct zepi_usm_region *first)
 {
     while (first) {
@@ -276,23 +198,6 @@ static size_t pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_by
     return reserved > keep_bytes ? reserved - keep_bytes : 0;
 }
 
-// Puts a slab that was given a block where it belongs now. True: the pool was released, and that
-// was its last block.
-static bool place_slab_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
-{
-    if (shard->is_closed) {
-        if (slab->hold_count != ZEPI_USM_UNLINKED)
-            return false;
-        atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
-        return true;
-    }
-    if (slab->hold_count < 0)
-        shard_link_slab_locked(shard, slab);
-    else if (slab->previous)
-        shard->idle_bytes += slab_idle_bytes(slab);
-    return false;
-}
-
 // Unlocks the shard and frees `gone`, and idle slabs while the pool has more than `keep_bytes` and
 // the shard more than `idle_bytes` of them; 0: any. False: there was nothing to free.
 static bool shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_region *gone,
@@ -306,7 +211,7 @@ static bool shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_
         excess_bytes = beyond < excess_bytes ? beyond : excess_bytes;
     }
     struct zepi_usm_region *idle =
-        excess_bytes > 0 ? shard_collect_slabs_locked(shard, &excess_bytes) : NULL;
+        excess_bytes > 0 ? zepi_usm_shard_get_idle_locked(shard, &excess_bytes) : NULL;
     zepi_mutex_unlock(&shard->mutex);
     usm_regions_free(idle);
     usm_regions_free(gone);
@@ -320,7 +225,7 @@ static size_t threshold_of(const struct zepi_usm_shard *shard)
 
 void zepi_usm_shard_flush_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
-    const bool is_gone = place_slab_locked(shard, slab);
+    const bool is_gone = zepi_usm_shard_place_locked(shard, slab);
     if (is_gone)
         slab->next = NULL;
     shard_unlock_and_free(shard, is_gone ? slab : NULL, threshold_of(shard), IDLE_BYTES);
@@ -387,7 +292,7 @@ static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes, size_
             is_any = true;
             if (list != ZEPI_USM_DEDICATED)
                 zepi_usm_slab_push_locked(region, block);
-            if (list == ZEPI_USM_DEDICATED || place_slab_locked(shard, region)) {
+            if (list == ZEPI_USM_DEDICATED || zepi_usm_shard_place_locked(shard, region)) {
                 region->next = gone;
                 gone = region;
             }
@@ -570,32 +475,10 @@ void zepi_usm_pool_trim_unused(struct zepi_usm_pool *pool)
     }
 }
 
-// ---- The life of a shard ----
-
-void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap, bool is_counted)
-{
-    shard->heap = heap;
-    shard->is_counted = is_counted;
-    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
-        shard->first[size_class] = &no_slab;
-}
-
 void zepi_usm_shard_close(struct zepi_usm_shard *shard)
 {
-    struct zepi_usm_region *idle = NULL;
     zepi_mutex_lock(&shard->mutex);
-    shard->is_closed = true;
-    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
-        while (shard->first[size_class] != &no_slab) {
-            struct zepi_usm_region *slab = shard->first[size_class];
-            shard_unlink_slab_locked(shard, slab);
-            if (slab->hold_count != ZEPI_USM_UNLINKED)
-                continue;
-            atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
-            slab->next = idle;
-            idle = slab;
-        }
-    }
+    struct zepi_usm_region *idle = zepi_usm_shard_close_locked(shard);
     zepi_mutex_unlock(&shard->mutex);
     usm_regions_free(idle);
 }
@@ -605,11 +488,7 @@ void zepi_usm_shard_close(struct zepi_usm_shard *shard)
 void *zepi_usm_shard_get(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes)
 {
     zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_region *full = shard->first[size_class];
-    while (full != &no_slab && !full->first_free) {
-        shard_unlink_slab_locked(shard, full);
-        full = shard->first[size_class];
-    }
+    zepi_usm_shard_drop_full_locked(shard, size_class);
     void *memory = zepi_usm_shard_get_locked(
         shard, size_class, size_bytes, zepi_sync_epoch(zepi_sync_of(shard->heap->pool->context)));
     zepi_mutex_unlock(&shard->mutex);

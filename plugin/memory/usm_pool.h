@@ -2,10 +2,8 @@
 #ifndef ZEPI_MEMORY_USM_POOL_H
 #define ZEPI_MEMORY_USM_POOL_H
 
-#include "core/mutex.h"
-#include "core/object.h"
 #include "memory/usm_driver.h"
-#include "memory/usm_region.h"
+#include "memory/usm_slab.h"
 
 // The source of USM. Small allocations are blocks of slabs that the driver allocated: a power of
 // two long, and aligned to their length, up to 2 MiB. A block that is given back serves the next
@@ -18,32 +16,6 @@
 // A context has a pool of its own, for host and device memory: shared memory moves between host and
 // device by pages, which allocations should not have in common unless the host wants a pool for it.
 // Others are made on demand. No two have a page in common.
-
-#define ZEPI_USM_LEAST_SHIFT 8 // 256 bytes: the meaning of alignment 0 in a pool
-#define ZEPI_USM_MOST_SHIFT 22 // 4 MiB
-#define ZEPI_USM_MOST_ALIGNMENT_BYTES ((size_t)2 << 20) // of blocks; drivers refuse larger ones
-#define ZEPI_USM_SHARDS 8 // of threads; a power of two; memory that lies idle is counted by them
-#define ZEPI_USM_CLASSES (ZEPI_USM_MOST_SHIFT - ZEPI_USM_LEAST_SHIFT + 1)
-#define ZEPI_USM_DEDICATED ZEPI_USM_CLASSES // in place of a class
-
-// A shard's memory of one kind and device. Blocks go back to the shard that they are from, also
-// from other threads.
-struct zepi_usm_shard {
-    // Guards the members below and the blocks of the shard's slabs; no driver call under it.
-    alignas(64) struct zepi_mutex mutex;
-    bool is_closed;             // the pool was released
-    bool is_counted;            // by the pool; never written again
-    bool was_used;              // since the last look of zepi_usm_pool_trim_unused
-    size_t idle_bytes;          // of slabs without a block in use, but for the first of each class
-    struct zepi_usm_heap *heap; // that it is part of
-    // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
-    struct zepi_usm_region *first[ZEPI_USM_CLASSES];
-    // Pending blocks by class, freed last first. They are in use for their slabs. Dedicated ones
-    // stay here while the pool keeps them for reuse.
-    struct zepi_usm_block *pending[ZEPI_USM_CLASSES + 1];
-    struct zepi_deferred deferred; // collects pending blocks; waits for one of them
-    bool is_deferred;
-};
 
 struct zepi_usm_heap {
     struct zepi_usm_pool *pool; // that it is part of
@@ -150,8 +122,6 @@ void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes);
 void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes);
 void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes);
 
-// A zeroed shard has no slab.
-void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap, bool is_counted);
 // From here on a slab is freed with its last block: it is not linked for another.
 void zepi_usm_shard_close(struct zepi_usm_shard *shard);
 // One more slab. False: there is no memory for one; a single allocation may still succeed.
@@ -174,74 +144,6 @@ static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *poo
     return NULL;
 }
 
-// For 1 byte to 4 MiB.
-static inline unsigned zepi_usm_class_of(size_t size_bytes)
-{
-    const unsigned long most = (size_bytes - 1) | ((1u << ZEPI_USM_LEAST_SHIFT) - 1);
-    return ((unsigned)__builtin_clzl(most) ^ (unsigned)(sizeof(long) * 8 - 1)) + 1 -
-           ZEPI_USM_LEAST_SHIFT;
-}
-
-static inline unsigned zepi_usm_slab_class(const struct zepi_usm_region *slab)
-{
-    return atomic_load_explicit(&slab->shift, memory_order_relaxed) - ZEPI_USM_LEAST_SHIFT;
-}
-
-// An allocation begins in a block of a shard.
-static inline void zepi_usm_block_begin_locked(struct zepi_usm_block *block, size_t size_bytes)
-{
-    // Relaxed: a thread that asks about the block got its address from here.
-    atomic_store_explicit(&block->end, (uintptr_t)block->address + size_bytes,
-                          memory_order_relaxed);
-    atomic_store_explicit(&block->serial,
-                          atomic_load_explicit(&block->serial, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
-
-// A block for 1 to the class' length bytes, or NULL if the first slab has none. Not counted.
-static inline void *zepi_usm_shard_get_locked(struct zepi_usm_shard *shard, unsigned size_class,
-                                              size_t size_bytes, uint64_t epoch)
-{
-    struct zepi_usm_region *slab = shard->first[size_class];
-    struct zepi_usm_block *block = slab->first_free;
-    if (__builtin_expect(!block, 0))
-        return NULL;
-    shard->was_used = true;
-    slab->first_free = block->next;
-    zepi_usm_block_begin_locked(block, size_bytes);
-    block->epoch = epoch;
-    slab->hold_count++;
-    if (!block->address)
-        __builtin_unreachable();
-    return block->address;
-}
-
-// Ends the allocation that begins at the address, of a slab that was found there. NULL: none does.
-// The block is then pushed or deferred.
-static inline struct zepi_usm_block *zepi_usm_shard_end_locked(const struct zepi_usm_shard *shard,
-                                                               struct zepi_usm_region *slab,
-                                                               uintptr_t address)
-{
-    struct zepi_usm_block *block = &slab->blocks[zepi_usm_region_slot(slab, address)];
-    // Another shard's: the slab went back meanwhile.
-    if (__builtin_expect(atomic_load_explicit(&slab->shard, memory_order_relaxed) != shard ||
-                             (uintptr_t)block->address != address ||
-                             atomic_load_explicit(&block->end, memory_order_relaxed) == 0,
-                         0))
-        return NULL;
-    atomic_store_explicit(&block->end, 0, memory_order_relaxed);
-    return block;
-}
-
-// Gives back a block that no command can use.
-static inline void zepi_usm_slab_push_locked(struct zepi_usm_region *slab,
-                                             struct zepi_usm_block *block)
-{
-    block->next = slab->first_free;
-    slab->first_free = block;
-    slab->hold_count--;
-}
-
 // Gives back a block whose allocation was ended, at once or when its use is over, and unlocks the
 // shard. `busy`: the first timeline that may use it (zepi_sync_first_busy).
 zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
@@ -251,13 +153,7 @@ zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
 // Gives back pending blocks whose use is over. False: there were none.
 bool zepi_usm_shard_collect(struct zepi_usm_shard *shard);
 
-// Whether that calls for zepi_usm_shard_flush_locked: the slab is idle now, or was full.
-static inline bool zepi_usm_slab_is_due(const struct zepi_usm_region *slab)
-{
-    return __builtin_expect(slab->hold_count <= 0, 0);
-}
-
-// The same with the lock, and counted.
+// zepi_usm_shard_get_locked with the lock, and counted.
 void *zepi_usm_shard_get(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes);
 // Ends the allocation that begins at the address, in the order of a queue after `freed`; no
 // timeline there: its use is that of all that was submitted so far. False: no allocation begins
