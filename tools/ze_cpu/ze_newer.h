@@ -6,9 +6,9 @@
 #include <level_zero/zes_api.h>
 
 // The declarations that the Level Zero specification added after 1.4, the version of Debian 12's
-// headers, as far as ze_cpu offers them. tools/ze_cpu/specification writes values and layouts, from the
-// headers of a newer libze-dev. Types that the installed headers have are left to them (HAVE_...,
-// from CMakeLists.txt).
+// headers, as far as ze_cpu offers them. tools/ze_cpu/specification writes values and layouts, from
+// the headers of a newer libze-dev. Types that the installed headers have are left to them
+// (HAVE_..., from CMakeLists.txt).
 
 #define CPU_COMMAND_QUEUE_FLAG_IN_ORDER (1u << 1)             // 1.7
 #define CPU_COMMAND_LIST_FLAG_IN_ORDER (1u << 3)              // 1.7

@@ -176,9 +176,13 @@ static void set_environment(const struct place *place)
     else
         unsetenv("ZE_ENABLE_ALT_DRIVERS");
     unsetenv("ZE_ENABLE_NULL_DRIVER");
-    // So that programs that this one starts come up in the same way.
-    if (path_of_program(path))
+    // Programs that this one starts come up in the same way: the command, which may be this program
+    // or lie beside it, starts them.
+    char *slash = path_of_program(path) ? strrchr(path, '/') : NULL;
+    if (slash && slash - path < PATH_MAX - 8) {
+        snprintf(slash + 1, 8, "zepi");
         setenv("DRM_SHIM_LAUNCHER", path, 1);
+    }
 }
 
 static int fail(const char *name, int error)

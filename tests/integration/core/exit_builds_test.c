@@ -109,8 +109,8 @@ static void end_during_later_builds(void)
     end(NULL);
 }
 
-// After a first build: a compiler's objects that a thread other than the main one finds half made are
-// destroyed before zepi's handler (docs/options.md).
+// After a first build: a compiler's objects that a thread other than the main one finds half made
+// are destroyed before zepi's handler (docs/options.md).
 static void end_in_another_thread(void)
 {
     begin();

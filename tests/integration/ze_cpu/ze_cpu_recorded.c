@@ -355,9 +355,10 @@ Test(ze_cpu_recorded, refuses_changes_that_are_wrong)
     start(&recorded, MUTABLE);
     const ze_mutable_command_id_exp_desc_t id_desc = {
         .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC};
-    uint64_t id = append_place(
-        &recorded, CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS | CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE,
-        NULL, 0, NULL);
+    uint64_t id = append_place(&recorded,
+                               CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS |
+                                   CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE,
+                               NULL, 0, NULL);
     const ze_group_count_t groups = {1, 1, 1};
     const int value = 1;
     ze_mutable_kernel_argument_exp_desc_t argument = {

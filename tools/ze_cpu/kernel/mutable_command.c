@@ -395,8 +395,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandKernelsExp(
     for (uint32_t i = 0; i < numKernels; i++) {
         struct cpu_kernel *kernel = (struct cpu_kernel *)phKernels[i];
         struct cpu_mutable_command *entry;
-        ze_result_t result = find(list, pCommandId[i], CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION,
-                                  __func__, &entry);
+        ze_result_t result = find(
+            list, pCommandId[i], CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_INSTRUCTION, __func__, &entry);
         if (result == ZE_RESULT_SUCCESS)
             result = cpu_object_check(kernel, CPU_KERNEL, __func__);
         if (result != ZE_RESULT_SUCCESS)
