@@ -20,6 +20,15 @@ expect 3 '/nowhere: No such file' env ZEPI_ZE_CPU=/nowhere "$bench" --case copy
 expect 3 '/nowhere: No such file' env ZEPI_PLUGIN=/nowhere "$bench" --case copy
 expect 1 'install valgrind' env PATH=/nowhere "$bench" --instructions --case copy
 
+# Text has at most 100 columns.
+expect_narrow() {
+    local wide
+    "$@" >"$scratch/text" 2>"$scratch/text.log" || fail "$*: $(head -n 5 "$scratch/text.log")"
+    [ -s "$scratch/text" ] || fail "$*: no text"
+    wide=$(grep -E '.{101}' "$scratch/text") && fail "$*: over 100 columns: $wide"
+}
+
+expect_narrow "$bench" --growth --case copy
 expect 0 'KiB more after a million' "$bench" --growth --case copy
 
 # An adapter that does not come up, or crashes, is left out; the rest is measured.
@@ -86,6 +95,7 @@ if [ -z "$sanitizers" ] && valgrind --version >/dev/null 2>&1; then
         "$bench" --instructions --json --case launch-3 >"$scratch/count$run.json" ||
             fail 'zepi-bench --instructions'
     done
+    expect_narrow "$bench" --instructions --case launch-3
     python3 - "$scratch" <<'END' || fail 'instructions'
 import json, sys
 

@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
+#include <string.h>
 
 static double ratio_of(const struct scale_cell *cell)
 {
@@ -19,17 +20,32 @@ bool scale_is_within_limit(const struct scale_cell *cell)
 
 // ---- Markdown ----
 
-static void put_cell(struct grid *grid, const struct scale_result *result,
-                     const struct scale_cell *cell)
+#define MAX_WIDTH 100 // in characters
+
+static void put_type(struct grid *grid, const struct scale_result *result)
 {
+    if (grid->lines < GRID_MAX_LINES)
+        grid_put(grid, grid->lines++, 0, "%s", result->info->title);
+}
+
+static void put_cell(struct grid *grid, const struct scale_cell *cell)
+{
+    if (grid->lines == GRID_MAX_LINES)
+        return;
     const int line = grid->lines++;
-    grid_put(grid, line, 0, "%s", result->info->title);
-    grid_put(grid, line, 1, "%s", cell->title);
-    grid_put(grid, line, 2, "%.0f", cell->own[0]);
-    grid_put(grid, line, 3, "%.0f", cell->own[1]);
-    grid_put(grid, line, 4, "%.2f", ratio_of(cell));
-    grid_put(grid, line, 5, "%.0f", cell->best_ns[0]);
-    grid_put(grid, line, 6, "%.0f", cell->best_ns[1]);
+    grid_put(grid, line, 0, "- %s", cell->title);
+    grid_put(grid, line, 1, "%.0f", cell->own[0]);
+    grid_put(grid, line, 2, "%.0f", cell->own[1]);
+    grid_put(grid, line, 3, "%.2f", ratio_of(cell));
+    grid_put(grid, line, 4, "%.0f", cell->best_ns[0]);
+    grid_put(grid, line, 5, "%.0f", cell->best_ns[1]);
+}
+
+// A reason that has no room beside its type stands in a line of its own.
+static void print_left_out(const struct scale_left_out *left_out)
+{
+    const size_t width = strlen("- : ") + strlen(left_out->type) + strlen(left_out->reason);
+    printf("- %s:%s%s\n", left_out->type, width > MAX_WIDTH ? "\n  " : " ", left_out->reason);
 }
 
 // The operation that grows most.
@@ -47,35 +63,34 @@ static const struct scale_cell *steepest(const struct scale_result *result)
 void scale_report_table(const struct bench *bench, const struct scale_result *results)
 {
     static struct grid grid;
-    static const char *const head[] = {"alive",  "operation",       "instructions, 200",
-                                       "20,000", "ratio (limit 2)", "ns, 200",
-                                       "20,000"};
+    static const char *const head[] = {"alive", "own, 200", "20,000", "ratio", "ns, 200", "20,000"};
     int operations = 0;
     grid.columns = sizeof(head) / sizeof(head[0]);
     grid.lines = 1;
     for (int i = 0; i < grid.columns; i++)
         grid_put(&grid, 0, i, "%s", head[i]);
     for (; results->info; results++) {
+        put_type(&grid, results);
         if (bench->only_count == 0)
-            put_cell(&grid, results, steepest(results));
+            put_cell(&grid, steepest(results));
         for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
             if (!results->cells[i].title)
                 continue;
             operations++;
-            if (bench->only_count > 0 && grid.lines < GRID_MAX_LINES)
-                put_cell(&grid, results, &results->cells[i]);
+            if (bench->only_count > 0)
+                put_cell(&grid, &results->cells[i]);
         }
     }
     grid_print(&grid);
     printf(
-        "zepi's own instructions an operation, without the driver's and the loader's; times with "
-        "them.\n%d operations%s\nNot measured:\n",
-        operations,
+        "own: zepi's instructions an operation, without the driver's and the loader's; times with "
+        "them.\nThe limit of the ratio is %.0f.\n%d operations%s\nNot measured:\n",
+        SCALE_LIMIT, operations,
         bench->only_count == 0
             ? "; of each type the one that grows most. --case NAME and --json print all."
             : ".");
     for (int i = 0; scale_left_out[i].type; i++)
-        printf("- %s: %s\n", scale_left_out[i].type, scale_left_out[i].reason);
+        print_left_out(&scale_left_out[i]);
     if (!bench->rows[BENCH_ROW_UR].state)
         puts("- types of Unified Runtime: its adapter is not there");
 }
