@@ -3,6 +3,14 @@
 # manual page and the changelog are compressed, and each package has its copyright.
 set(documents "${CPACK_ZEPI_SOURCE}")
 
+# cpack itself only says that it cannot compress the folder.
+foreach(program IN ITEMS file dpkg-shlibdeps gzip)
+  find_program(found_${program} ${program})
+  if(NOT found_${program})
+    message(FATAL_ERROR "there is no ${program}, which Debian packages are made with: apt-get install file dpkg-dev gzip")
+  endif()
+endforeach()
+
 # Every path is found from where the files lie: those that lie one folder deeper say so.
 function(deepen file before after)
   file(READ "${file}" text)

@@ -13,9 +13,11 @@
 static void check_output(int status, void *unused)
 {
     (void)unused;
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    const int error = fflush(stdout) == 0 ? 0 : errno;
+    if (error == 0 && !ferror(stdout))
         return;
-    fprintf(stderr, "zepi: standard output: %s\n", strerror(errno));
+    fprintf(stderr, "zepi: standard output: %s\n",
+            error != 0 ? strerror(error) : "a part of it could not be written");
     _exit(status == EXIT_OK ? EXIT_FAILED : status);
 }
 
