@@ -15,7 +15,7 @@ expect 2 'unrecognized option' "$bench" --no-such-option
 expect 2 'usage' "$bench" what
 expect 2 "no operation 'nothing'" "$bench" --case nothing
 expect 2 'usage' "$bench" --adapter a --adapter b --adapter c --adapter d
-expect 1 'No space left' sh -c '"$0" --case copy >/dev/full' "$bench"
+expect 1 'standard output: ' sh -c '"$0" --case copy >/dev/full' "$bench"
 expect 3 '/nowhere: No such file' env ZEPI_ZE_CPU=/nowhere "$bench" --case copy
 expect 3 '/nowhere: No such file' env ZEPI_PLUGIN=/nowhere "$bench" --case copy
 expect 1 'install valgrind' env PATH=/nowhere "$bench" --instructions --case copy
