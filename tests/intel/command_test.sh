@@ -61,6 +61,8 @@ expect_no_more 'a program of random sizes keeps no more of the process than with
 expect_no_more 'a program of random sizes keeps no more of the device than with v2' "${own[1]-}" "${v2[1]-}"
 expect 'a report is about this driver, and every number in it is right' 0 'Every number is right' \
     "$zepi" report --intel-driver -o "$scratch/report.txt"
+expect 'and names the nearest product' 0 'tests is bmg .Arc B580' cat "$scratch/report.txt"
+expect 'and the one of another device' 0 'tests is lnl ' "$zepi" report --device --intel-driver=lnl
 expect 'the report names the driver' 0 'libze_intel_gpu.so' cat "$scratch/report.txt"
 expect 'info says which driver it is, and that there is no GPU' 0 "driver: Intel's .*libze_intel_gpu.*, without a GPU: kernels are executed on the CPU" \
     "$zepi" info --intel-driver

@@ -8,7 +8,7 @@
 #include "intel_driver.h"
 #include "json.h"
 #include "paths.h"
-#include "report_times.h"
+#include "report_device.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,8 +43,8 @@ extern char **environ;
 static const char usage[] =
     "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE] [--json]\n"
     "\n"
-    "Writes a text file to attach to a bug report: zepi info, zepi demo, times of five "
-    "operations,\n"
+    "Writes a text file to attach to a bug report: zepi info, zepi demo, the nearest product of\n"
+    "the tests, times of five operations,\n"
     "the versions of driver, loader and runtime, the environment's variables about them, and the "
     "kernel's\n"
     "messages about the GPU, if they may be read. It takes less than two minutes, and says which\n"
@@ -383,7 +383,7 @@ static int fill(struct report *report)
     const char *const libraries[] = {"report", "--libraries", flag, NULL};
     const char *const info[] = {"info", flag, NULL};
     const char *const demo[] = {"demo", flag, NULL};
-    const char *const times[] = {"report", "--times", flag, NULL};
+    const char *const device[] = {"report", "--device", flag, NULL};
     print_machine(report);
     print_gpus(report);
     begin_part(report, "driver and loader: libraries of zepi info");
@@ -398,8 +398,8 @@ static int fill(struct report *report)
         const size_t start = report->size;
         run_self(report, demo);
         find_wrong_numbers(report, start);
-        begin_part(report, "times of operations");
-        run_self(report, times);
+        begin_part(report, "device: nearest product of the tests, times of operations");
+        run_self(report, device);
     }
     print_kernel_messages(report);
     return code == EXIT_NO_DEVICE ? code : report->wrong_count > 0 ? EXIT_FAILED : EXIT_OK;
@@ -481,7 +481,7 @@ int command_report(int argc, char **argv)
                                          {"gpu", no_argument, NULL, 'g'},
                                          {"intel-driver", optional_argument, NULL, 'I'},
                                          {"libraries", no_argument, NULL, 'L'},
-                                         {"times", no_argument, NULL, 'T'},
+                                         {"device", no_argument, NULL, 'T'},
                                          {"json", no_argument, NULL, 'j'},
                                          {"help", no_argument, NULL, 'h'},
                                          {0}};
@@ -504,7 +504,7 @@ int command_report(int argc, char **argv)
         } else if (option == 'L') {
             part = print_libraries;
         } else if (option == 'T') {
-            part = report_times;
+            part = report_device;
         } else if (option == 'j') {
             report.is_json = true;
         } else if (option == 'o') {

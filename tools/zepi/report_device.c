@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "report_times.h"
+#include "report_device.h"
 
 #include "kernels.h"
+#include "tools/drm_shim/products.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,35 @@ static void release_objects(struct objects *objects)
     host_close(&objects->host);
 }
 
+// Intel's ids of one product, and of products of one kind, have the upper byte in common.
+static const struct shim_product *find_nearest(const zepi_device_info_t *info)
+{
+    const struct shim_product *nearest = NULL;
+    uint32_t least = 0x100;
+    for (size_t i = 0; shim_product_at(i) && info->vendor_id == 0x8086; i++) {
+        const struct shim_product *product = shim_product_at(i);
+        const uint32_t away = product->device_id > info->device_id
+                                  ? product->device_id - info->device_id
+                                  : info->device_id - product->device_id;
+        if (info->device_id >> 8 == product->device_id >> 8 && away < least) {
+            nearest = product;
+            least = away;
+        }
+    }
+    return info->type == ZEPI_DEVICE_TYPE_GPU ? nearest : NULL;
+}
+
+static void print_nearest(const zepi_device_info_t *info)
+{
+    const struct shim_product *nearest = find_nearest(info);
+    printf("%s, device id 0x%04x: ", info->name, info->device_id);
+    if (nearest)
+        printf("the nearest product of the tests is %s (%s, device id 0x%04x)\n\n", nearest->name,
+               nearest->title, nearest->device_id);
+    else
+        puts("no product of the tests is near to it\n");
+}
+
 static int compare(const void *a, const void *b)
 {
     const double first = *(const double *)a, second = *(const double *)b;
@@ -137,7 +167,7 @@ static bool measure(const struct objects *objects, size_t operation)
     return true;
 }
 
-int report_times(enum host_driver driver)
+int report_device(enum host_driver driver)
 {
     struct objects objects = {0};
     // Without a GPU kernels are passed over: the host's share is measured.
@@ -149,6 +179,8 @@ int report_times(enum host_driver driver)
         code = host_open(&objects.host, 0);
     if (code == EXIT_OK && !make_objects(&objects))
         code = host_fail("times");
+    if (code == EXIT_OK)
+        print_nearest(&objects.host.info);
     if (code == EXIT_OK)
         printf("%-40s %10s %10s\n", "nanoseconds, without a wait for the device", "best", "median");
     for (size_t i = 0; i < OPERATION_COUNT && code == EXIT_OK; i++) {
