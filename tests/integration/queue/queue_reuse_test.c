@@ -178,11 +178,13 @@ Test(queue_lists, a_list_whose_handle_the_host_has_is_not_used_again)
 // A list whose commands were not seen complete serves none either.
 Test(queue_lists, a_list_that_could_not_be_waited_for_is_not_used_again)
 {
-    uint32_t *memory = (uint32_t *)queue_allocate(1);
+    // The fill takes milliseconds: it is not over when the queue goes.
+    const size_t count = 16 * 1024 * 1024;
+    uint32_t *memory = (uint32_t *)queue_allocate(count);
     const uint32_t value = 7;
     zepi_queue_t queue;
     TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
-    TEST_OK(zepi.queue_fill(queue, memory, &value, 4, 4, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_fill(queue, memory, &value, 4, 4 * count, TEST_NO_WAIT, NULL));
     cr_assert_eq(ze_cpu.set_fail("zeEventHostSynchronize:*:ZE_RESULT_ERROR_DEVICE_LOST"), 0);
     const uint64_t destroyed = ze_cpu.get_count("zeCommandListDestroy");
     TEST_OK(zepi.release(queue));
