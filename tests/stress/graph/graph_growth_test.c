@@ -51,7 +51,7 @@ struct amount {
     long objects; // of the driver
 };
 
-// A sanitizer keeps memory that was freed: there what is allocated is counted.
+// A sanitizer keeps memory that was freed, so that this test counts allocated bytes under it.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static long measure_memory_kib(void)
 {

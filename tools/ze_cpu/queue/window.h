@@ -13,7 +13,7 @@
 // waits for these events alone.
 #define CPU_WINDOW_UNITS 8
 
-// What is chosen as one: a command, or closed lists with the commands around them.
+// A choice takes one unit: a command, or closed lists with the commands around them.
 struct cpu_unit {
     struct cpu_command *next; // owned; the first that is not executed, linked by `next`
     struct cpu_wait wait; // of that command, for which the executor has stopped; event NULL: none
