@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,9 @@ static void read_environment(void)
     options.has_pci = is_on("ZE_CPU_PCI");
     options.copies_early = is_on("ZE_CPU_EARLY_COPIES");
     options.reorder_seed = number("ZE_CPU_REORDER", 1, UINT32_MAX, 0);
+    // 1 is the seed of the tests: the output of one that fails names any other.
+    if (options.reorder_seed > 1)
+        fprintf(stderr, "ze_cpu: ZE_CPU_REORDER=%u\n", options.reorder_seed);
     options.is_strict = is_on("ZE_CPU_STRICT");
     options.executes = !is_off("ZE_CPU_EXECUTE");
     options.counts = is_on("ZE_CPU_COUNT");

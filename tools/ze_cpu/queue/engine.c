@@ -30,11 +30,10 @@ struct cpu_stream {
     bool is_parked;               // this and the next two: for the engine's thread only
     struct chain parked;          // owned; behind the window
     uint64_t executed;
-    // The next four are for the engine's thread only, too.
+    // The next three are for the engine's thread only, too.
     struct cpu_window *window; // owned; NULL: commands are executed in the order of submission
-    uint64_t arrived;          // commands that the window has had
     struct cpu_stream *next_held;
-    bool is_held; // among the engine's streams with commands that are not executed yet
+    bool is_held;                  // among those whose windows wait for more
     struct cpu_stream *next_woken; // under the engine's mutex
     _Atomic uint64_t submitted;
     _Atomic uint64_t completed; // written under the mutex
@@ -55,8 +54,7 @@ struct cpu_engine {
     uint64_t taken;                // see `served`; for the thread only
     struct cpu_stream *held;       // whose windows wait for more; for the thread only
     uint64_t held_until_ns;
-    uint64_t flushed;            // of the submissions, with all windows; for the thread only
-    _Atomic uint64_t flush_goal; // windows with these have a host that waits: they wait no longer
+    _Atomic uint64_t flush_goal; // a host waits for these: until they are served no window waits
     _Atomic uint64_t posted;     // submissions and streams that were woken
     _Atomic uint64_t served;     // of these, after which the thread had nothing left to execute
     _Atomic uint64_t submitted, completed; // commands
@@ -120,14 +118,9 @@ static void hold(struct cpu_engine *engine, struct cpu_stream *stream)
     engine->held = stream;
 }
 
-static void let_go(struct cpu_engine *engine, struct cpu_stream *stream)
+static bool is_flushed(struct cpu_engine *engine)
 {
-    struct cpu_stream **link = &engine->held;
-    while (*link != NULL && *link != stream)
-        link = &(*link)->next_held;
-    if (*link != NULL)
-        *link = stream->next_held;
-    stream->is_held = false;
+    return atomic_load(&engine->flush_goal) > atomic_load(&engine->served);
 }
 
 // The commands of streams whose wait is over come before all that was submitted later.
@@ -172,7 +165,7 @@ static bool sleep_locked(struct cpu_engine *engine)
     bool is_in_time = true;
     engine->is_asleep = true;
     while (engine->incoming.head == NULL && engine->woken == NULL && !engine->stops && is_in_time &&
-           !(holds && atomic_load(&engine->flush_goal) > engine->flushed))
+           !(holds && is_flushed(engine)))
         // The runtime's part in the end of a thread may be gone when the process ends.
         is_in_time = cpu_condition_wait(
             &engine->work, &engine->mutex,
@@ -248,66 +241,49 @@ static void wake(struct cpu_event_watch *watch)
     pthread_mutex_unlock(&engine->mutex);
 }
 
-// What the window has to wait for, and all that follows, waits with its oldest command. False if
-// that need not wait any more.
-static bool park_window(struct cpu_engine *engine, struct cpu_stream *stream)
+// The stream waits, with all that follows in it. False if it need not wait any more.
+static bool park(struct cpu_engine *engine, struct cpu_stream *stream, const struct cpu_wait *wait)
 {
-    const struct cpu_wait wait = stream->window->units[0].wait;
     publish(engine, stream, ZE_RESULT_SUCCESS);
-    let_go(engine, stream);
-    stream->is_parked = true;
-    stream->watch = (struct cpu_event_watch){.event = wait.event, .goal = wait.goal, .wake = wake};
-    if (cpu_event_watch(&stream->watch))
-        return true;
-    stream->is_parked = false;
-    hold(engine, stream);
-    return false;
+    stream->watch =
+        (struct cpu_event_watch){.event = wait->event, .goal = wait->goal, .wake = wake};
+    stream->is_parked = cpu_event_watch(&stream->watch);
+    return stream->is_parked;
 }
 
-// Returns how many units the window has left. The stream may be gone where that is none.
-static size_t execute_unit(struct cpu_engine *engine, struct cpu_stream *stream,
-                           struct cpu_unit *unit)
-{
-    struct cpu_window *window = stream->window;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    ze_result_t own;
-    while (unit->next != NULL &&
-           cpu_executor_run(engine->executor, unit->next, &unit->wait, &own)) {
-        struct cpu_command *done = unit->next;
-        unit->next = done->next;
-        unit->wait.event = NULL;
-        cpu_command_destroy(done);
-        result = result == ZE_RESULT_SUCCESS ? own : result;
-    }
-    if (unit->next == NULL)
-        cpu_window_remove(window, unit);
-    const size_t left = window->count;
-    stream->executed = left > 0 ? window->units[0].position : stream->arrived;
-    if (left == 0)
-        let_go(engine, stream);
-    publish(engine, stream, result);
-    return left;
-}
-
-// Until the window has no more than `count` units, or all wait.
+// Until the window has no more than `count` units, or all wait: then the stream waits with the
+// oldest. It may be gone on return if that is none.
 static void execute_window(struct cpu_engine *engine, struct cpu_stream *stream, size_t count)
 {
-    size_t left = stream->window->count;
+    struct cpu_window *window = stream->window;
+    size_t left = window->count;
     while (left > count) {
-        struct cpu_unit *unit = cpu_window_choose(stream->window);
-        if (unit != NULL)
-            left = execute_unit(engine, stream, unit);
-        else if (park_window(engine, stream))
+        ze_result_t result;
+        if (cpu_window_step(window, engine->executor, &result)) {
+            left = window->count;
+            stream->executed = cpu_window_executed(window);
+            publish(engine, stream, result);
+        } else if (park(engine, stream, &window->units[0].wait)) {
             return;
+        }
     }
 }
 
-// Where nothing is left to take, or their time is over.
 static void execute_held(struct cpu_engine *engine)
 {
-    engine->flushed = engine->taken;
-    while (engine->held != NULL)
-        execute_window(engine, engine->held, 0);
+    while (engine->held != NULL) {
+        struct cpu_stream *stream = engine->held;
+        engine->held = stream->next_held;
+        stream->is_held = false;
+        if (!stream->is_parked)
+            execute_window(engine, stream, 0);
+    }
+}
+
+static void execute_held_if_over(struct cpu_engine *engine)
+{
+    if (engine->held != NULL && cpu_device_clock() >= engine->held_until_ns)
+        execute_held(engine);
 }
 
 // The command, with those that belong to it, comes to its stream's window.
@@ -328,42 +304,30 @@ static void add_to_window(struct cpu_engine *engine, struct chain *chain,
         append(&stream->parked, command, last);
         return;
     }
-    cpu_window_add(stream->window, command, stream->arrived);
-    stream->arrived += count;
+    cpu_window_add(stream->window, command, count);
     hold(engine, stream);
 }
 
-// The command, and what follows it in its stream, waits.
-static void park(struct cpu_engine *engine, struct chain *chain, struct cpu_command *command,
-                 const struct cpu_wait *wait)
+// False: the command waits, and what follows it in its stream.
+static bool execute_command(struct cpu_engine *engine, struct cpu_command *command,
+                            ze_result_t *out_result)
 {
-    struct cpu_stream *stream = command->stream;
-    publish(engine, stream, ZE_RESULT_SUCCESS);
-    command->next = NULL;
-    stream->parked = (struct chain){command, command};
-    stream->is_parked = true;
-    stream->watch =
-        (struct cpu_event_watch){.event = wait->event, .goal = wait->goal, .wake = wake};
-    if (cpu_event_watch(&stream->watch))
-        return;
-    stream->parked = (struct chain){0};
-    stream->is_parked = false;
-    command->next = chain->head;
-    *chain = (struct chain){command, chain->head != NULL ? chain->tail : command};
+    struct cpu_wait wait;
+    while (!cpu_executor_run(engine->executor, command, &wait, out_result))
+        if (park(engine, command->stream, &wait))
+            return false;
+    return true;
 }
 
 static void execute(struct cpu_engine *engine, struct chain *chain, struct cpu_command *command)
 {
     struct cpu_stream *stream = command->stream;
-    struct cpu_wait wait;
     ze_result_t result;
     if (stream->window != NULL) {
         add_to_window(engine, chain, command);
-    } else if (stream->is_parked) {
+    } else if (stream->is_parked || !execute_command(engine, command, &result)) {
         command->next = NULL;
         append(&stream->parked, command, command);
-    } else if (!cpu_executor_run(engine->executor, command, &wait, &result)) {
-        park(engine, chain, command, &wait);
     } else {
         stream->executed++;
         // Before another command of the stream the launches that are under way are not waited for:
@@ -389,16 +353,14 @@ static void *run(void *argument)
                 take_locked(engine, &chain);
                 pthread_mutex_unlock(&engine->mutex);
             }
-            if (engine->held != NULL && cpu_device_clock() >= engine->held_until_ns)
-                execute_held(engine);
+            execute_held_if_over(engine);
         }
-        if (engine->held != NULL && (atomic_load(&engine->flush_goal) > engine->flushed ||
-                                     cpu_device_clock() >= engine->held_until_ns))
+        if (is_flushed(engine))
             execute_held(engine);
-        if (engine->held == NULL) {
-            engine->flushed = engine->taken;
+        else
+            execute_held_if_over(engine);
+        if (engine->held == NULL)
             atomic_store(&engine->served, engine->taken);
-        }
     }
     return NULL;
 }

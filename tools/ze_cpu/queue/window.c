@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "window.h"
 
+#include "executor.h"
+
 #include <string.h>
 
 void cpu_window_init(struct cpu_window *window, uint64_t seed)
@@ -8,9 +10,15 @@ void cpu_window_init(struct cpu_window *window, uint64_t seed)
     *window = (struct cpu_window){.random = seed * 0x9e3779b97f4a7c15u | 1};
 }
 
-void cpu_window_add(struct cpu_window *window, struct cpu_command *first, uint64_t position)
+void cpu_window_add(struct cpu_window *window, struct cpu_command *first, uint64_t count)
 {
-    window->units[window->count++] = (struct cpu_unit){.next = first, .position = position};
+    window->units[window->count++] = (struct cpu_unit){.next = first, .position = window->arrived};
+    window->arrived += count;
+}
+
+uint64_t cpu_window_executed(const struct cpu_window *window)
+{
+    return window->count > 0 ? window->units[0].position : window->arrived;
 }
 
 static uint32_t next_random(struct cpu_window *window)
@@ -38,7 +46,8 @@ static bool is_ready(struct cpu_unit *unit)
     return false;
 }
 
-struct cpu_unit *cpu_window_choose(struct cpu_window *window)
+// NULL where every unit waits for something.
+static struct cpu_unit *choose(struct cpu_window *window)
 {
     struct cpu_unit *ready[CPU_WINDOW_UNITS];
     uint32_t count = 0;
@@ -58,9 +67,29 @@ struct cpu_unit *cpu_window_choose(struct cpu_window *window)
     return ready[random % 4 != 0 ? count - 1 : random / 4 % count];
 }
 
-void cpu_window_remove(struct cpu_window *window, struct cpu_unit *unit)
+static void remove_unit(struct cpu_window *window, struct cpu_unit *unit)
 {
     const size_t behind = (size_t)(&window->units[window->count] - (unit + 1));
     memmove(unit, unit + 1, behind * sizeof(*unit));
     window->count--;
+}
+
+bool cpu_window_step(struct cpu_window *window, struct cpu_executor *executor,
+                     ze_result_t *out_result)
+{
+    struct cpu_unit *unit = choose(window);
+    ze_result_t own;
+    *out_result = ZE_RESULT_SUCCESS;
+    if (unit == NULL)
+        return false;
+    while (unit->next != NULL && cpu_executor_run(executor, unit->next, &unit->wait, &own)) {
+        struct cpu_command *done = unit->next;
+        unit->next = done->next;
+        unit->wait.event = NULL;
+        cpu_command_destroy(done);
+        *out_result = *out_result == ZE_RESULT_SUCCESS ? own : *out_result;
+    }
+    if (unit->next == NULL)
+        remove_unit(window, unit);
+    return true;
 }

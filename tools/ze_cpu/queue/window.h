@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct cpu_executor;
+
 // The oldest commands of an immediate list that is not in-order and that are not executed yet, with
 // ZE_CPU_REORDER. The next one is any that the specification allows: its waits are over, no barrier
 // is before it, and a barrier without a wait list has nothing before it. A barrier with a wait list
@@ -23,19 +25,22 @@ struct cpu_unit {
 struct cpu_window {
     struct cpu_unit units[CPU_WINDOW_UNITS]; // in the order of submission
     size_t count;
-    uint64_t random; // state of the generator, not 0
+    uint64_t arrived; // commands that it has had
+    uint64_t random;  // state of the generator, not 0
 };
 
 // Its order follows from the seed.
 void cpu_window_init(struct cpu_window *window, uint64_t seed);
 
-// The window has room. Consumes the commands, which the last one ends.
-void cpu_window_add(struct cpu_window *window, struct cpu_command *first, uint64_t position);
+// The window has room. Consumes the `count` commands, which the last one ends.
+void cpu_window_add(struct cpu_window *window, struct cpu_command *first, uint64_t count);
 
-// NULL where every unit waits for something. Valid until the window changes.
-struct cpu_unit *cpu_window_choose(struct cpu_window *window);
+// Executes a unit that is ready, as far as it does not wait again, with the first error of its
+// commands. False where every unit waits for something.
+bool cpu_window_step(struct cpu_window *window, struct cpu_executor *executor,
+                     ze_result_t *out_result);
 
-// The unit is done.
-void cpu_window_remove(struct cpu_window *window, struct cpu_unit *unit);
+// The commands before the oldest that is not executed.
+uint64_t cpu_window_executed(const struct cpu_window *window);
 
 #endif
