@@ -94,3 +94,8 @@ const struct shim_product *shim_product_find(const char *name)
             return &products[i];
     return NULL;
 }
+
+const char *shim_interface_name(enum shim_interface interface)
+{
+    return interface == SHIM_INTERFACE_I915 ? "i915" : "xe";
+}

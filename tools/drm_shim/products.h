@@ -15,10 +15,17 @@ enum shim_family {
     SHIM_FAMILY_GEN12LP,
 };
 
+// The kernel driver below Intel's.
+enum shim_interface {
+    SHIM_INTERFACE_XE,
+    SHIM_INTERFACE_I915,
+};
+
 // A GPU that the stand-in is. Names, ids, IP versions, engines and cores are those of the product;
 // the rest of the hardware configuration is plausible.
 struct shim_product {
     const char *name, *title;
+    enum shim_interface interface;
     enum shim_family family;
     uint16_t device_id, revision;
     struct {
@@ -44,5 +51,7 @@ struct shim_product {
 // NULL behind the last one.
 const struct shim_product *shim_product_at(size_t index);
 const struct shim_product *shim_product_find(const char *name); // NULL: there is none
+
+const char *shim_interface_name(enum shim_interface interface);
 
 #endif

@@ -47,7 +47,8 @@ static void list_products(FILE *to)
 {
     const struct shim_product *product;
     for (size_t i = 0; (product = shim_product_at(i)); i++) {
-        fprintf(to, "%-4s %-26s %u tile%s", product->name, product->title, product->tiles,
+        fprintf(to, "%-8s %-4s %-26s %u tile%s", product->name,
+                shim_interface_name(product->interface), product->title, product->tiles,
                 product->tiles == 1 ? "" : "s");
         if (product->memory.vram_gib > 0)
             fprintf(to, ", %u GiB\n", product->tiles * product->memory.vram_gib);

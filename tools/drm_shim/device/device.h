@@ -2,8 +2,8 @@
 #ifndef DRM_SHIM_DEVICE_H
 #define DRM_SHIM_DEVICE_H
 
-// The render node's ioctl(): the answers of the kernel's xe driver for one Battlemage card (Arc
-// B580). 0, or -1 with errno. Thread-safe.
+// The render node's ioctl(): the answers of a kernel driver for the product. 0, or -1 with errno.
+// Thread-safe.
 int shim_device_ioctl(unsigned long request, void *argument);
 
 #endif

@@ -2,17 +2,18 @@
 #ifndef DRM_SHIM_QUEUE_H
 #define DRM_SHIM_QUEUE_H
 
-#include <drm/xe_drm.h>
+#include "engine/engine.h"
 
-// Execution queues by their numbers, and waiting for their fences. All functions return 0 or an
-// error number.
-int shim_queue_create(struct drm_xe_exec_queue_create *create);
-int shim_queue_destroy(const struct drm_xe_exec_queue_destroy *destroy);
-int shim_queue_execute(const struct drm_xe_exec *execute);
-int shim_queue_get_property(struct drm_xe_exec_queue_get_property *property);
+// Execution queues by their numbers. Functions with a result of int return 0 or an error number.
 
-// Waits until a value in the process is as wanted: ETIME when it takes too long, EIO when the queue
-// that it is to come from is lost.
-int shim_fence_wait(const struct drm_xe_wait_user_fence *wait);
+// `kind` is the class of its engine, for the trace.
+int shim_queue_create(struct shim_address_space *space, const char *kind, uint32_t *out_id);
+int shim_queue_destroy(uint32_t id);
+
+// Borrowed; NULL if there is no such number.
+struct shim_engine *shim_queue_find(uint32_t id);
+
+// A fault that is asked for refuses the job; some faults lose the queue.
+int shim_queue_submit(struct shim_engine *engine, const struct shim_job *job);
 
 #endif

@@ -2,16 +2,20 @@
 #ifndef DRM_SHIM_VM_H
 #define DRM_SHIM_VM_H
 
+#include "buffer.h"
 #include "memory/address_space.h"
 
-#include <drm/xe_drm.h>
-
-// Address spaces by their numbers, and binding. All functions return 0 or an error number.
-int shim_vm_create(struct drm_xe_vm_create *create);
-int shim_vm_destroy(const struct drm_xe_vm_destroy *destroy);
-int shim_vm_bind(const struct drm_xe_vm_bind *bind);
+// Address spaces by their numbers, and buffers bound in them. Functions with a result of int return
+// 0 or an error number.
+int shim_vm_create(uint32_t *out_id);
+int shim_vm_destroy(uint32_t id);
 
 // Borrowed; NULL if there is no such number.
 struct shim_address_space *shim_vm_find(uint32_t id);
+
+// Binds a part of a buffer.
+int shim_vm_bind(struct shim_address_space *space, uint64_t address, uint64_t size,
+                 const struct shim_buffer *buffer, uint64_t offset);
+int shim_vm_unbind(struct shim_address_space *space, uint64_t address, uint64_t size);
 
 #endif

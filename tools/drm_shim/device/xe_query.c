@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "query.h"
+#include "xe_query.h"
 
 #include "buffer.h"
 #include "gpu_clock.h"
@@ -197,7 +197,7 @@ static int query_firmware(struct drm_xe_device_query *query)
     return answer(query, &reply, sizeof(reply));
 }
 
-int shim_query(struct drm_xe_device_query *query)
+int shim_xe_query(struct drm_xe_device_query *query)
 {
     switch (query->query) {
     case DRM_XE_DEVICE_QUERY_ENGINES:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#ifndef DRM_SHIM_QUERY_H
-#define DRM_SHIM_QUERY_H
+#ifndef DRM_SHIM_XE_QUERY_H
+#define DRM_SHIM_XE_QUERY_H
 
 #include <drm/xe_drm.h>
 
 // DRM_IOCTL_XE_DEVICE_QUERY: the properties of the device. 0 or an error number.
-int shim_query(struct drm_xe_device_query *query);
+int shim_xe_query(struct drm_xe_device_query *query);
 
 #endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "xe.h"
+
+#include "buffer.h"
+#include "faults.h"
+#include "gpu_clock.h"
+#include "log.h"
+#include "memory/arena.h"
+#include "memory/watch.h"
+#include "queue.h"
+#include "vm.h"
+#include "xe_query.h"
+
+#include <drm/xe_drm.h>
+#include <errno.h>
+#include <inttypes.h>
+
+static int create_buffer(struct drm_xe_gem_create *create)
+{
+    // A mask of regions; memory that may lie in the system's lies there.
+    if (create->placement == 0)
+        return EINVAL;
+    return shim_buffer_create(create->size, (uint32_t)__builtin_ctz(create->placement),
+                              &create->handle);
+}
+
+static int map_buffer(struct drm_xe_gem_mmap_offset *map)
+{
+    if (map->flags & DRM_XE_MMAP_OFFSET_FLAG_PCI_BARRIER) {
+        map->offset = SHIM_ARENA_BARRIER_OFFSET;
+        return 0;
+    }
+    struct shim_buffer buffer;
+    if (!shim_buffer_find(map->handle, &buffer))
+        return ENOENT;
+    map->offset = buffer.offset;
+    return 0;
+}
+
+static int bind_buffer(struct shim_address_space *space, const struct drm_xe_vm_bind_op *op)
+{
+    if (op->flags & DRM_XE_VM_BIND_FLAG_NULL)
+        return shim_address_space_unbind(space, op->addr, op->range) ? 0 : ENOMEM;
+    if (op->flags & (DRM_XE_VM_BIND_FLAG_CPU_ADDR_MIRROR | DRM_XE_VM_BIND_FLAG_DECOMPRESS))
+        return EOPNOTSUPP;
+    struct shim_buffer buffer;
+    if (!shim_buffer_find(op->obj, &buffer))
+        return EINVAL;
+    return shim_vm_bind(space, op->addr, op->range, &buffer, op->obj_offset);
+}
+
+static int unbind_buffer(struct shim_address_space *space, const struct drm_xe_vm_bind_op *op)
+{
+    struct shim_buffer buffer;
+    if (!shim_buffer_find(op->obj, &buffer))
+        return EINVAL;
+    shim_address_space_unbind_memory(space, shim_arena_bytes(buffer.offset), buffer.size);
+    return 0;
+}
+
+static int bind_one(struct shim_address_space *space, const struct drm_xe_vm_bind_op *op)
+{
+    shim_log(SHIM_LOG_IOCTL,
+             "bind: operation %u, buffer %u + 0x%" PRIx64 ", 0x%" PRIx64 " bytes at 0x%" PRIx64
+             ", flags 0x%x",
+             op->op, op->obj, (uint64_t)op->obj_offset, (uint64_t)op->range, (uint64_t)op->addr,
+             op->flags);
+    switch (op->op) {
+    case DRM_XE_VM_BIND_OP_MAP:
+        return bind_buffer(space, op);
+    case DRM_XE_VM_BIND_OP_MAP_USERPTR:
+        return shim_address_space_bind(space, op->addr, op->range,
+                                       (uint8_t *)(uintptr_t)op->userptr, false)
+                   ? 0
+                   : ENOMEM;
+    case DRM_XE_VM_BIND_OP_UNMAP:
+        return shim_vm_unbind(space, op->addr, op->range);
+    case DRM_XE_VM_BIND_OP_UNMAP_ALL:
+        return unbind_buffer(space, op);
+    case DRM_XE_VM_BIND_OP_PREFETCH:
+        return 0;
+    default:
+        shim_error("VM_BIND: operation %u is not known", op->op);
+        return EINVAL;
+    }
+}
+
+static int bind_all(const struct drm_xe_vm_bind *bind)
+{
+    struct shim_address_space *space = shim_vm_find(bind->vm_id);
+    if (space == NULL)
+        return ENOENT;
+    const struct drm_xe_vm_bind_op *ops =
+        bind->num_binds == 1 ? &bind->bind : (const void *)(uintptr_t)bind->vector_of_binds;
+    for (uint32_t i = 0; i < bind->num_binds; i++) {
+        const int error = bind_one(space, &ops[i]);
+        if (error != 0)
+            return error;
+    }
+    // The fence of a bind lies in the process, not in the GPU's addresses.
+    const struct drm_xe_sync *syncs = (const void *)(uintptr_t)bind->syncs;
+    for (uint32_t i = 0; i < bind->num_syncs; i++)
+        if (syncs[i].type == DRM_XE_SYNC_TYPE_USER_FENCE &&
+            (syncs[i].flags & DRM_XE_SYNC_FLAG_SIGNAL) != 0)
+            __atomic_store_n((uint64_t *)(uintptr_t)syncs[i].addr, syncs[i].timeline_value,
+                             __ATOMIC_RELEASE);
+    shim_watches_notify_all();
+    return 0;
+}
+static const char *class_name(uint16_t engine_class)
+{
+    switch (engine_class) {
+    case DRM_XE_ENGINE_CLASS_RENDER:
+        return "render";
+    case DRM_XE_ENGINE_CLASS_COPY:
+        return "copy";
+    case DRM_XE_ENGINE_CLASS_COMPUTE:
+        return "compute";
+    default:
+        return "other";
+    }
+}
+
+static int create_queue(struct drm_xe_exec_queue_create *create)
+{
+    struct shim_address_space *space = shim_vm_find(create->vm_id);
+    const struct drm_xe_engine_class_instance *where = (const void *)(uintptr_t)create->instances;
+    if (space == NULL || where == NULL)
+        return EINVAL;
+    return shim_queue_create(space, class_name(where->engine_class), &create->exec_queue_id);
+}
+
+static int submit(const struct drm_xe_exec *execute)
+{
+    struct shim_engine *engine = shim_queue_find(execute->exec_queue_id);
+    if (engine == NULL)
+        return ENOENT;
+    struct shim_job job = {.batch = execute->num_batch_buffer > 0 ? execute->address : 0};
+    const struct drm_xe_sync *syncs = (const void *)(uintptr_t)execute->syncs;
+    for (uint32_t i = 0; i < execute->num_syncs; i++) {
+        if (syncs[i].type != DRM_XE_SYNC_TYPE_USER_FENCE ||
+            (syncs[i].flags & DRM_XE_SYNC_FLAG_SIGNAL) == 0 || job.fence_address != 0) {
+            shim_error("EXEC: a sync of type %u with flags 0x%x is not known", syncs[i].type,
+                       syncs[i].flags);
+            return EINVAL;
+        }
+        job.fence_address = syncs[i].addr;
+        job.fence_value = syncs[i].timeline_value;
+    }
+    return shim_queue_submit(engine, &job);
+}
+
+static int get_property(struct drm_xe_exec_queue_get_property *property)
+{
+    struct shim_engine *engine = shim_queue_find(property->exec_queue_id);
+    if (engine == NULL)
+        return ENOENT;
+    if (property->property != DRM_XE_EXEC_QUEUE_GET_PROPERTY_BAN)
+        return EINVAL;
+    property->value = shim_engine_is_lost(engine);
+    shim_log(SHIM_LOG_IOCTL, "queue %u is %s", property->exec_queue_id,
+             property->value != 0 ? "lost" : "alive");
+    return 0;
+}
+
+static bool is_reached(const struct drm_xe_wait_user_fence *wait)
+{
+    const uint64_t *at = (const uint64_t *)(uintptr_t)wait->addr;
+    const uint64_t is = __atomic_load_n(at, __ATOMIC_ACQUIRE) & wait->mask;
+    const uint64_t wanted = wait->value & wait->mask;
+    switch (wait->op) {
+    case DRM_XE_UFENCE_WAIT_OP_EQ:
+        return is == wanted;
+    case DRM_XE_UFENCE_WAIT_OP_NEQ:
+        return is != wanted;
+    case DRM_XE_UFENCE_WAIT_OP_GT:
+        return is > wanted;
+    case DRM_XE_UFENCE_WAIT_OP_GTE:
+        return is >= wanted;
+    case DRM_XE_UFENCE_WAIT_OP_LT:
+        return is < wanted;
+    default:
+        return is <= wanted;
+    }
+}
+
+static int64_t deadline_of(const struct drm_xe_wait_user_fence *wait)
+{
+    int64_t deadline_ns = wait->timeout;
+    const bool is_absolute = (wait->flags & DRM_XE_UFENCE_WAIT_FLAG_ABSTIME) != 0;
+    if (wait->timeout < 0 ||
+        (!is_absolute && __builtin_add_overflow(shim_now_ns(), wait->timeout, &deadline_ns)))
+        return INT64_MAX;
+    return deadline_ns;
+}
+
+static int wait_for_fence(const struct drm_xe_wait_user_fence *wait)
+{
+    if (wait->op > DRM_XE_UFENCE_WAIT_OP_LTE || (wait->addr & 7) != 0)
+        return EINVAL;
+    struct shim_engine *engine =
+        wait->exec_queue_id == 0 ? NULL : shim_queue_find(wait->exec_queue_id);
+    if (wait->exec_queue_id != 0 && engine == NULL)
+        return ENOENT;
+    shim_log(SHIM_LOG_IOCTL,
+             "wait: queue %u, value at 0x%" PRIx64 " operation %u with %" PRIu64
+             ", timeout %" PRId64 " ns",
+             wait->exec_queue_id, (uint64_t)wait->addr, wait->op, (uint64_t)wait->value,
+             (int64_t)wait->timeout);
+    const int64_t deadline_ns = deadline_of(wait);
+    struct shim_watch watch;
+    shim_watch_init(&watch);
+    int error = 0;
+    shim_watches_notify_all();
+    while (!is_reached(wait) && error == 0) {
+        if (engine != NULL && shim_engine_is_lost(engine))
+            error = EIO;
+        else if (shim_now_ns() >= deadline_ns)
+            error = ETIME;
+        else // the program's address of the fence is not the engine's: any write may be it
+            shim_watch_wait(&watch, NULL, deadline_ns);
+    }
+    shim_watch_finish(&watch);
+    return error;
+}
+
+int shim_xe_fault_site(unsigned long request)
+{
+    switch (request) {
+    case DRM_IOCTL_XE_GEM_CREATE:
+        return SHIM_FAULT_BUFFER_CREATE;
+    case DRM_IOCTL_XE_GEM_MMAP_OFFSET:
+        return SHIM_FAULT_BUFFER_MAP;
+    case DRM_IOCTL_XE_VM_CREATE:
+        return SHIM_FAULT_SPACE_CREATE;
+    case DRM_IOCTL_XE_VM_BIND:
+        return SHIM_FAULT_BIND;
+    case DRM_IOCTL_XE_EXEC_QUEUE_CREATE:
+        return SHIM_FAULT_QUEUE_CREATE;
+    case DRM_IOCTL_XE_WAIT_USER_FENCE:
+        return SHIM_FAULT_FENCE_WAIT;
+    case DRM_IOCTL_XE_DEVICE_QUERY:
+        return SHIM_FAULT_QUERY;
+    default:
+        return -1;
+    }
+}
+
+int shim_xe_answer(unsigned long request, void *argument)
+{
+    switch (request) {
+    case DRM_IOCTL_XE_DEVICE_QUERY:
+        return shim_xe_query(argument);
+    case DRM_IOCTL_XE_GEM_CREATE:
+        return create_buffer(argument);
+    case DRM_IOCTL_GEM_CLOSE:
+        return shim_buffer_close(((const struct drm_gem_close *)argument)->handle);
+    case DRM_IOCTL_XE_GEM_MMAP_OFFSET:
+        return map_buffer(argument);
+    case DRM_IOCTL_XE_VM_CREATE:
+        return shim_vm_create(&((struct drm_xe_vm_create *)argument)->vm_id);
+    case DRM_IOCTL_XE_VM_DESTROY:
+        return shim_vm_destroy(((const struct drm_xe_vm_destroy *)argument)->vm_id);
+    case DRM_IOCTL_XE_VM_BIND:
+        return bind_all(argument);
+    case DRM_IOCTL_XE_EXEC_QUEUE_CREATE:
+        return create_queue(argument);
+    case DRM_IOCTL_XE_EXEC_QUEUE_DESTROY:
+        return shim_queue_destroy(
+            ((const struct drm_xe_exec_queue_destroy *)argument)->exec_queue_id);
+    case DRM_IOCTL_XE_EXEC_QUEUE_GET_PROPERTY:
+        return get_property(argument);
+    case DRM_IOCTL_XE_EXEC:
+        return submit(argument);
+    case DRM_IOCTL_XE_WAIT_USER_FENCE:
+        return wait_for_fence(argument);
+    default:
+        return ENOTTY; // newer calls, which the driver does without
+    }
+}

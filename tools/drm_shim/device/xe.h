@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#ifndef DRM_SHIM_XE_H
+#define DRM_SHIM_XE_H
+
+// The calls of the kernel's xe driver: buffers that are bound, execution queues, fences in memory.
+
+// 0 or an error number; ENOTTY for a call that is not known.
+int shim_xe_answer(unsigned long request, void *argument);
+// The site of faults of a call (faults.h); -1: it has none.
+int shim_xe_fault_site(unsigned long request);
+
+#endif
