@@ -96,7 +96,7 @@ static zepi_result_t make_described_launch(struct zepi_graph *graph, const zepi_
              zepi_launch_set_kernel(&launch, desc->kernel, graph->context, graph->device_index)) ||
         (result = zepi_api_read_launch(&launch, &room, graph->context, graph->device, desc)))
         return result;
-    result = zepi_graph_make_launch(graph, &launch, NULL, out_record);
+    result = zepi_graph_make_launch(graph, &launch, out_record);
     zepi_launch_room_finish(&room, &launch);
     return result;
 }

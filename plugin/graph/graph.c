@@ -100,28 +100,13 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
     return command;
 }
 
-static struct zepi_launch_record *graph_take_spare(struct zepi_graph *graph)
-{
-    // Acquire, of the release below: the thread that gave it up is done with it.
-    return atomic_load_explicit(&graph->spare, memory_order_relaxed)
-               ? atomic_exchange_explicit(&graph->spare, NULL, memory_order_acquire)
-               : NULL;
-}
-
-void zepi_graph_give_up(struct zepi_graph *graph, struct zepi_launch_record *record)
-{
-    if (zepi_launch_record_drop(record))
-        zepi_free(atomic_exchange_explicit(&graph->spare, record, memory_order_acq_rel));
-}
-
 zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, const struct zepi_launch *launch,
-                                     const struct zepi_launch *checked,
                                      struct zepi_launch_record **out_record)
 {
-    const zepi_result_t result = zepi_launch_check(graph->device, launch, checked);
+    const zepi_result_t result = zepi_launch_check(graph->device, launch, NULL);
     if (result != ZEPI_SUCCESS)
         return result;
-    *out_record = zepi_launch_record_create(launch, graph_take_spare(graph));
+    *out_record = zepi_launch_record_create(launch);
     return *out_record ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -184,7 +169,7 @@ static void graph_destroy(void *object)
     for (size_t i = 0; i < graph->outside_count; i++)
         zepi_release(graph->outside[i]);
     zepi_free(graph->outside);
-    zepi_free(graph_take_spare(graph));
+    zepi_free(graph->spare);
     zepi_release(graph->context);
 }
 

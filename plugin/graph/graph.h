@@ -40,9 +40,8 @@ struct zepi_graph {
     ze_command_list_handle_t open;       // borrowed; the list of a host's function
     atomic_uint_fast64_t version;        // of the launches: the next one with each update
     struct zepi_graph_command *dirty;    // borrowed list: of updated commands, the last one first
-    struct zepi_graph_command *updated;  // borrowed list: of the update that is being made
-    struct zepi_launch_record *given_up; // owned list: updates that others have replaced
-    // Owned: memory of a record that an update gave up, for that of the next update. Or NULL.
+    struct zepi_launch_record *replaced; // owned list: by the update that is being made
+    // Owned: memory of a record that an update replaced, for that of the next update. Or NULL.
     _Atomic(struct zepi_launch_record *) spare;
     // Guards the members below: the order of executions, and their recordings. An execution waits
     // under it if all recordings run. `mutex` may be taken under it.
@@ -67,13 +66,9 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
 struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
                                                    enum zepi_graph_command_kind kind,
                                                    uint32_t wait_count, const uint32_t *waits);
-// Checks a launch of a kernel object on the graph's device, and makes a record of it. `checked`:
-// zepi_launch_check.
+// Checks a launch of a kernel object on the graph's device, and makes a record of it.
 zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, const struct zepi_launch *launch,
-                                     const struct zepi_launch *checked,
                                      struct zepi_launch_record **out_record);
-// Consumes a reference to a record. The last one's memory serves the next record.
-void zepi_graph_give_up(struct zepi_graph *graph, struct zepi_launch_record *record);
 // Consumes the command. *out_number: by which a later one waits for it.
 zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_number);
 

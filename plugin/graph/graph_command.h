@@ -56,8 +56,6 @@ struct zepi_graph_command {
     struct zepi_launch_record *launch; // one reference
     struct zepi_kernel **kernels;      // owned list of references: that an update may choose
     uint32_t kernel_count;
-    struct zepi_launch_record *update; // one reference: of the update that is being made, or NULL
-    struct zepi_graph_command *next_updated;
     uint64_t dirty_version; // of the last update of it; 0: there was none
     struct zepi_graph_command *prev_dirty, *next_dirty; // the last one first
     struct zepi_graph_native *native;                   // owned

@@ -1,18 +1,48 @@
 // SPDX-License-Identifier: MIT
 #include "graph/update.h"
 
+#include "core/alloc.h"
+#include "launch/launch.h"
+
 #include <utlist.h>
+
+struct zepi_launch_record *zepi_graph_update_draft(struct zepi_graph_command *command,
+                                                   uint32_t arg_count, size_t more_bytes)
+{
+    const struct zepi_launch *from = &command->launch->launch;
+    // Acquire, of the release below: the thread that replaced it is done with it.
+    struct zepi_launch_record *spare =
+        atomic_exchange_explicit(&command->graph->spare, NULL, memory_order_acquire);
+    if (arg_count < from->arg_count)
+        arg_count = from->arg_count;
+    // An argument uses one object at most.
+    return zepi_launch_record_draft(from, arg_count, arg_count, more_bytes, spare);
+}
+
+void zepi_graph_update_drop_draft(struct zepi_graph *graph, struct zepi_launch_record *draft)
+{
+    zepi_free(atomic_exchange_explicit(&graph->spare, draft, memory_order_acq_rel));
+}
+
+zepi_result_t zepi_graph_update_put_draft(struct zepi_graph_command *command,
+                                          struct zepi_launch_record *draft)
+{
+    const zepi_result_t result =
+        zepi_launch_check(command->graph->device, &draft->launch, &command->launch->launch);
+    if (result != ZEPI_SUCCESS) {
+        zepi_graph_update_drop_draft(command->graph, draft);
+        return result;
+    }
+    zepi_launch_record_hold(draft);
+    zepi_graph_update_put(command, draft);
+    return ZEPI_SUCCESS;
+}
 
 void zepi_graph_update_put(struct zepi_graph_command *command, struct zepi_launch_record *launch)
 {
-    struct zepi_graph *graph = command->graph;
-    if (command->update) {
-        LL_PREPEND(graph->given_up, command->update);
-    } else {
-        command->next_updated = graph->updated;
-        graph->updated = command;
-    }
-    command->update = launch;
+    command->launch->command = command;
+    LL_PREPEND(command->graph->replaced, command->launch);
+    command->launch = launch;
 }
 
 // The command is the first one of those that recordings lack.
@@ -27,39 +57,45 @@ static void mark_dirty(struct zepi_graph *graph, struct zepi_graph_command *comm
     command->dirty_version = version;
 }
 
-// The updates become the launches, or go. Returns the records that are given up.
-static struct zepi_launch_record *take_updates(struct zepi_graph *graph, bool takes_effect)
+// Release: the launches of the version.
+static void take_effect(struct zepi_graph *graph)
 {
     const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed) + 1;
-    while (graph->updated) {
-        struct zepi_graph_command *command = graph->updated;
-        struct zepi_launch_record *update = command->update;
-        struct zepi_launch_record *given_up = takes_effect ? command->launch : update;
-        graph->updated = command->next_updated;
-        command->update = NULL;
-        LL_PREPEND(graph->given_up, given_up);
-        if (!takes_effect)
-            continue;
-        command->launch = update;
-        mark_dirty(graph, command, version);
+    for (struct zepi_launch_record *record = graph->replaced; record; record = record->next)
+        mark_dirty(graph, record->command, version);
+    atomic_store_explicit(&graph->version, version, memory_order_release);
+}
+
+// The commands get their records back, the last one that was replaced first. The list has the
+// others then.
+static void take_back(struct zepi_graph *graph)
+{
+    struct zepi_launch_record *record = graph->replaced;
+    graph->replaced = NULL;
+    while (record) {
+        struct zepi_launch_record *next = record->next;
+        struct zepi_graph_command *command = record->command;
+        LL_PREPEND(graph->replaced, command->launch);
+        command->launch = record;
+        record = next;
     }
-    // Release: the launches of this version.
-    if (takes_effect)
-        atomic_store_explicit(&graph->version, version, memory_order_release);
-    struct zepi_launch_record *given_up = graph->given_up;
-    graph->given_up = NULL;
-    return given_up;
 }
 
 void zepi_graph_update_end(struct zepi_graph *graph, bool takes_effect)
 {
     struct zepi_launch_record *next;
-    struct zepi_launch_record *given_up = take_updates(graph, takes_effect);
+    if (takes_effect)
+        take_effect(graph);
+    else
+        take_back(graph);
+    struct zepi_launch_record *record = graph->replaced;
+    graph->replaced = NULL;
     zepi_mutex_unlock(&graph->mutex);
     if (takes_effect)
         zepi_graph_try_follow(graph);
-    for (; given_up; given_up = next) {
-        next = given_up->next;
-        zepi_graph_give_up(graph, given_up);
+    for (; record; record = next) {
+        next = record->next;
+        if (zepi_launch_record_drop(record))
+            zepi_graph_update_drop_draft(graph, record);
     }
 }

@@ -60,8 +60,9 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
     const struct zepi_target *target = &launch->target;
     struct zepi_launch *own = &emulation->launch;
     zepi_result_t result = check_required_values(target->image, target->values);
+    *own = *launch;
     if (result == ZEPI_SUCCESS)
-        result = zepi_launch_room_init_copy(&emulation->room, own, launch, 1);
+        result = zepi_launch_room_init(&emulation->room, own, launch->arg_count + 1);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, target->image->emulation_size_bytes,
@@ -71,7 +72,10 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
         return result;
     }
     write_emulated_values(target->image, target->values, emulation->values);
-    zepi_arg_set_address(&own->args[own->arg_count++], emulation->values);
+    memcpy(own->args, launch->args, launch->arg_count * sizeof(own->args[0]));
+    zepi_arg_set_address(&own->args[launch->arg_count], emulation->values);
+    own->uses = launch->uses;
+    own->use_count = launch->use_count;
     emulation->context = context;
     return ZEPI_SUCCESS;
 }

@@ -41,23 +41,6 @@ zepi_result_t zepi_launch_room_grow(struct zepi_launch *launch, uint32_t count)
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct zepi_launch *launch,
-                                         const struct zepi_launch *from, uint32_t more)
-{
-    struct zepi_launch copy = *from;
-    const zepi_result_t result = zepi_launch_room_init(room, &copy, from->arg_count + more);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < from->arg_count; i++)
-        copy.args[i] = from->args[i];
-    for (uint32_t i = 0; i < from->use_count; i++)
-        copy.uses[i] = from->uses[i];
-    copy.arg_count = from->arg_count;
-    copy.use_count = from->use_count;
-    *launch = copy;
-    return ZEPI_SUCCESS;
-}
-
 void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index)
 {
     struct zepi_arg *arg = &launch->args[index];
@@ -95,17 +78,6 @@ static size_t large_bytes(const struct zepi_launch *launch)
     return size_bytes;
 }
 
-static void copy_large_args(struct zepi_launch *launch, char *bytes)
-{
-    for (uint32_t i = 0; i < launch->arg_count; i++) {
-        struct zepi_arg *arg = &launch->args[i];
-        if (!zepi_arg_is_large(arg))
-            continue;
-        arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), arg->size_bytes);
-        bytes += value_room(arg->size_bytes);
-    }
-}
-
 // `spare` is used if it is large enough, and freed else. NULL without memory (noted).
 static struct zepi_launch_record *record_allocate(struct zepi_launch_record *spare,
                                                   size_t size_bytes)
@@ -121,44 +93,72 @@ static struct zepi_launch_record *record_allocate(struct zepi_launch_record *spa
     return record;
 }
 
-static void record_copy_sizes(struct zepi_launch_record *record, const struct zepi_launch *launch)
+static void copy_args(struct zepi_arg *to, const struct zepi_arg *from, uint32_t count)
 {
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        record->sizes[0][i] = launch->global_size[i];
-        record->sizes[1][i] = launch->group_size[i];
-        record->sizes[2][i] = launch->global_offset[i];
-    }
-    zepi_launch_set_sizes(&record->launch, launch->work_dim, record->sizes[0], record->sizes[1],
-                          record->sizes[2]);
+    for (uint32_t i = 0; i < count; i++)
+        to[i] = from[i];
 }
 
-struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch,
-                                                     struct zepi_launch_record *spare)
+struct zepi_launch_record *zepi_launch_record_draft(const struct zepi_launch *launch,
+                                                    uint32_t arg_count, uint32_t use_count,
+                                                    size_t more_bytes,
+                                                    struct zepi_launch_record *spare)
 {
-    const size_t args_bytes = launch->arg_count * sizeof(launch->args[0]);
-    const size_t uses_bytes = launch->use_count * sizeof(launch->uses[0]);
-    const size_t more_bytes = large_bytes(launch);
-    struct zepi_launch_record *record =
-        record_allocate(spare, sizeof(*record) + args_bytes + uses_bytes + more_bytes);
+    const size_t args_bytes = arg_count * sizeof(launch->args[0]);
+    const size_t uses_bytes = use_count * sizeof(launch->uses[0]);
+    struct zepi_launch_record *record = record_allocate(
+        spare, sizeof(*record) + args_bytes + uses_bytes + large_bytes(launch) + more_bytes);
     if (!record)
         return NULL;
+    struct zepi_arg *args = (struct zepi_arg *)(record + 1);
+    struct zepi_arg_use *uses = (struct zepi_arg_use *)((char *)args + args_bytes);
+    copy_args(args, launch->args, launch->arg_count);
+    for (uint32_t i = 0; i < launch->use_count; i++)
+        uses[i] = launch->uses[i];
+    record->launch = *launch;
+    record->launch.args = args;
+    record->launch.uses = uses;
+    record->bytes = (char *)uses + uses_bytes;
+    return record;
+}
+
+static void record_hold_sizes(struct zepi_launch_record *record)
+{
     struct zepi_launch *own = &record->launch;
-    atomic_init(&record->references, 1);
-    *own = *launch;
-    own->args = (struct zepi_arg *)(record + 1);
-    own->uses = (struct zepi_arg_use *)((char *)own->args + args_bytes);
-    record_copy_sizes(record, launch);
-    for (uint32_t i = 0; i < own->arg_count; i++)
-        own->args[i] = launch->args[i];
-    for (uint32_t i = 0; i < own->use_count; i++) {
-        own->uses[i] = launch->uses[i];
-        zepi_retain(own->uses[i].object);
+    for (uint32_t i = 0; i < own->work_dim; i++) {
+        record->sizes[0][i] = own->global_size[i];
+        record->sizes[1][i] = own->group_size[i];
+        record->sizes[2][i] = own->global_offset[i];
     }
-    if (more_bytes > 0)
-        copy_large_args(own, (char *)own->uses + uses_bytes);
+    zepi_launch_set_sizes(own, own->work_dim, record->sizes[0], record->sizes[1], record->sizes[2]);
+}
+
+void zepi_launch_record_hold(struct zepi_launch_record *record)
+{
+    struct zepi_launch *own = &record->launch;
+    char *bytes = record->bytes;
+    atomic_init(&record->references, 1);
+    record_hold_sizes(record);
+    for (uint32_t i = 0; i < own->arg_count; i++) {
+        struct zepi_arg *arg = &own->args[i];
+        if (!zepi_arg_is_large(arg))
+            continue;
+        arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), arg->size_bytes);
+        bytes += value_room(arg->size_bytes);
+    }
+    for (uint32_t i = 0; i < own->use_count; i++)
+        zepi_retain(own->uses[i].object);
     if (own->module)
         zepi_retain(own->module);
     zepi_target_retain(&own->target);
+}
+
+struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch)
+{
+    struct zepi_launch_record *record =
+        zepi_launch_record_draft(launch, launch->arg_count, launch->use_count, 0, NULL);
+    if (record)
+        zepi_launch_record_hold(record);
     return record;
 }
 

@@ -6,6 +6,7 @@
 #include "launch/argument.h"
 
 struct zepi_device;
+struct zepi_graph_command;
 struct zepi_module;
 
 // A launch as all code below the front ends has it. A front end fills it in one pass, and lends it
@@ -104,10 +105,6 @@ static inline void zepi_launch_room_finish(const struct zepi_launch_room *room,
     if (__builtin_expect(launch->args != room->args, 0))
         zepi_free(launch->args);
 }
-// `launch` becomes a copy of `from`, with room for `more` arguments behind its own. On success to
-// be finished.
-zepi_result_t zepi_launch_room_init_copy(struct zepi_launch_room *room, struct zepi_launch *launch,
-                                         const struct zepi_launch *from, uint32_t more);
 
 // The sizes of `work_dim` dimensions, 1 to 3, borrowed. NULL is no group size, or no offset.
 static inline void zepi_launch_set_sizes(struct zepi_launch *launch, uint32_t work_dim,
@@ -133,20 +130,30 @@ void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index);
 
 // ---- Records ----
 
-// A launch with copies of all that it needs, and references to module, target and objects. Constant
-// but for `next`; any thread.
+// A launch of one command, with copies of all that it needs, and references to module, target and
+// objects. Constant once it is held, but for `next` and `command`; any thread.
 struct zepi_launch_record {
-    struct zepi_launch_record *next; // of those that an update of a graph gives up
+    struct zepi_launch_record *next;    // of those that an update of a graph replaces
+    struct zepi_graph_command *command; // borrowed: that had it before that update
     atomic_uint references;
     size_t size_bytes;         // of this memory
     struct zepi_launch launch; // arguments, uses and bytes lie behind it
+    char *bytes;               // of arguments
     size_t sizes[3][3];        // global size, group size and offset
 };
 
-// A record of a launch that was checked. `spare`: one that was cleared, whose
-// memory is consumed; NULL: none. NULL without memory (noted).
-struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch,
-                                                     struct zepi_launch_record *spare);
+// The record of a launch like this one, which is to be changed, checked and then held. Until then
+// it borrows all that the launch refers to. It has room for `arg_count` arguments, `use_count` uses
+// and `more_bytes` of arguments that have more than 8. `spare`: the memory of another one, which is
+// consumed; NULL: none. NULL without memory (noted).
+struct zepi_launch_record *zepi_launch_record_draft(const struct zepi_launch *launch,
+                                                    uint32_t arg_count, uint32_t use_count,
+                                                    size_t more_bytes,
+                                                    struct zepi_launch_record *spare);
+// One reference, and references and copies of all that it refers to.
+void zepi_launch_record_hold(struct zepi_launch_record *record);
+// The record of a launch that was checked. NULL without memory (noted).
+struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch);
 // Releases the objects of a record without references: memory is left.
 void zepi_launch_record_clear(struct zepi_launch_record *record);
 

@@ -89,7 +89,7 @@ static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
     if (from->kind == ZEPI_CAPTURED_LAUNCH) {
         const struct zepi_captured_launch *launch = (const struct zepi_captured_launch *)from;
         command->is_updatable = draft->graph->is_updatable;
-        return zepi_graph_make_launch(draft->graph, launch->launch, NULL, &command->launch);
+        return zepi_graph_make_launch(draft->graph, launch->launch, &command->launch);
     }
     return from->kind >= ZEPI_CAPTURED_COPIES
                ? capture_fill_copy(command, (const struct zepi_captured_copy *)from)

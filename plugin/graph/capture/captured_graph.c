@@ -35,7 +35,8 @@ static struct zepi_graph_command *copy_command(struct zepi_graph *graph,
     struct zepi_graph_command *command = zepi_graph_make_command(graph, from->kind, 0, NULL);
     if (!command)
         return NULL;
-    command->launch = zepi_launch_record_retain(from->launch);
+    if (from->launch)
+        command->launch = zepi_launch_record_create(&from->launch->launch);
     for (int i = 0; i < 2; i++) {
         command->memory[i] = from->memory[i];
         if (from->memory[i].object)
@@ -52,7 +53,8 @@ static struct zepi_graph_command *copy_command(struct zepi_graph *graph,
         command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);
     if (from->image_copy)
         command->image_copy = zepi_duplicate(from->image_copy, sizeof(*from->image_copy));
-    if (!command->pattern == !from->pattern && !command->image_copy == !from->image_copy)
+    if (!command->pattern == !from->pattern && !command->image_copy == !from->image_copy &&
+        !command->launch == !from->launch)
         return command;
     zepi_fail_no_memory();
     zepi_release(command);

@@ -33,7 +33,7 @@ static ur_result_t make_launch(struct zepi_graph *graph, const struct zepi_ur_la
                                                    graph->device_index, &launch, &room);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    const zepi_result_t made = zepi_graph_make_launch(graph, &launch, NULL, out_record);
+    const zepi_result_t made = zepi_graph_make_launch(graph, &launch, out_record);
     zepi_launch_room_finish(&room, &launch);
     return made == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_launch(made);
 }

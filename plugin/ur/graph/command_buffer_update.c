@@ -6,14 +6,6 @@
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/launch.h"
 
-// One update of a call.
-struct launch_update {
-    struct zepi_graph *graph;
-    struct zepi_graph_command *command;
-    struct zepi_launch launch;
-    struct zepi_launch_room room;
-};
-
 static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kernel_handle_t handle,
                                struct zepi_kernel **out_kernel)
 {
@@ -28,74 +20,89 @@ static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kern
     return UR_RESULT_SUCCESS;
 }
 
-// Another kernel: further arguments are gone, new ones are nothing yet.
-static zepi_result_t choose_kernel(struct launch_update *update, struct zepi_kernel *kernel)
+// The bytes of new values, as far as their sizes may be right.
+static size_t value_bytes(const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    struct zepi_launch *launch = &update->launch;
-    const struct zepi_launch *from = zepi_graph_update_launch(update->command);
+    size_t size_bytes = 0;
+    for (uint32_t i = 0; desc->pNewValueArgList && i < desc->numNewValueArgs; i++) {
+        const size_t size = desc->pNewValueArgList[i].argSize;
+        if (size < UINT32_MAX)
+            size_bytes += size + ZEPI_ARG_INLINE_BYTES;
+    }
+    return size_bytes;
+}
+
+// Of another kernel: further arguments are gone, and new ones are nothing yet.
+static __attribute__((noinline)) ur_result_t
+draft_other_kernel(const struct zepi_graph *graph, struct zepi_graph_command *command,
+                   const ur_exp_command_buffer_update_kernel_launch_desc_t *desc,
+                   struct zepi_launch_record **out_draft)
+{
+    struct zepi_kernel *kernel = NULL;
     struct zepi_launch chosen;
-    zepi_result_t result = zepi_launch_set_kernel(&chosen, kernel, update->graph->context,
-                                                  update->graph->device_index);
-    if (result != ZEPI_SUCCESS)
+    const ur_result_t result = find_kernel(command, desc->hNewKernel, &kernel);
+    if (result != UR_RESULT_SUCCESS)
         return result;
+    const zepi_result_t set =
+        zepi_launch_set_kernel(&chosen, kernel, graph->context, graph->device_index);
+    if (set != ZEPI_SUCCESS)
+        return zepi_ur_fail(set);
     // Emulated constants are one more argument.
     const uint32_t count =
         zepi_launch_device_kernel(&chosen)->argument_count - zepi_launch_is_emulated(&chosen);
-    const uint32_t more = count > from->arg_count ? count - from->arg_count : 0;
-    result = zepi_launch_room_init_copy(&update->room, launch, from, more);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    struct zepi_launch_record *draft = zepi_graph_update_draft(command, count, value_bytes(desc));
+    if (!draft)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    struct zepi_launch *launch = &draft->launch;
     launch->module = chosen.module;
     launch->target = chosen.target;
     for (; launch->arg_count > count; launch->arg_count--)
         zepi_launch_clear_arg(launch, launch->arg_count - 1);
     for (; launch->arg_count < count; launch->arg_count++)
         launch->args[launch->arg_count] = (struct zepi_arg){0};
-    return ZEPI_SUCCESS;
+    *out_draft = draft;
+    return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t launch_update_init(struct launch_update *update,
-                                      const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+static ur_result_t make_draft(const struct zepi_graph *graph, struct zepi_graph_command *command,
+                              const ur_exp_command_buffer_update_kernel_launch_desc_t *desc,
+                              struct zepi_launch_record **out_draft)
 {
-    struct zepi_kernel *kernel = NULL;
-    if (!desc->hNewKernel)
-        return zepi_ur_result(zepi_launch_room_init_copy(
-            &update->room, &update->launch, zepi_graph_update_launch(update->command), 0));
-    const ur_result_t result = find_kernel(update->command, desc->hNewKernel, &kernel);
-    return result ? result : zepi_ur_result(choose_kernel(update, kernel));
+    if (desc->hNewKernel)
+        return draft_other_kernel(graph, command, desc, out_draft);
+    *out_draft = zepi_graph_update_draft(command, 0, value_bytes(desc));
+    return *out_draft ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
 }
 
 // ---- Arguments ----
 
 // Drops the argument's value of before.
-static ur_result_t clear_argument(struct launch_update *update, uint32_t index)
+static ur_result_t clear_argument(struct zepi_launch *launch, uint32_t index)
 {
-    const uint32_t count = update->launch.arg_count;
-    if (index >= count)
+    if (index >= launch->arg_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                              "argument index %u, of %u arguments", index, count);
-    zepi_launch_clear_arg(&update->launch, index);
+                              "argument index %u, of %u arguments", index, launch->arg_count);
+    zepi_launch_clear_arg(launch, index);
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t set_mem_arguments(struct launch_update *update,
+static ur_result_t set_mem_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
                                      const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     ur_result_t result = zepi_ur_check_pointer(desc->pNewMemObjArgList, "pNewMemObjArgList");
     for (uint32_t i = 0; i < desc->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_memobj_arg_desc_t *from = &desc->pNewMemObjArgList[i];
-        result = clear_argument(update, from->argIndex);
+        result = clear_argument(launch, from->argIndex);
         if (result == UR_RESULT_SUCCESS)
-            result = zepi_ur_set_mem_arg(&update->launch, from->argIndex, from->hNewMemObjArg,
-                                         UR_MEM_FLAG_READ_WRITE, update->graph->context,
-                                         update->graph->device);
+            result = zepi_ur_set_mem_arg(launch, from->argIndex, from->hNewMemObjArg,
+                                         UR_MEM_FLAG_READ_WRITE, graph->context, graph->device);
     }
     return result;
 }
 
 // The pointer is where the new argument lies, not the argument.
 static ur_result_t
-set_pointer_arguments(struct launch_update *update,
+set_pointer_arguments(struct zepi_launch *launch,
                       const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     ur_result_t result = zepi_ur_check_pointer(desc->pNewPointerArgList, "pNewPointerArgList");
@@ -104,70 +111,70 @@ set_pointer_arguments(struct launch_update *update,
         void *address = NULL;
         if (from->pNewPointerArg)
             memcpy(&address, from->pNewPointerArg, sizeof(address));
-        result = clear_argument(update, from->argIndex);
+        result = clear_argument(launch, from->argIndex);
         if (result == UR_RESULT_SUCCESS)
-            zepi_arg_set_address(&update->launch.args[from->argIndex], address);
+            zepi_arg_set_address(&launch->args[from->argIndex], address);
     }
     return result;
 }
 
 // Whether the kernel declares the argument so. Native code declares nothing.
-static bool argument_is(const struct launch_update *update, uint32_t index,
+static bool argument_is(const struct zepi_launch *launch, uint32_t index,
                         enum zepi_spirv_argument_kind kind)
 {
-    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(&update->launch);
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
     return device_kernel->is_described && device_kernel->arguments[index].kind == kind;
 }
 
 // A size without a value is local memory, a value for a sampler is the handle.
-static ur_result_t set_value(struct launch_update *update,
+static ur_result_t set_value(const struct zepi_graph *graph, struct zepi_launch *launch,
                              const ur_exp_command_buffer_update_value_arg_desc_t *from)
 {
     const uint32_t index = from->argIndex;
     const bool is_handle = from->pNewValueArg && from->argSize == sizeof(ur_sampler_handle_t);
-    const ur_result_t result = clear_argument(update, index);
+    const ur_result_t result = clear_argument(launch, index);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (!from->pNewValueArg) {
-        zepi_arg_set_slm(&update->launch.args[index], from->argSize);
+        zepi_arg_set_slm(&launch->args[index], from->argSize);
         return UR_RESULT_SUCCESS;
     }
-    if (is_handle && argument_is(update, index, ZEPI_SPIRV_ARGUMENT_SAMPLER)) {
+    if (is_handle && argument_is(launch, index, ZEPI_SPIRV_ARGUMENT_SAMPLER)) {
         ur_sampler_handle_t sampler;
         memcpy(&sampler, from->pNewValueArg, sizeof(sampler));
-        return zepi_ur_set_sampler_arg(&update->launch, index, sampler, update->graph->context);
+        return zepi_ur_set_sampler_arg(launch, index, sampler, graph->context);
     }
-    if (is_handle && argument_is(update, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
+    if (is_handle && argument_is(launch, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "argument %u of kernel '%s' is an image, and no value", index,
-                              zepi_launch_device_kernel(&update->launch)->name);
-    return zepi_ur_set_value_arg(&update->launch, index, from->pNewValueArg, from->argSize);
+                              zepi_launch_device_kernel(launch)->name);
+    return zepi_ur_set_value_arg(launch, index, from->pNewValueArg, from->argSize);
 }
 
 static ur_result_t
-set_value_arguments(struct launch_update *update,
+set_value_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
                     const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     ur_result_t result = zepi_ur_check_pointer(desc->pNewValueArgList, "pNewValueArgList");
     for (uint32_t i = 0; i < desc->numNewValueArgs && result == UR_RESULT_SUCCESS; i++)
-        result = set_value(update, &desc->pNewValueArgList[i]);
+        result = set_value(graph, launch, &desc->pNewValueArgList[i]);
     return result;
 }
 
 // ---- Sizes ----
 
-static ur_result_t check_sizes(const struct launch_update *update,
+static ur_result_t check_sizes(const struct zepi_launch *launch,
                                const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     const uint32_t dimensions = desc->newWorkDim;
     if (dimensions == 0 || dimensions > 3)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
                               "%u dimensions, expected 1 to 3", dimensions);
-    if (dimensions != update->launch.work_dim &&
+    if (dimensions != launch->work_dim &&
         (!desc->pNewGlobalWorkSize || !desc->pNewGlobalWorkOffset))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "%u dimensions instead of %u, without a new global size and offset",
-                              dimensions, update->launch.work_dim);
+                              dimensions, launch->work_dim);
     for (uint32_t i = 0; i < dimensions && desc->pNewGlobalWorkSize; i++) {
         if (desc->pNewGlobalWorkSize[i] == 0)
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
@@ -181,45 +188,35 @@ static ur_result_t check_sizes(const struct launch_update *update,
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t set_sizes(struct launch_update *update,
+static ur_result_t set_sizes(struct zepi_launch *launch,
                              const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    const struct zepi_launch from = update->launch;
     const size_t *global = desc->pNewGlobalWorkSize;
     const size_t *offset = desc->pNewGlobalWorkOffset;
-    const ur_result_t result = check_sizes(update, desc);
+    const ur_result_t result = check_sizes(launch, desc);
     if (result != UR_RESULT_SUCCESS || (!global && !desc->pNewLocalWorkSize && !offset))
         return result;
     // Suggested for a new global size, unless it is given.
-    const size_t *local = global ? NULL : from.group_size;
-    zepi_launch_set_sizes(&update->launch, desc->newWorkDim, global ? global : from.global_size,
+    const size_t *local = global ? NULL : launch->group_size;
+    zepi_launch_set_sizes(launch, desc->newWorkDim, global ? global : launch->global_size,
                           desc->pNewLocalWorkSize ? desc->pNewLocalWorkSize : local,
-                          offset ? offset : from.global_offset);
+                          offset ? offset : launch->global_offset);
     return UR_RESULT_SUCCESS;
 }
 
 // ---- The update ----
 
-static ur_result_t launch_update_fill(struct launch_update *update,
-                                      const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+static ur_result_t change_launch(const struct zepi_graph *graph, struct zepi_launch *launch,
+                                 const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    struct zepi_launch_record *record;
     ur_result_t result = UR_RESULT_SUCCESS;
     if (desc->numNewMemObjArgs > 0)
-        result = set_mem_arguments(update, desc);
+        result = set_mem_arguments(graph, launch, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewPointerArgs > 0)
-        result = set_pointer_arguments(update, desc);
+        result = set_pointer_arguments(launch, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewValueArgs > 0)
-        result = set_value_arguments(update, desc);
-    result = result ? result : set_sizes(update, desc);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    const zepi_result_t made = zepi_graph_make_launch(
-        update->graph, &update->launch, zepi_graph_update_launch(update->command), &record);
-    if (made != ZEPI_SUCCESS)
-        return zepi_ur_fail_launch(made);
-    zepi_graph_update_put(update->command, record);
-    return UR_RESULT_SUCCESS;
+        result = set_value_arguments(graph, launch, desc);
+    return result ? result : set_sizes(launch, desc);
 }
 
 static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
@@ -252,15 +249,18 @@ static ur_result_t add_update(struct zepi_graph *graph,
     ur_result_t result = check_command(graph, desc->hCommand);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct launch_update update;
-    update.graph = graph;
-    update.command = command_of(desc->hCommand);
-    result = launch_update_init(&update, desc);
+    struct zepi_graph_command *command = command_of(desc->hCommand);
+    struct zepi_launch_record *draft = NULL;
+    result = make_draft(graph, command, desc, &draft);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    result = launch_update_fill(&update, desc);
-    zepi_launch_room_finish(&update.room, &update.launch);
-    return result;
+    result = change_launch(graph, &draft->launch, desc);
+    if (result != UR_RESULT_SUCCESS) {
+        zepi_graph_update_drop_draft(graph, draft);
+        return result;
+    }
+    const zepi_result_t put = zepi_graph_update_put_draft(command, draft);
+    return put == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_launch(put);
 }
 
 static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,

@@ -253,6 +253,50 @@ Test(graph, launches_are_updated)
     check_updates(true);
 }
 
+// Copies of one launch: the graph captured the execution of another one twice.
+Test(graph, copies_of_a_captured_launch_are_updated_in_one_call)
+{
+    struct sum sum, first, second;
+    zepi_graph_t inner = make(0), outer = make(ZEPI_GRAPH_UPDATABLE);
+    // Before, between and behind them, commands without effect.
+    const zepi_graph_update_t updates[] = {{.number = 1, .launch = &first.desc},
+                                           {.number = 4, .launch = &second.desc},
+                                           {.number = 1, .launch = &second.desc}};
+    add_sum(inner, 0, 0, 1, AT_ONCE);
+    TEST_OK(zepi.graph_finalize(inner));
+    TEST_OK(zepi.queue_begin_capture(gear.queue, outer));
+    TEST_OK(zepi.queue_execute(gear.queue, inner, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_execute(gear.queue, inner, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_end_capture(gear.queue));
+    TEST_OK(zepi.graph_finalize(outer));
+    for (int i = 0; i < ITEMS; i++)
+        vector(0)[i] = 1;
+    make_sum(&first, 0, 0, 2);
+    make_sum(&second, 0, 2, 3);
+    TEST_OK(zepi.graph_update(outer, 2, updates));
+    run(outer);
+    expect(1, 0);
+    expect(2, 2);
+    expect(3, 3);
+    // The last one of a launch counts, and a wrong one takes all back.
+    memset(vector(2), 0, ITEMS * sizeof(float));
+    TEST_OK(zepi.graph_update(outer, 3, updates));
+    run(outer);
+    expect(2, 0);
+    expect(3, 1);
+    make_sum(&sum, 0, 0, 2);
+    first.desc.argument_count = 2;
+    const zepi_graph_update_t wrong[] = {{.number = 4, .launch = &sum.desc},
+                                         {.number = 4, .launch = &sum.desc},
+                                         {.number = 1, .launch = &first.desc}};
+    TEST_FAILS(zepi.graph_update(outer, 3, wrong), ZEPI_ERROR_INVALID_SIZE);
+    run(outer);
+    expect(2, 0);
+    expect(3, 1);
+    TEST_OK(zepi.release(outer));
+    TEST_OK(zepi.release(inner));
+}
+
 static int64_t live_kernels(void)
 {
     return (int64_t)ze_cpu.get_count("zeKernelCreate") -
