@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+// What a product has under each kernel driver.
+#define ARC_A770                                                                                   \
+    .title = "Arc A770", .family = SHIM_FAMILY_XE_HP, .device_id = 0x56a0, .revision = 8,          \
+    .ip = {12, 55, 8}, .tiles = 1, .engines = {.render = 1, .compute = 4, .copy = 1},              \
+    .cores = {.slices = 8, .cores = 32, .vector_engines = 16, .threads = 8, .slm_kib = 128},       \
+    .memory = {.l3_groups = 1, .l3_banks = 16, .vram_gib = 16, .va_bits = 48}, .mhz = 2400
+
 static const struct shim_product products[] = {
     {.name = "bmg",
      .title = "Arc B580 (Battlemage)",
@@ -56,17 +63,8 @@ static const struct shim_product products[] = {
      .cores = {.slices = 2, .cores = 8, .vector_engines = 16, .threads = 8, .slm_kib = 128},
      .memory = {.l3_groups = 1, .l3_banks = 4, .va_bits = 48},
      .mhz = 2250},
-    {.name = "dg2",
-     .title = "Arc A770",
-     .family = SHIM_FAMILY_XE_HP,
-     .device_id = 0x56a0,
-     .revision = 8,
-     .ip = {12, 55, 8},
-     .tiles = 1,
-     .engines = {.render = 1, .compute = 4, .copy = 1},
-     .cores = {.slices = 8, .cores = 32, .vector_engines = 16, .threads = 8, .slm_kib = 128},
-     .memory = {.l3_groups = 1, .l3_banks = 16, .vram_gib = 16, .va_bits = 48},
-     .mhz = 2400},
+    {.name = "dg2", ARC_A770},
+    {.name = "dg2-i915", .interface = SHIM_INTERFACE_I915, ARC_A770},
     {.name = "pvc",
      .title = "Data Center GPU Max 1550",
      .family = SHIM_FAMILY_XE_HP,

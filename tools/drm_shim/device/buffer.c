@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT UINT64_C(65536) // of the device's memory
+// Sizes are multiples of pages.
+#define SYSTEM_PAGE UINT64_C(4096)
+#define DEVICE_PAGE UINT64_C(65536)
 
 static pthread_mutex_t buffers_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
 static struct shim_buffer *buffers;                               // by handle - 1; size 0: free
@@ -23,6 +25,12 @@ static struct shim_buffer *find_locked(uint32_t handle)
     return handle > 0 && handle <= buffer_capacity && buffers[handle - 1].size > 0
                ? &buffers[handle - 1]
                : NULL;
+}
+
+// Of a region.
+static uint64_t bytes_taken(const struct shim_buffer *buffer)
+{
+    return buffer->user != NULL ? 0 : buffer->size;
 }
 
 // 0 without memory.
@@ -46,14 +54,15 @@ static int add_locked(const struct shim_buffer *buffer, uint32_t *out_handle)
 {
     const struct shim_product *product = shim_product();
     const bool is_limited = buffer->region != SHIM_REGION_SYSTEM || product->memory.vram_gib == 0;
-    if (is_limited && buffer->size > shim_product_memory(product) - bytes_used[buffer->region])
+    if (is_limited &&
+        bytes_taken(buffer) > shim_product_memory(product) - bytes_used[buffer->region])
         return ENOMEM;
     const uint32_t handle = free_handle_locked();
     if (handle == 0)
         return ENOMEM;
     buffers[handle - 1] = *buffer;
     buffers[handle - 1].serial = ++last_serial;
-    bytes_used[buffer->region] += buffer->size;
+    bytes_used[buffer->region] += bytes_taken(buffer);
     *out_handle = handle;
     return 0;
 }
@@ -64,8 +73,8 @@ int shim_buffer_create(uint64_t size, uint32_t region, uint32_t *out_handle)
         return EINVAL;
     if (size > shim_options()->arena_bytes)
         return ENOMEM;
-    struct shim_buffer buffer = {.size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1),
-                                 .region = region};
+    const uint64_t page = region == SHIM_REGION_SYSTEM ? SYSTEM_PAGE : DEVICE_PAGE;
+    struct shim_buffer buffer = {.size = (size + page - 1) & ~(page - 1), .region = region};
     buffer.offset = shim_arena_take(buffer.size);
     if (buffer.offset == 0)
         return ENOMEM;
@@ -75,6 +84,22 @@ int shim_buffer_create(uint64_t size, uint32_t region, uint32_t *out_handle)
     if (error != 0)
         shim_arena_give(buffer.offset, buffer.size);
     return error;
+}
+
+int shim_buffer_create_user(uint8_t *bytes, uint64_t size, uint32_t *out_handle)
+{
+    if (bytes == NULL || size == 0)
+        return EINVAL;
+    const struct shim_buffer buffer = {.user = bytes, .size = size, .region = SHIM_REGION_SYSTEM};
+    pthread_mutex_lock(&buffers_mutex);
+    const int error = add_locked(&buffer, out_handle);
+    pthread_mutex_unlock(&buffers_mutex);
+    return error;
+}
+
+uint8_t *shim_buffer_bytes(const struct shim_buffer *buffer)
+{
+    return buffer->user != NULL ? buffer->user : shim_arena_bytes(buffer->offset);
 }
 
 bool shim_buffer_find(uint32_t handle, struct shim_buffer *out_buffer)
@@ -106,7 +131,7 @@ static bool close_locked(uint32_t handle, struct shim_buffer *out_closed)
     *found = (struct shim_buffer){0};
     if (out_closed->is_shared && find_memory_locked(out_closed->serial) != NULL)
         out_closed->size = 0;
-    bytes_used[out_closed->region] -= out_closed->size;
+    bytes_used[out_closed->region] -= bytes_taken(out_closed);
     return true;
 }
 
@@ -116,7 +141,7 @@ int shim_buffer_close(uint32_t handle)
     pthread_mutex_lock(&buffers_mutex);
     const bool is_closed = close_locked(handle, &closed);
     pthread_mutex_unlock(&buffers_mutex);
-    if (closed.size > 0)
+    if (closed.size > 0 && closed.user == NULL)
         shim_arena_give(closed.offset, closed.size);
     return is_closed ? 0 : EINVAL;
 }

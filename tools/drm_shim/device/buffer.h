@@ -8,6 +8,7 @@
 // Buffer objects ("GEM"), by their handles. Thread-safe.
 struct shim_buffer {
     uint64_t offset, size; // in the arena
+    uint8_t *user;         // the program's own memory; NULL: in the arena
     uint64_t serial;       // of the memory; not used again
     uint32_t region;       // where it lies: SHIM_REGION_SYSTEM, or memory of a tile
     bool is_shared;        // another handle may name the same memory
@@ -18,7 +19,11 @@ enum { SHIM_REGION_SYSTEM, SHIM_REGION_VRAM };
 
 // 0 or an error number; ENOMEM also when the device's memory there is all taken.
 int shim_buffer_create(uint64_t size, uint32_t region, uint32_t *out_handle);
+// Memory of the program ("userptr"), which the device's memory does not hold.
+int shim_buffer_create_user(uint8_t *bytes, uint64_t size, uint32_t *out_handle);
 bool shim_buffer_find(uint32_t handle, struct shim_buffer *out_buffer);
+// Where it lies in this process.
+uint8_t *shim_buffer_bytes(const struct shim_buffer *buffer);
 // The memory is free when no handle names it any more.
 int shim_buffer_close(uint32_t handle);
 // Another handle of memory that still has one: 0, ENOENT or ENOMEM.

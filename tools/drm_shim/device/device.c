@@ -3,6 +3,7 @@
 
 #include "export.h"
 #include "faults.h"
+#include "i915.h"
 #include "log.h"
 #include "product.h"
 #include "xe.h"
@@ -35,6 +36,11 @@ static int answer_version(struct drm_version *version)
     return 0;
 }
 
+static bool is_i915(void)
+{
+    return shim_product()->interface == SHIM_INTERFACE_I915;
+}
+
 static int answer(unsigned long request, void *argument)
 {
     switch (request) {
@@ -45,13 +51,13 @@ static int answer(unsigned long request, void *argument)
     case DRM_IOCTL_PRIME_FD_TO_HANDLE:
         return shim_import_buffer(argument);
     default:
-        return shim_xe_answer(request, argument);
+        return is_i915() ? shim_i915_answer(request, argument) : shim_xe_answer(request, argument);
     }
 }
 
 int shim_device_ioctl(unsigned long request, void *argument)
 {
-    const int site = shim_xe_fault_site(request);
+    const int site = is_i915() ? shim_i915_fault_site(request) : shim_xe_fault_site(request);
     int error = site < 0 ? 0 : shim_fault_take((enum shim_fault_site)site);
     if (error == 0)
         error = answer(request, argument);

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #define GIB (UINT64_C(1) << 30)
 
@@ -37,4 +38,29 @@ uint64_t shim_product_memory(const struct shim_product *product)
     if (product->memory.vram_gib == 0)
         return options->system_bytes;
     return options->vram_bytes ? options->vram_bytes : product->memory.vram_gib * GIB;
+}
+
+size_t shim_product_hardware(const struct shim_product *product, uint32_t *out_table)
+{
+    // Attribute, number of words, value; all of one tile.
+    const uint32_t table[SHIM_HARDWARE_WORDS] = {
+        1,  1, product->cores.slices,
+        2,  1, product->cores.cores, // dual subslices
+        3,  1, product->cores.vector_engines,
+        10, 1, 12, // memory channels
+        11, 1, 4,  // kind of memory: GDDR6
+        15, 1, product->cores.threads,
+        23, 1, product->engines.render,
+        24, 1, product->engines.compute,
+        62, 1, 8,                    // MiB where a context is saved; the driver fails without
+        64, 1, 512,                  // KiB of a bank of the L3 cache
+        70, 1, product->cores.cores, // subslices
+        71, 1, product->cores.vector_engines,
+        73, 1, product->cores.slm_kib,
+        83, 1, 1, // regions
+        84, 1, product->memory.l3_banks,
+        85, 1, product->memory.l3_groups,
+    };
+    memcpy(out_table, table, sizeof(table));
+    return sizeof(table);
 }

@@ -11,4 +11,8 @@ const struct shim_product *shim_product(void);
 // Memory of one tile; of the system if the product is integrated.
 uint64_t shim_product_memory(const struct shim_product *product);
 
+// The table of the hardware's configuration that both kernel drivers pass on: its size in bytes.
+#define SHIM_HARDWARE_WORDS 48
+size_t shim_product_hardware(const struct shim_product *product, uint32_t *out_table);
+
 #endif

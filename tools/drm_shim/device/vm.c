@@ -2,7 +2,6 @@
 #include "vm.h"
 
 #include "handles.h"
-#include "memory/arena.h"
 #include "memory/mirror.h"
 
 #include <errno.h>
@@ -38,10 +37,11 @@ int shim_vm_bind(struct shim_address_space *space, uint64_t address, uint64_t si
 {
     if (offset > buffer->size || size > buffer->size - offset)
         return EINVAL;
-    const uint64_t at = buffer->offset + offset;
-    const bool is_same = shim_mirror_bind(address & SHIM_ADDRESS_MASK, size, at);
-    return shim_address_space_bind(space, address, size, shim_arena_bytes(at), is_same) ? 0
-                                                                                        : ENOMEM;
+    const uint64_t at = address & SHIM_ADDRESS_MASK;
+    uint8_t *bytes = shim_buffer_bytes(buffer) + offset;
+    const bool is_same = buffer->user != NULL ? at == (uintptr_t)bytes
+                                              : shim_mirror_bind(at, size, buffer->offset + offset);
+    return shim_address_space_bind(space, at, size, bytes, is_same) ? 0 : ENOMEM;
 }
 
 int shim_vm_unbind(struct shim_address_space *space, uint64_t address, uint64_t size)

@@ -121,27 +121,8 @@ static int query_tiles(struct drm_xe_device_query *query)
 
 static int query_hardware(struct drm_xe_device_query *query)
 {
-    const struct shim_product *product = shim_product();
-    // Attribute, number of words, value; all of one tile.
-    const uint32_t table[] = {
-        1,  1, product->cores.slices,
-        2,  1, product->cores.cores, // dual subslices
-        3,  1, product->cores.vector_engines,
-        10, 1, 12, // memory channels
-        11, 1, 4,  // kind of memory: GDDR6
-        15, 1, product->cores.threads,
-        23, 1, product->engines.render,
-        24, 1, product->engines.compute,
-        62, 1, 8,                    // MiB where a context is saved; the driver fails without
-        64, 1, 512,                  // KiB of a bank of the L3 cache
-        70, 1, product->cores.cores, // subslices
-        71, 1, product->cores.vector_engines,
-        73, 1, product->cores.slm_kib,
-        83, 1, 1, // regions
-        84, 1, product->memory.l3_banks,
-        85, 1, product->memory.l3_groups,
-    };
-    return answer(query, table, sizeof(table));
+    uint32_t table[SHIM_HARDWARE_WORDS];
+    return answer(query, table, shim_product_hardware(shim_product(), table));
 }
 
 static uint64_t ones(uint32_t count)

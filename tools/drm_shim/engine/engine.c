@@ -156,6 +156,8 @@ static void run_jobs_locked(struct shim_engine *engine, bool may_wait)
                 atomic_fetch_sub(&busy_count, 1);
             engine->has_begun = false;
         }
+        if (job.number != 0)
+            shim_watches_notify_all(); // threads that wait for the job
     }
     engine->is_running = false;
     pthread_cond_broadcast(&engine->changed);
@@ -305,6 +307,14 @@ int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job)
     pthread_mutex_unlock(&engine->mutex);
     take_time(atomic_load(&return_us));
     return is_served ? 0 : ENOMEM;
+}
+
+bool shim_engine_has_ended(struct shim_engine *engine, uint64_t number)
+{
+    pthread_mutex_lock(&engine->mutex);
+    const bool has_ended = engine->count == 0 || engine->jobs[engine->first].number > number;
+    pthread_mutex_unlock(&engine->mutex);
+    return has_ended;
 }
 
 // An engine that waits may not have seen yet that its memory was written: it gets time to look.

@@ -13,6 +13,7 @@ struct shim_job {
     uint64_t batch;         // GPU address; 0: only the fence
     uint64_t fence_address; // GPU address, 0: none
     uint64_t fence_value;   // written when the batch is done
+    uint64_t number;        // for shim_engine_has_ended; 0: none
 };
 
 // `queue` is its number in the trace. NULL without memory or threads.
@@ -26,6 +27,8 @@ void shim_engine_destroy(struct shim_engine *engine);
 
 // 0, ENOMEM, or ECANCELED if the queue is lost.
 int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job);
+// Whether the job with a number and all before it are over, or dropped. Numbers grow.
+bool shim_engine_has_ended(struct shim_engine *engine, uint64_t number);
 // How long that takes, for all queues from now on.
 void shim_engines_set_submit_time(uint64_t microseconds);
 void shim_engines_set_return_time(uint64_t microseconds);

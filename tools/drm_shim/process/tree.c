@@ -105,7 +105,9 @@ __attribute__((format(printf, 2, 3))) static bool make_text(const char *path, co
 
 static bool make_product_files(const struct shim_product *product)
 {
-    bool is_made = make_text(PCI "/device", "0x%04x\n", product->device_id) &&
+    bool is_made = (product->interface != SHIM_INTERFACE_I915 ||
+                    make_text(PCI "/drm/card0/gt_max_freq_mhz", "%u\n", product->mhz)) &&
+                   make_text(PCI "/device", "0x%04x\n", product->device_id) &&
                    make_text(PCI "/revision", "0x%02x\n", product->revision);
     for (unsigned tile = 0; is_made && tile < product->tiles; tile++) {
         static const char *const names[] = {"min_freq", "max_freq", "rp0_freq"};
