@@ -147,7 +147,7 @@ Test(ze_info, tells_where_states_lie_and_as_what_images_are_seen)
     cr_assert_eq(payloads[1].image_type, ZE_IMAGE_TYPE_FORCE_UINT32);
 }
 
-Test(ze_info, tells_which_states_the_binding_table_has)
+Test(ze_info, tells_which_states_tables_have)
 {
     cr_assert(read_text(HEAD "    payload_arguments:\n"
                              "      - arg_type: arg_bypointer\n"
@@ -160,6 +160,13 @@ Test(ze_info, tells_which_states_the_binding_table_has)
                              "        size: 0\n"
                              "        arg_index: 1\n"
                              "        addrmode: stateful\n"
+                             "      - arg_type: arg_bypointer\n"
+                             "        offset: 0\n"
+                             "        size: 0\n"
+                             "        arg_index: 2\n"
+                             "        addrmode: stateful\n"
+                             "        addrspace: sampler\n"
+                             "        sampler_index: 5\n"
                              "    binding_table_indices:\n"
                              "      - bti_value: 3\n"
                              "        arg_index: 1\n"
@@ -169,6 +176,8 @@ Test(ze_info, tells_which_states_the_binding_table_has)
     cr_assert_eq(payloads[0].mode, SHIM_ADDRESS_STATELESS);
     cr_assert_eq(payloads[1].mode, SHIM_ADDRESS_TABLE);
     cr_assert_eq(payloads[1].table_index, 3);
+    cr_assert_eq(payloads[2].mode, SHIM_ADDRESS_TABLE);
+    cr_assert_eq(payloads[2].table_index, 5);
 }
 
 Test(ze_info, tells_which_kernels_need_implicit_arguments)

@@ -359,6 +359,7 @@ static int read_register(struct drm_i915_reg_read *read)
 int shim_i915_fault_site(unsigned long request)
 {
     switch (request) {
+    case DRM_IOCTL_I915_GEM_CREATE:
     case DRM_IOCTL_I915_GEM_CREATE_EXT:
     case DRM_IOCTL_I915_GEM_USERPTR:
         return SHIM_FAULT_BUFFER_CREATE;
@@ -386,6 +387,10 @@ int shim_i915_answer(unsigned long request, void *argument)
         return shim_i915_query(argument);
     case DRM_IOCTL_I915_REG_READ:
         return read_register(argument);
+    case DRM_IOCTL_I915_GEM_CREATE: {
+        struct drm_i915_gem_create *create = argument;
+        return shim_buffer_create(create->size, SHIM_REGION_SYSTEM, &create->handle);
+    }
     case DRM_IOCTL_I915_GEM_CREATE_EXT:
         return create_buffer(argument);
     case DRM_IOCTL_I915_GEM_USERPTR: {

@@ -190,6 +190,10 @@ enum shim_render_opcode {
     SHIM_STATE_SYSTEM_MEM_FENCE_ADDRESS = 0x6109,
     SHIM_STATE_CONTEXT_DATA_BASE_ADDRESS = 0x610b,
     SHIM_PIPELINE_SELECT = 0x6904,
+    SHIM_MEDIA_VFE_STATE = 0x7000,
+    SHIM_MEDIA_INTERFACE_DESCRIPTOR_LOAD = 0x7002,
+    SHIM_MEDIA_STATE_FLUSH = 0x7004,
+    SHIM_GPGPU_WALKER = 0x7105,
     SHIM_CFE_STATE = 0x7200,
     SHIM_COMPUTE_WALKER = 0x7208,
     SHIM_3DSTATE_BINDING_TABLE_POOL_ALLOC = 0x7919,
@@ -245,7 +249,8 @@ struct shim_walker_head {
 
 struct shim_interface_descriptor {
     uint32_t kernel_start, kernel_start_high; // from the base of instructions; 64-byte aligned
-    uint32_t unused[2];
+    uint32_t unused;
+    uint32_t sampler_table; // from the dynamic base; 32-byte aligned
     uint32_t binding_table; // from the base of surface states; 32-byte aligned
     uint32_t threads : 10, : 6, slm_size : 4, : 12;
     uint32_t unused_too[2];
@@ -269,6 +274,44 @@ _Static_assert(sizeof(struct shim_walker_head) == 18 * 4, "words 0 to 17");
 _Static_assert(sizeof(struct shim_walker_head) + sizeof(struct shim_walker_tail) ==
                    SHIM_WALKER_WORDS_XE_HP * 4,
                "head and tail");
+
+// Gen12LP: kernels are started by a descriptor in memory.
+struct shim_media_interface_descriptor_load {
+    uint32_t length : 8, : 8, opcode : 16;
+    uint32_t : 32;
+    uint32_t size;
+    uint32_t start; // from the dynamic base
+};
+
+struct shim_gpgpu_walker {
+    uint32_t length : 8, : 2, is_indirect : 1, : 5, opcode : 16;
+    uint32_t descriptor : 6, : 26; // its number
+    uint32_t indirect_length : 17, : 15;
+    uint32_t indirect_start; // from the base of indirect objects
+    uint32_t : 30, simd : 2; // 8 << simd
+    uint32_t unused[2];
+    uint32_t groups_x;
+    uint32_t unused_too[2];
+    uint32_t groups_y;
+    uint32_t first_group_z;
+    uint32_t groups_z;
+    uint32_t execution_mask, bottom_mask;
+};
+
+struct shim_gen12lp_descriptor {
+    uint32_t kernel_start, kernel_start_high; // as shim_interface_descriptor
+    uint32_t unused;
+    uint32_t sampler_table;
+    uint32_t binding_table;
+    uint32_t : 32;
+    uint32_t threads : 10, : 6, slm_size : 5, : 11;
+    uint32_t : 32;
+};
+
+#define SHIM_WALKER_WORDS_GEN12LP 15
+
+_Static_assert(sizeof(struct shim_gpgpu_walker) == SHIM_WALKER_WORDS_GEN12LP * 4, "GPGPU_WALKER");
+_Static_assert(sizeof(struct shim_gen12lp_descriptor) == 32, "descriptor");
 
 // ---- Copy engine ----
 

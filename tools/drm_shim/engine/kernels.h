@@ -10,9 +10,11 @@ struct shim_walker {
     uint32_t groups[3], local[3];
     bool has_local; // `local` is valid: the hardware makes local ids of it
     uint32_t threads, simd, mask, slm_bytes;
+    uint32_t register_bytes;
     const uint8_t *inline_data, *indirect; // the payload
     uint32_t inline_size, indirect_size;
     uint64_t indirect_left;          // bytes from `indirect` on that are bound
+    uint64_t sampler_table;          // GPU address of states one behind the other
     uint64_t binding_table, surface; // GPU addresses: the table, and what its entries count from
     uint64_t surface_states, sampler_states; // GPU addresses that offsets of states count from
 };

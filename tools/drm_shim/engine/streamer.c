@@ -294,6 +294,8 @@ static void state_base_address(struct shim_bases *bases, const uint32_t *words, 
     SHIM_COMMAND(shim_state_base_address, state);
     set_base(&bases->general, state.general);
     set_base(&bases->surface, state.surface);
+    set_base(&bases->dynamic, state.dynamic);
+    set_base(&bases->indirect, state.indirect);
     set_base(&bases->instruction, state.instruction);
     set_base(&bases->surface_states, state.surface_states);
     set_base(&bases->sampler_states, state.sampler_states);
@@ -301,7 +303,14 @@ static void state_base_address(struct shim_bases *bases, const uint32_t *words, 
 
 static bool is_walker(uint32_t opcode)
 {
-    return (opcode & SHIM_WALKER_OPCODE_MASK) == SHIM_COMPUTE_WALKER;
+    return (opcode & SHIM_WALKER_OPCODE_MASK) == SHIM_COMPUTE_WALKER || opcode == SHIM_GPGPU_WALKER;
+}
+
+// Where the descriptors of kernels lie (Gen12LP).
+static void load_descriptors(struct shim_bases *bases, const uint32_t *words, uint32_t length)
+{
+    SHIM_COMMAND(shim_media_interface_descriptor_load, load);
+    bases->descriptors = bases->dynamic + load.start;
 }
 
 static enum shim_progress render_command(struct shim_streamer *streamer, const uint32_t *words,
@@ -316,6 +325,11 @@ static enum shim_progress render_command(struct shim_streamer *streamer, const u
     case SHIM_STATE_BASE_ADDRESS:
         state_base_address(&streamer->bases, words, length);
         return SHIM_GOES_ON;
+    case SHIM_MEDIA_INTERFACE_DESCRIPTOR_LOAD:
+        load_descriptors(&streamer->bases, words, length);
+        return SHIM_GOES_ON;
+    case SHIM_MEDIA_VFE_STATE:
+    case SHIM_MEDIA_STATE_FLUSH:
     case SHIM_STATE_SIP:
     case SHIM_STATE_PREFETCH:
     case SHIM_STATE_COMPUTE_MODE:
@@ -443,6 +457,8 @@ static void prepare_ahead(const struct shim_streamer *streamer)
             shim_walkers_prepare(&streamer->walkers, &bases, words, length);
         else if (render.opcode == SHIM_STATE_BASE_ADDRESS)
             state_base_address(&bases, words, length);
+        else if (render.opcode == SHIM_MEDIA_INTERFACE_DESCRIPTOR_LOAD)
+            load_descriptors(&bases, words, length);
         code += length * UINT64_C(4);
         left -= length * UINT64_C(4);
     }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define BINDING_TABLE_MASK 0x1fffe0u
+#define SAMPLER_TABLE_MASK 0xffffffe0u
 
 // How often a partition looks whether the others have come.
 #define PARTITION_LOOK_US 200
@@ -32,16 +33,52 @@ static uint64_t kernel_ticks(void)
     return shim_ticks_of_us(set == UINT64_MAX ? shim_options()->kernel_us : set);
 }
 
-// Words 0 to 17 and the last ones; false if the command has another length.
-static bool read_command(enum shim_family family, const uint32_t *words, uint32_t length,
-                         struct shim_walker_head *out_head, struct shim_walker_tail *out_tail)
+// GPGPU_WALKER as the later walker, which has no inline data and no result then.
+static bool read_gen12lp(const struct shim_walkers *walkers, const struct shim_bases *bases,
+                         const uint32_t *words, uint32_t length, struct shim_started_walker *out)
 {
+    SHIM_COMMAND(shim_gpgpu_walker, walker);
+    const uint64_t at =
+        bases->descriptors + walker.descriptor * sizeof(struct shim_gen12lp_descriptor);
+    const struct shim_gen12lp_descriptor *descriptor =
+        length == SHIM_WALKER_WORDS_GEN12LP
+            ? shim_gpu_memory_at(walkers->space, at, sizeof(*descriptor))
+            : NULL;
+    if (!descriptor)
+        return false;
+    out->head = (struct shim_walker_head){
+        .is_indirect = walker.is_indirect,
+        .indirect_length = walker.indirect_length,
+        .indirect_start = walker.indirect_start,
+        .simd = walker.simd,
+        .execution_mask = walker.execution_mask,
+        .groups = {walker.groups_x, walker.groups_y, walker.groups_z},
+    };
+    out->tail.descriptor = (struct shim_interface_descriptor){
+        .kernel_start = descriptor->kernel_start,
+        .sampler_table = descriptor->sampler_table,
+        .binding_table = descriptor->binding_table,
+        .threads = descriptor->threads,
+        .slm_size = descriptor->slm_size & 15,
+    };
+    out->bases.general = bases->indirect;
+    return true;
+}
+
+// Words 0 to 17 and the last ones; false if the command has another length.
+static bool read_command(const struct shim_walkers *walkers, const struct shim_bases *bases,
+                         const uint32_t *words, uint32_t length, struct shim_started_walker *out)
+{
+    const enum shim_family family = walkers->product->family;
+    out->bases = *bases;
+    if (family == SHIM_FAMILY_GEN12LP)
+        return read_gen12lp(walkers, bases, words, length, out);
     const uint32_t expected =
         family == SHIM_FAMILY_XE2 ? SHIM_WALKER_WORDS_XE2 : SHIM_WALKER_WORDS_XE_HP;
     if (length != expected)
         return false;
-    memcpy(out_head, words, sizeof(*out_head));
-    memcpy(out_tail, words + length - sizeof(*out_tail) / 4, sizeof(*out_tail));
+    memcpy(&out->head, words, sizeof(out->head));
+    memcpy(&out->tail, words + length - sizeof(out->tail) / 4, sizeof(out->tail));
     return true;
 }
 
@@ -66,12 +103,14 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
         .has_local = head->makes_local_ids,
         .threads = descriptor->threads,
         .simd = 8u << head->simd,
+        .register_bytes = walkers->product->family == SHIM_FAMILY_GEN12LP ? 32 : 64,
         .mask = head->execution_mask,
         .slm_bytes = slm_kib[descriptor->slm_size] * 1024,
         .inline_data = (const uint8_t *)started->tail.inline_data,
         .inline_size = head->has_inline_data ? sizeof(started->tail.inline_data) : 0,
         .indirect_size = length,
         .binding_table = started->bases.surface + (descriptor->binding_table & BINDING_TABLE_MASK),
+        .sampler_table = started->bases.dynamic + (descriptor->sampler_table & SAMPLER_TABLE_MASK),
         .surface = started->bases.surface,
         .surface_states = started->bases.surface_states,
         .sampler_states = started->bases.sampler_states,
@@ -101,12 +140,10 @@ static void trace_start(const struct shim_walkers *walkers,
 void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_bases *bases,
                           const uint32_t *words, uint32_t length)
 {
-    struct shim_walker_head head;
-    struct shim_walker_tail tail;
-    if (!shim_options()->executes ||
-        !read_command(walkers->product->family, words, length, &head, &tail))
+    struct shim_started_walker read = {0};
+    if (!shim_options()->executes || !read_command(walkers, bases, words, length, &read))
         return;
-    const struct shim_walker walker = {.start = first_instruction(bases, &tail.descriptor)};
+    const struct shim_walker walker = {.start = first_instruction(bases, &read.tail.descriptor)};
     shim_kernel_prepare(walkers->space, &walker);
 }
 
@@ -134,10 +171,9 @@ bool shim_walkers_start(struct shim_walkers *walkers, uint64_t address,
     struct shim_started_walker *started = &walkers->items[walkers->count];
     *started = (struct shim_started_walker){
         .number = atomic_fetch_add(&walker_count, 1) + 1,
-        .bases = *bases,
     };
-    if (!read_command(walkers->product->family, words, length, &started->head, &started->tail)) {
-        shim_error("COMPUTE_WALKER has %u words, which its family does not have", length);
+    if (!read_command(walkers, bases, words, length, started)) {
+        shim_error("a walker of %u words is none that its family has", length);
         return false;
     }
     for (uint32_t i = 0; i < 3; i++)

@@ -18,6 +18,8 @@ struct shim_bases {
     uint64_t general, instruction;
     uint64_t surface; // of binding tables, and of the states that they name
     uint64_t surface_states, sampler_states;
+    uint64_t dynamic;               // of sampler states in tables
+    uint64_t indirect, descriptors; // Gen12LP
 };
 
 // A kernel that was started and is not over yet.

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define WORDS_BYTES 12 // of three dimensions
-#define REGISTER_BYTES 64
+#define SURFACE_STATE_BYTES 64
+#define SAMPLER_STATE_BYTES 16
 #define IMPLICIT_LOCAL_SIZE_AT 4 // in the structure of implicit arguments
 
 // The structure of implicit arguments in front of the indirect data begins with its size and
@@ -51,14 +52,16 @@ bool shim_payload_copy(const struct shim_kernel_info *info, const struct shim_wa
     return true;
 }
 
-// Copies a number or three of the payload's first entry of that kind. False: there is none.
+// Copies a number or three of the payload's first entry of that kind. An entry that comes twice is
+// filled in once: the other one is 0. False: there is none.
 static bool copy_first(const struct shim_kernel_info *info, const struct shim_walker *walker,
                        enum shim_payload_kind kind, void *out, uint32_t out_bytes)
 {
     for (uint32_t i = 0; i < info->payload_count; i++) {
         const struct shim_payload *payload = &info->payloads[i];
         const uint32_t size = payload->size_bytes < out_bytes ? payload->size_bytes : out_bytes;
-        if (payload->kind == kind && shim_payload_copy(info, walker, payload->offset, size, out))
+        if (payload->kind == kind && shim_payload_copy(info, walker, payload->offset, size, out) &&
+            (kind != SHIM_PAYLOAD_LOCAL_SIZE || *(const uint32_t *)out != 0))
             return true;
     }
     return false;
@@ -96,26 +99,29 @@ static uint32_t items_of_thread(const struct shim_walker *walker, uint32_t threa
     return thread + 1 < walker->threads ? walker->simd : (uint32_t)__builtin_popcount(walker->mask);
 }
 
-// Local ids that the driver made lie at the end of the payload: for each thread a register of
-// 16-bit numbers a dimension. The highest of each dimension tells the size.
+// Local ids that the driver made lie at the end of the payload: for each thread 16-bit numbers a
+// dimension, in whole registers. The highest of each dimension tells the size.
 static void find_size_by_ids(const struct shim_kernel_info *info, const struct shim_walker *walker,
                              uint32_t size[3])
 {
-    const uint32_t dimensions = info->local_id_bytes / REGISTER_BYTES;
+    const uint32_t numbers_bytes = walker->simd * (uint32_t)sizeof(uint16_t);
+    const uint32_t step =
+        numbers_bytes > walker->register_bytes ? numbers_bytes : walker->register_bytes;
+    const uint32_t dimensions = info->local_id_bytes / step;
     const uint64_t bytes = (uint64_t)walker->threads * info->local_id_bytes;
     uint32_t implicit_bytes = 0;
     if (dimensions == 0 || dimensions > 3 || bytes > walker->indirect_size ||
-        walker->simd > REGISTER_BYTES / sizeof(uint16_t) ||
         (info->has_implicit_arguments && !skip_implicit_arguments(walker, &implicit_bytes)))
         return;
     const uint8_t *ids = walker->indirect + implicit_bytes + walker->indirect_size - bytes;
     for (uint32_t thread = 0; thread < walker->threads; thread++) {
-        for (uint32_t i = 0; i < dimensions; i++, ids += REGISTER_BYTES) {
-            uint16_t of_items[REGISTER_BYTES / sizeof(uint16_t)];
-            memcpy(of_items, ids, sizeof(of_items));
-            for (uint32_t item = 0; item < items_of_thread(walker, thread); item++)
-                if (of_items[item] >= size[i])
-                    size[i] = of_items[item] + UINT32_C(1);
+        for (uint32_t i = 0; i < dimensions; i++, ids += step) {
+            for (uint32_t item = 0; item < items_of_thread(walker, thread); item++) {
+                uint16_t id;
+                memcpy(&id, ids + item * sizeof(id), sizeof(id));
+                if (id >= size[i])
+                    size[i] = id + UINT32_C(1);
+            }
         }
     }
 }
@@ -217,29 +223,17 @@ static ze_result_t set_value(const struct shim_known_kernel *kernel,
         kernel->cpu, argument, size_bytes != 0 ? size_bytes : used_bytes, value);
 }
 
-static ze_result_t set_pointer(const struct shim_known_kernel *kernel,
-                               struct shim_address_space *space, const struct shim_walker *walker,
-                               uint32_t argument, const struct shim_payload *payload)
-{
-    const struct shim_kernel_info *info = kernel->native->info;
-    uint64_t address = 0;
-    if (payload) {
-        if (payload->mode != SHIM_ADDRESS_STATELESS ||
-            !shim_payload_copy(info, walker, payload->offset, sizeof(address), &address))
-            return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    }
-    void *pointer = address ? shim_address_space_cpu_pointer(space, address) : NULL;
-    return shim_cpu_driver()->kernel.pfnSetArgumentValue(kernel->cpu, argument, sizeof(pointer),
-                                                         &pointer);
-}
-
-// Where the state of an image or sampler lies.
+// Where the state of an image, a sampler or a pointer in the binding table lies.
 static bool find_state(const struct shim_kernel_info *info, struct shim_address_space *space,
                        const struct shim_walker *walker, const struct shim_payload *payload,
-                       bool is_image, uint64_t *out_address)
+                       bool is_surface, uint64_t *out_address)
 {
     uint64_t offset = 0;
-    if (payload->mode == SHIM_ADDRESS_TABLE && is_image) {
+    if (payload->mode == SHIM_ADDRESS_TABLE && !is_surface) {
+        *out_address = walker->sampler_table + SAMPLER_STATE_BYTES * payload->table_index;
+        return true;
+    }
+    if (payload->mode == SHIM_ADDRESS_TABLE) {
         if (!shim_gpu_memory_read(space, walker->binding_table + 4 * payload->table_index, 4,
                                   &offset))
             return false;
@@ -249,8 +243,46 @@ static bool find_state(const struct shim_kernel_info *info, struct shim_address_
     if (payload->mode != SHIM_ADDRESS_STATE || payload->size_bytes > sizeof(offset) ||
         !shim_payload_copy(info, walker, payload->offset, payload->size_bytes, &offset))
         return false;
-    *out_address = (is_image ? walker->surface_states : walker->sampler_states) + offset;
+    *out_address = (is_surface ? walker->surface_states : walker->sampler_states) + offset;
     return true;
+}
+
+// The address of a pointer argument, which may be in a surface state; NULL is 0.
+static bool find_address(const struct shim_kernel_info *info, struct shim_address_space *space,
+                         const struct shim_walker *walker, const struct shim_payload *payload,
+                         uint64_t *out_address)
+{
+    if (payload->mode == SHIM_ADDRESS_STATELESS)
+        return shim_payload_copy(info, walker, payload->offset, sizeof(*out_address), out_address);
+    uint64_t state;
+    const uint32_t *words = NULL;
+    if (payload->mode == SHIM_ADDRESS_TABLE &&
+        find_state(info, space, walker, payload, true, &state))
+        words = shim_gpu_memory_at(space, state, SURFACE_STATE_BYTES);
+    if (!words)
+        return false;
+    *out_address = words[8] | (uint64_t)words[9] << 32;
+    for (uint32_t i = 0; i < info->payload_count; i++) {
+        const struct shim_payload *other = &info->payloads[i];
+        uint32_t offset = 0;
+        if (other->kind == SHIM_PAYLOAD_BUFFER_OFFSET && other->argument == payload->argument &&
+            shim_payload_copy(info, walker, other->offset, sizeof(offset), &offset))
+            *out_address += offset;
+    }
+    return true;
+}
+
+static ze_result_t set_pointer(const struct shim_known_kernel *kernel,
+                               struct shim_address_space *space, const struct shim_walker *walker,
+                               uint32_t argument, const struct shim_payload *payload)
+{
+    const struct shim_kernel_info *info = kernel->native->info;
+    uint64_t address = 0;
+    if (payload && !find_address(info, space, walker, payload, &address))
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    void *pointer = address ? shim_address_space_cpu_pointer(space, address) : NULL;
+    return shim_cpu_driver()->kernel.pfnSetArgumentValue(kernel->cpu, argument, sizeof(pointer),
+                                                         &pointer);
 }
 
 // One of the objects that stand for the state of an image or sampler.

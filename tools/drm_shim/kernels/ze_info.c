@@ -110,6 +110,7 @@ static enum shim_payload_kind kind_of(const char *type)
     } kinds[] = {
         {"arg_byvalue", SHIM_PAYLOAD_VALUE},
         {"arg_bypointer", SHIM_PAYLOAD_POINTER},
+        {"buffer_offset", SHIM_PAYLOAD_BUFFER_OFFSET},
         {"global_id_offset", SHIM_PAYLOAD_GLOBAL_OFFSET},
         {"local_size", SHIM_PAYLOAD_LOCAL_SIZE},
         {"enqueued_local_size", SHIM_PAYLOAD_LOCAL_SIZE},
@@ -172,8 +173,15 @@ static bool read_payload(struct reading *reading, const yaml_node_t *map, const 
         !read_number(reading, map, "arg_index", &payload->argument) ||
         !read_number(reading, map, "source_offset", &payload->source_offset))
         return false;
+    const yaml_node_t *sampler = value_of(reading, map, "sampler_index");
+    if (sampler && payload->mode == SHIM_ADDRESS_OTHER) {
+        payload->mode = SHIM_ADDRESS_TABLE;
+        if (!read_word(reading, sampler, "sampler_index", &payload->table_index))
+            return false;
+    }
     // A state that lies in a table has no place in the payload.
-    if (payload->offset == UINT32_MAX && payload->mode == SHIM_ADDRESS_OTHER &&
+    if (payload->offset == UINT32_MAX &&
+        (payload->mode == SHIM_ADDRESS_OTHER || payload->mode == SHIM_ADDRESS_TABLE) &&
         payload->kind == SHIM_PAYLOAD_POINTER)
         payload->offset = 0;
     if ((uint64_t)payload->offset + payload->size_bytes > SHIM_PAYLOAD_MAX_BYTES ||

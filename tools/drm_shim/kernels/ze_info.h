@@ -16,6 +16,7 @@ enum shim_payload_kind {
     SHIM_PAYLOAD_OTHER, // nothing that the execution needs
     SHIM_PAYLOAD_VALUE, // bytes of an argument, from `source_offset` on
     SHIM_PAYLOAD_POINTER,
+    SHIM_PAYLOAD_BUFFER_OFFSET, // where a pointer of the binding table begins in its surface
     SHIM_PAYLOAD_GLOBAL_OFFSET, // three words
     SHIM_PAYLOAD_LOCAL_SIZE,    // three words: the group size
     SHIM_PAYLOAD_GLOBAL_SIZE,   // three words
@@ -25,7 +26,7 @@ enum shim_payload_kind {
 enum shim_address_mode {
     SHIM_ADDRESS_OTHER,
     SHIM_ADDRESS_STATE,     // an offset of a surface or sampler state
-    SHIM_ADDRESS_TABLE,     // none: a surface state that the binding table names
+    SHIM_ADDRESS_TABLE,     // none: a surface or sampler state that a table has
     SHIM_ADDRESS_STATELESS, // a GPU address
     SHIM_ADDRESS_LOCAL,     // an offset in the group's local memory
 };
@@ -37,7 +38,7 @@ struct shim_payload {
     uint32_t size_bytes;
     uint32_t argument;      // UINT32_MAX: of no argument
     uint32_t source_offset; // in the argument's value
-    uint32_t table_index;   // in the binding table
+    uint32_t table_index;   // in the table of bindings or samplers
     // The type of an image for the kernel; ZE_IMAGE_TYPE_FORCE_UINT32: its own type.
     ze_image_type_t image_type;
 };

@@ -73,6 +73,26 @@ Test(engine, runs_batches_in_order_and_writes_their_fences)
     shim_engine_destroy(engine);
 }
 
+Test(engine, says_which_jobs_have_ended)
+{
+    struct shim_engine *engine = shim_engine_create(gpu.space, shim_product_at(0), 1);
+    struct batch batch = batch_at(&gpu, 0);
+    batch_wait(&batch, gpu_address(FLAG), 1);
+    batch_end(&batch);
+    const struct shim_job first = {.batch = batch.address, .number = 5};
+    const struct shim_job second = {
+        .fence_address = gpu_address(FENCE), .fence_value = 1, .number = 7};
+    cr_assert(shim_engine_has_ended(engine, 5));
+    cr_assert_eq(shim_engine_submit(engine, &first), 0);
+    cr_assert_eq(shim_engine_submit(engine, &second), 0);
+    cr_assert(shim_engine_has_ended(engine, 4));
+    cr_assert(!shim_engine_has_ended(engine, 5) && !shim_engine_has_ended(engine, 7));
+    __atomic_store_n(gpu_word(&gpu, FLAG), 1, __ATOMIC_RELEASE);
+    cr_assert(comes(FENCE, 1));
+    cr_assert(shim_engine_has_ended(engine, 5));
+    shim_engine_destroy(engine);
+}
+
 Test(engine, that_waits_for_another_does_not_stop_it)
 {
     struct shim_engine *first = shim_engine_create(gpu.space, shim_product_at(0), 1);

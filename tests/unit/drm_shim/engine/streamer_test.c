@@ -404,6 +404,55 @@ Test(streamer, gives_a_kernel_its_sizes_and_payload_on_xe_hp)
     expect_sizes_and_payload(shim_product_find("dg2"));
 }
 
+// Its descriptor lies in memory, and the payload counts from the base of indirect objects.
+Test(streamer, gives_a_kernel_its_sizes_and_payload_on_gen12lp)
+{
+    const struct shim_state_base_address bases = {.length = sizeof(bases) / sizeof(uint32_t) - 2,
+                                                  .opcode = SHIM_STATE_BASE_ADDRESS,
+                                                  .surface = base_at(gpu_address(0x3000)),
+                                                  .dynamic = base_at(gpu_address(0x4000)),
+                                                  .indirect = base_at(gpu_address(0x6000)),
+                                                  .instruction = base_at(gpu_address(0x5000))};
+    const struct shim_media_interface_descriptor_load load = {
+        .length = 2, .opcode = SHIM_MEDIA_INTERFACE_DESCRIPTOR_LOAD, .size = 64, .start = 0x100};
+    const struct shim_gpgpu_walker walker = {.length = SHIM_WALKER_WORDS_GEN12LP - 2,
+                                             .opcode = SHIM_GPGPU_WALKER,
+                                             .descriptor = 1,
+                                             .indirect_length = 96,
+                                             .indirect_start = 0x40,
+                                             .simd = 1,
+                                             .groups_x = 3,
+                                             .groups_y = 2,
+                                             .groups_z = 1,
+                                             .execution_mask = 0xff};
+    const struct shim_gen12lp_descriptor descriptor = {.kernel_start = 0x80,
+                                                       .sampler_table = 0x20,
+                                                       .binding_table = 0x40,
+                                                       .threads = 5,
+                                                       .slm_size = 3};
+    memcpy(gpu_word(&gpu, 0x4120), &descriptor, sizeof(descriptor));
+    gpu_kernel = note;
+    shim_streamer_init(&streamer, gpu.space, shim_product_find("tgl"), 1);
+    BATCH_COMMAND(&batch, bases);
+    BATCH_COMMAND(&batch, load);
+    BATCH_COMMAND(&batch, walker);
+    batch_end(&batch);
+    cr_assert_eq(run(), SHIM_ENDED);
+    cr_assert_eq(seen.start, gpu_address(0x5080));
+    cr_assert_eq(seen.indirect, (uint8_t *)gpu_word(&gpu, 0x6040));
+    cr_assert_eq(seen.indirect_size, 96);
+    cr_assert_eq(seen.inline_size, 0);
+    cr_assert_eq(seen.simd, 16);
+    cr_assert_eq(seen.mask, 0xff);
+    cr_assert_eq(seen.threads, 5);
+    cr_assert_eq(seen.register_bytes, 32);
+    cr_assert_eq(seen.slm_bytes, 4096);
+    cr_assert_eq(seen.binding_table, gpu_address(0x3040));
+    cr_assert_eq(seen.sampler_table, gpu_address(0x4020));
+    const uint32_t groups[3] = {3, 2, 1};
+    cr_assert_arr_eq(seen.groups, groups, sizeof(groups));
+}
+
 // Four times: of the start twice, of the end twice. Xe2 writes 64 bits, families before it 32.
 static void expect_times(const struct shim_product *product, uint32_t size_bytes)
 {
