@@ -132,7 +132,7 @@ read_other_argument(struct zepi_launch *launch, uint32_t index, const struct zep
     case ZEPI_ARGUMENT_VALUE:
         if (argument->size_bytes == 0 || !argument->value)
             return fail_argument(launch, index, argument);
-        zepi_arg_set_bytes(&launch->args[index], argument->value, argument->size_bytes);
+        zepi_launch_set_bytes(launch, index, argument->value, argument->size_bytes);
         return ZEPI_SUCCESS;
     case ZEPI_ARGUMENT_LOCAL:
         if (argument->size_bytes == 0 || argument->value)

@@ -192,20 +192,6 @@ static bool has_offset(const struct zepi_launch *launch)
 }
 
 // `old`: with which the list was recorded.
-static bool changes_add_offset(struct changes *changes, struct zepi_ze_mutable_triple_desc *offset,
-                               const struct zepi_launch *old, const struct zepi_launch *launch)
-{
-    for (uint32_t i = 0; i < launch->work_dim; i++) {
-        if (launch->global_offset[i] > UINT32_MAX)
-            return false;
-        offset->xyz[i] = (uint32_t)launch->global_offset[i];
-    }
-    if (!(changes->uses->device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
-        return !has_offset(old) && !has_offset(launch);
-    changes_link(changes, offset, &offset->next);
-    return true;
-}
-
 static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes, uint64_t id,
                                                         const struct zepi_launch *old,
                                                         const struct zepi_launch *launch)
@@ -216,8 +202,7 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
         get_instance_of(uses, launch->target.device_kernel);
     if (!instance ||
         zepi_work_size_init(&size, zepi_launch_device_kernel(launch), uses->device, instance->ze,
-                            launch->work_dim, launch->global_size,
-                            launch->group_size) != ZEPI_SUCCESS ||
+                            launch) != ZEPI_SUCCESS ||
         size.is_empty)
         return false;
     if (changes->size_count == MOST_SIZES && !changes_flush(changes))
@@ -235,7 +220,11 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
     changes_link(changes, &sizes->count, &sizes->count.next);
     sizes->offset = (struct zepi_ze_mutable_triple_desc){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC, .id = id};
-    return changes_add_offset(changes, &sizes->offset, old, launch);
+    memcpy(sizes->offset.xyz, size.offset, sizeof(size.offset));
+    if (!(uses->device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
+        return !has_offset(old) && !has_offset(launch);
+    changes_link(changes, &sizes->offset, &sizes->offset.next);
+    return true;
 }
 
 // Changes the kernel in the list to that of the command, if the list knows it.

@@ -181,22 +181,20 @@ static zepi_result_t recording_add_move(struct zepi_recording *recording,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t recording_list_moves(struct zepi_recording *recording,
-                                          const struct zepi_graph_commands *commands)
+// The buffers of a command, with its launch as it is recorded.
+static zepi_result_t recording_add_moves(struct zepi_recording *recording,
+                                         const struct zepi_graph_command *command)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
-        const struct zepi_graph_command *command = commands->list[i];
-        const struct zepi_launch_record *record = recording->uses.launches[i];
-        const struct zepi_launch *launch = record ? &record->launch : NULL;
-        result = recording_add_move(recording, &command->memory[1].part, ZEPI_BUFFER_READ);
-        if (result == ZEPI_SUCCESS)
-            result = recording_add_move(recording, &command->memory[0].part, ZEPI_BUFFER_WRITE);
-        for (uint32_t j = 0; launch && j < launch->use_count && result == ZEPI_SUCCESS; j++)
-            result = recording_add_move(recording, &launch->uses[j].part, launch->uses[j].access);
+    const struct zepi_launch_record *record = recording->uses.launches[command->number];
+    const uint32_t use_count = record ? record->launch.use_count : 0;
+    zepi_result_t result =
+        recording_add_move(recording, &command->memory[1].part, ZEPI_BUFFER_READ);
+    if (result == ZEPI_SUCCESS)
+        result = recording_add_move(recording, &command->memory[0].part, ZEPI_BUFFER_WRITE);
+    for (uint32_t i = 0; i < use_count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_arg_use *use = &record->launch.uses[i];
+        result = recording_add_move(recording, &use->part, use->access);
     }
-    for (size_t i = 0; i < commands->kept_count && result == ZEPI_SUCCESS; i++)
-        result = recording_add_move(recording, &commands->kept[i].part, ZEPI_BUFFER_WRITE);
     return result;
 }
 
@@ -330,7 +328,10 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
     uint32_t next_list = 0;
     size_t since = 0; // the first command behind the last barrier of a native one
     recording->list_count = 0;
+    recording->move_count = 0;
     zepi_result_t result = recording_open_list(recording, next_list++, &recorder.list);
+    for (size_t i = 0; i < commands->kept_count && result == ZEPI_SUCCESS; i++)
+        result = recording_add_move(recording, &commands->kept[i].part, ZEPI_BUFFER_WRITE);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
         if (command->kind == ZEPI_GRAPH_NATIVE) {
@@ -346,6 +347,8 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
             recording->mutable_ids[i] = 0;
             recorder.out_id = &recording->mutable_ids[i];
         }
+        if (result == ZEPI_SUCCESS)
+            result = recording_add_moves(recording, command);
         if (result == ZEPI_SUCCESS)
             result = zepi_record_command(&recorder, command);
     }
@@ -433,9 +436,7 @@ bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t cou
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands, uint64_t version)
 {
-    zepi_result_t result = recording_list_moves(recording, commands);
-    if (result == ZEPI_SUCCESS)
-        result = recording_make_parts(recording, commands);
+    zepi_result_t result = recording_make_parts(recording, commands);
     const bool has_parts = result == ZEPI_SUCCESS;
     if (has_parts)
         result = recording_record_all(recording, commands);

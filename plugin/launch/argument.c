@@ -29,16 +29,17 @@ bool zepi_arg_is_comparable(const struct zepi_arg *arg, const struct zepi_kernel
     }
 }
 
-static zepi_result_t fail_kind(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                               const char *expected)
+static __attribute__((cold)) zepi_result_t fail_kind(const struct zepi_device_kernel *device_kernel,
+                                                     uint32_t index, const char *expected)
 {
     return zepi_fail_about(ZEPI_SUBJECT_ARG, ZEPI_ERROR_INVALID_VALUE,
                            "argument %u of kernel '%s' is %s", index, device_kernel->name,
                            expected);
 }
 
-static zepi_result_t fail_size(const struct zepi_device_kernel *device_kernel, uint32_t index,
-                               const char *least, uint32_t expected, const struct zepi_arg *arg)
+static __attribute__((cold)) zepi_result_t fail_size(const struct zepi_device_kernel *device_kernel,
+                                                     uint32_t index, const char *least,
+                                                     uint32_t expected, const struct zepi_arg *arg)
 {
     return zepi_fail_about(ZEPI_SUBJECT_ARG, ZEPI_ERROR_INVALID_SIZE,
                            "argument %u of kernel '%s' has %s%u bytes, got %u", index,
@@ -110,4 +111,20 @@ zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uin
                                arg->kind == ZEPI_ARG_SLM ? "local memory of 0 bytes" : "not set");
     return device_kernel->is_described ? check_described(device_kernel, index, arg)
                                        : check_native(device_kernel, index, arg);
+}
+
+zepi_result_t zepi_args_check(const struct zepi_device_kernel *device_kernel,
+                              const struct zepi_arg *args, const struct zepi_arg *right,
+                              uint32_t count, bool *out_has_slm)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (right && args[i].head == right[i].head)
+            continue;
+        const zepi_result_t result = zepi_arg_check(device_kernel, i, &args[i]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        if (args[i].kind == ZEPI_ARG_SLM)
+            *out_has_slm = true;
+    }
+    return ZEPI_SUCCESS;
 }

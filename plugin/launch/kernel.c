@@ -150,15 +150,15 @@ zepi_result_t zepi_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_device_t
     struct zepi_device_kernel *device_kernel = NULL;
     struct zepi_kernel_instance *instance;
     struct zepi_work_size size;
-    const size_t none[3] = {0};
+    struct zepi_launch launch;
     zepi_result_t result = kernel_find_on_device(kernel, device, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_kernel_instance_take(device_kernel, &instance);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_work_size_init(&size, device_kernel, device, instance->ze, work_dim, global_size,
-                                 none);
+    zepi_launch_set_sizes(&launch, work_dim, global_size, NULL, NULL);
+    result = zepi_work_size_init(&size, device_kernel, device, instance->ze, &launch);
     zepi_kernel_instance_give(device_kernel, instance);
     for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
         out_group_size[i] = size.is_empty ? 1 : size.group[i];

@@ -130,17 +130,14 @@ static bool shape_matches(const struct zepi_kernel_instance *instance,
 }
 
 static zepi_result_t instance_set_offset(struct zepi_kernel_instance *instance,
-                                         const struct zepi_device *device,
-                                         const struct zepi_launch *launch)
+                                         const uint32_t offset[3])
 {
-    uint32_t offset[3];
-    zepi_result_t result =
-        zepi_work_offset_init(offset, device, launch->work_dim, launch->global_offset);
-    if (result != ZEPI_SUCCESS || memcmp(offset, instance->offset, sizeof(offset)) == 0)
-        return result;
-    result = ZEPI_ZE(zeKernelSetGlobalOffsetExp, instance->ze, offset[0], offset[1], offset[2]);
+    if (memcmp(offset, instance->offset, sizeof(instance->offset)) == 0)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result =
+        ZEPI_ZE(zeKernelSetGlobalOffsetExp, instance->ze, offset[0], offset[1], offset[2]);
     if (result == ZEPI_SUCCESS)
-        memcpy(instance->offset, offset, sizeof(offset));
+        memcpy(instance->offset, offset, sizeof(instance->offset));
     return result;
 }
 
@@ -167,13 +164,12 @@ check_and_set_sizes(struct zepi_kernel_instance *instance, const struct zepi_dev
     struct zepi_work_size size;
     instance->work_dim = 0;
     zepi_result_t result =
-        zepi_work_size_init(&size, zepi_launch_device_kernel(launch), device, instance->ze,
-                            launch->work_dim, launch->global_size, launch->group_size);
+        zepi_work_size_init(&size, zepi_launch_device_kernel(launch), device, instance->ze, launch);
     if (result != ZEPI_SUCCESS)
         return result;
     if (size.is_empty)
         return ZEPI_NOTHING_TO_LAUNCH;
-    result = instance_set_offset(instance, device, launch);
+    result = instance_set_offset(instance, size.offset);
     if (result == ZEPI_SUCCESS)
         result = zepi_kernel_instance_set_group_size(instance, size.group);
     if (result != ZEPI_SUCCESS)

@@ -160,46 +160,19 @@ zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_lau
 
 // ---- Checks ----
 
-// `like`: a launch of the kernel that was found right, or NULL.
-static zepi_result_t check_args(const struct zepi_device *device, const struct zepi_launch *launch,
-                                const struct zepi_launch *like)
-{
-    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
-    const struct zepi_arg *args = launch->args;
-    const struct zepi_arg *right = like ? like->args : NULL;
-    const uint32_t count = launch->arg_count;
-    bool has_slm = false;
-    for (uint32_t i = 0; i < count; i++) {
-        if (right && args[i].head == right[i].head)
-            continue;
-        const zepi_result_t result = zepi_arg_check(device_kernel, i, &args[i]);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        has_slm = has_slm || args[i].kind == ZEPI_ARG_SLM;
-    }
-    return has_slm ? zepi_launch_check_slm(launch, device) : ZEPI_SUCCESS;
-}
-
-static __attribute__((noinline)) zepi_result_t check_sizes(const struct zepi_device *device,
-                                                           const struct zepi_launch *launch)
-{
-    struct zepi_work_size size;
-    uint32_t offset[3];
-    const zepi_result_t result =
-        zepi_work_size_init(&size, zepi_launch_device_kernel(launch), device, NULL,
-                            launch->work_dim, launch->global_size, launch->group_size);
-    return result == ZEPI_SUCCESS && !size.is_empty
-               ? zepi_work_offset_init(offset, device, launch->work_dim, launch->global_offset)
-               : result;
-}
-
 zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,
                                 const struct zepi_launch *checked)
 {
+    struct zepi_work_size size;
+    const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
+    bool has_slm = false;
     if (checked && checked->target.device_kernel != launch->target.device_kernel)
         checked = NULL;
-    const zepi_result_t result = check_args(device, launch, checked);
+    zepi_result_t result = zepi_args_check(
+        device_kernel, launch->args, checked ? checked->args : NULL, launch->arg_count, &has_slm);
+    if (result == ZEPI_SUCCESS && has_slm)
+        result = zepi_launch_check_slm(launch, device);
     return result != ZEPI_SUCCESS || (checked && zepi_launch_has_same_sizes(launch, checked))
                ? result
-               : check_sizes(device, launch);
+               : zepi_work_size_init(&size, device_kernel, device, NULL, launch);
 }

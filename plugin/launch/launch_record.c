@@ -41,6 +41,21 @@ zepi_result_t zepi_launch_room_grow(struct zepi_launch *launch, uint32_t count)
     return ZEPI_SUCCESS;
 }
 
+// Room for an argument's bytes, such that the next ones are aligned, too.
+static size_t large_room(const struct zepi_arg *arg)
+{
+    return ((size_t)arg->size_bytes + 7) & ~(size_t)7;
+}
+
+void zepi_launch_set_bytes(struct zepi_launch *launch, uint32_t index, const void *value,
+                           size_t size_bytes)
+{
+    struct zepi_arg *arg = &launch->args[index];
+    zepi_arg_set_bytes(arg, value, size_bytes);
+    if (zepi_arg_is_large(arg))
+        launch->large_bytes += large_room(arg);
+}
+
 void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index)
 {
     struct zepi_arg *arg = &launch->args[index];
@@ -60,23 +75,6 @@ void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index)
 }
 
 // ---- Records ----
-
-// Room for a value's bytes, such that the next one is aligned, too.
-static size_t value_room(size_t size_bytes)
-{
-    return (size_bytes + 7) & ~(size_t)7;
-}
-
-// The bytes of the arguments that have more than their payload holds.
-static size_t large_bytes(const struct zepi_launch *launch)
-{
-    size_t size_bytes = 0;
-    for (uint32_t i = 0; i < launch->arg_count; i++) {
-        if (zepi_arg_is_large(&launch->args[i]))
-            size_bytes += value_room(launch->args[i].size_bytes);
-    }
-    return size_bytes;
-}
 
 // `spare` is used if it is large enough, and freed else. NULL without memory (noted).
 static struct zepi_launch_record *record_allocate(struct zepi_launch_record *spare,
@@ -107,7 +105,7 @@ struct zepi_launch_record *zepi_launch_record_draft(const struct zepi_launch *la
     const size_t args_bytes = arg_count * sizeof(launch->args[0]);
     const size_t uses_bytes = use_count * sizeof(launch->uses[0]);
     struct zepi_launch_record *record = record_allocate(
-        spare, sizeof(*record) + args_bytes + uses_bytes + large_bytes(launch) + more_bytes);
+        spare, sizeof(*record) + args_bytes + uses_bytes + launch->large_bytes + more_bytes);
     if (!record)
         return NULL;
     struct zepi_arg *args = (struct zepi_arg *)(record + 1);
@@ -133,19 +131,27 @@ static void record_hold_sizes(struct zepi_launch_record *record)
     zepi_launch_set_sizes(own, own->work_dim, record->sizes[0], record->sizes[1], record->sizes[2]);
 }
 
-void zepi_launch_record_hold(struct zepi_launch_record *record)
+static void record_hold_bytes(struct zepi_launch_record *record)
 {
     struct zepi_launch *own = &record->launch;
     char *bytes = record->bytes;
-    atomic_init(&record->references, 1);
-    record_hold_sizes(record);
     for (uint32_t i = 0; i < own->arg_count; i++) {
         struct zepi_arg *arg = &own->args[i];
         if (!zepi_arg_is_large(arg))
             continue;
         arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), arg->size_bytes);
-        bytes += value_room(arg->size_bytes);
+        bytes += large_room(arg);
     }
+    own->large_bytes = (size_t)(bytes - record->bytes);
+}
+
+void zepi_launch_record_hold(struct zepi_launch_record *record)
+{
+    struct zepi_launch *own = &record->launch;
+    atomic_init(&record->references, 1);
+    record_hold_sizes(record);
+    if (own->large_bytes > 0)
+        record_hold_bytes(record);
     for (uint32_t i = 0; i < own->use_count; i++)
         zepi_retain(own->uses[i].object);
     if (own->module)

@@ -16,6 +16,7 @@ struct zepi_launch {
     uint32_t arg_count;
     uint32_t use_count;
     struct zepi_arg_use *uses;
+    size_t large_bytes;         // of arguments that have more than 8, with gaps between them
     struct zepi_module *module; // that the kernel is of; NULL: of a unit
     uint32_t work_dim;          // 1 to 3
     zepi_launch_flags_t flags;
@@ -95,6 +96,7 @@ static inline zepi_result_t zepi_launch_room_init(struct zepi_launch_room *room,
     launch->uses = room->uses;
     launch->arg_count = count;
     launch->use_count = 0;
+    launch->large_bytes = 0;
     return __builtin_expect(count > ZEPI_LAUNCH_INLINE_ARGS, 0)
                ? zepi_launch_room_grow(launch, count)
                : ZEPI_SUCCESS;
@@ -116,6 +118,10 @@ static inline void zepi_launch_set_sizes(struct zepi_launch *launch, uint32_t wo
     launch->group_size = group_size ? group_size : zepi_no_sizes;
     launch->global_offset = global_offset ? global_offset : zepi_no_sizes;
 }
+
+// Bytes as an argument, as zepi_arg_set_bytes takes them.
+void zepi_launch_set_bytes(struct zepi_launch *launch, uint32_t index, const void *value,
+                           size_t size_bytes);
 
 // The object behind an argument that is set, once.
 static inline void zepi_launch_add_use(struct zepi_launch *launch, uint32_t index,

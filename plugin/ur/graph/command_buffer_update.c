@@ -20,14 +20,13 @@ static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kern
     return UR_RESULT_SUCCESS;
 }
 
-// The bytes of new values, as far as their sizes may be right.
+// The bytes of new values. None that is right has more than 32 bits tell.
 static size_t value_bytes(const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     size_t size_bytes = 0;
     for (uint32_t i = 0; desc->pNewValueArgList && i < desc->numNewValueArgs; i++) {
         const size_t size = desc->pNewValueArgList[i].argSize;
-        if (size < UINT32_MAX)
-            size_bytes += size + ZEPI_ARG_INLINE_BYTES;
+        size_bytes += (size < UINT32_MAX ? size : UINT32_MAX) + ZEPI_ARG_INLINE_BYTES;
     }
     return size_bytes;
 }

@@ -56,7 +56,7 @@ ur_result_t zepi_ur_set_value_arg(struct zepi_launch *launch, uint32_t index, co
                                     : UR_RESULT_ERROR_INVALID_VALUE,
                               "argument %u of kernel '%s' is a value of %zu bytes at %p", index,
                               zepi_launch_device_kernel(launch)->name, size_bytes, value);
-    zepi_arg_set_bytes(&launch->args[index], value, size_bytes);
+    zepi_launch_set_bytes(launch, index, value, size_bytes);
     return UR_RESULT_SUCCESS;
 }
 
