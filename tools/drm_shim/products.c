@@ -4,6 +4,17 @@
 #include <string.h>
 
 // What a product has under each kernel driver.
+#define METEOR_LAKE                                                                                \
+    .title = "Arc Graphics (Meteor Lake)", .family = SHIM_FAMILY_XE_HP, .device_id = 0x7d55,       \
+    .revision = 4, .ip = {12, 71, 4}, .tiles = 1,                                                  \
+    .engines = {.render = 1, .compute = 1, .copy = 1},                                             \
+    .cores = {.slices = 2, .cores = 8, .vector_engines = 16, .threads = 8, .slm_kib = 128},        \
+    .memory = {.l3_groups = 1, .l3_banks = 4, .va_bits = 48}, .mhz = 2250
+#define ARROW_LAKE                                                                                 \
+    .title = "Arc 140T (Arrow Lake)", .family = SHIM_FAMILY_XE_HP, .device_id = 0x7d51,            \
+    .ip = {12, 74, 4}, .tiles = 1, .engines = {.render = 1, .compute = 1, .copy = 1},              \
+    .cores = {.slices = 2, .cores = 8, .vector_engines = 16, .threads = 8, .slm_kib = 128},        \
+    .memory = {.l3_groups = 1, .l3_banks = 4, .va_bits = 48}, .mhz = 2250
 #define ARC_A770                                                                                   \
     .title = "Arc A770", .family = SHIM_FAMILY_XE_HP, .device_id = 0x56a0, .revision = 8,          \
     .ip = {12, 55, 8}, .tiles = 1, .engines = {.render = 1, .compute = 4, .copy = 1},              \
@@ -42,27 +53,10 @@ static const struct shim_product products[] = {
      .cores = {.slices = 3, .cores = 12, .vector_engines = 8, .threads = 10, .slm_kib = 128},
      .memory = {.l3_groups = 1, .l3_banks = 16, .va_bits = 48},
      .mhz = 2400},
-    {.name = "mtl",
-     .title = "Arc Graphics (Meteor Lake)",
-     .family = SHIM_FAMILY_XE_HP,
-     .device_id = 0x7d55,
-     .revision = 4,
-     .ip = {12, 71, 4},
-     .tiles = 1,
-     .engines = {.render = 1, .compute = 1, .copy = 1},
-     .cores = {.slices = 2, .cores = 8, .vector_engines = 16, .threads = 8, .slm_kib = 128},
-     .memory = {.l3_groups = 1, .l3_banks = 4, .va_bits = 48},
-     .mhz = 2250},
-    {.name = "arl",
-     .title = "Arc 140T (Arrow Lake)",
-     .family = SHIM_FAMILY_XE_HP,
-     .device_id = 0x7d51,
-     .ip = {12, 74, 4},
-     .tiles = 1,
-     .engines = {.render = 1, .compute = 1, .copy = 1},
-     .cores = {.slices = 2, .cores = 8, .vector_engines = 16, .threads = 8, .slm_kib = 128},
-     .memory = {.l3_groups = 1, .l3_banks = 4, .va_bits = 48},
-     .mhz = 2250},
+    {.name = "mtl", METEOR_LAKE},
+    {.name = "mtl-i915", .interface = SHIM_INTERFACE_I915, METEOR_LAKE},
+    {.name = "arl", ARROW_LAKE},
+    {.name = "arl-i915", .interface = SHIM_INTERFACE_I915, ARROW_LAKE},
     {.name = "dg2", ARC_A770},
     {.name = "dg2-i915", .interface = SHIM_INTERFACE_I915, ARC_A770},
     {.name = "tgl",
