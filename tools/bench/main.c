@@ -10,10 +10,8 @@
 #include "threads.h"
 #include "times.h"
 #include "tools/zepi/commands.h"
-#include "tools/zepi/host.h"
 #include "tools/zepi/scratch.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +60,7 @@ static const char usage[] =
 #define LINE_COLUMNS 96 // of the list of operations
 
 struct bench_options {
-    bool is_json;
+    struct command_options common;
     bool is_instructions;
     bool is_growth;
     bool is_scale;
@@ -109,7 +107,7 @@ static bool measure_all(struct bench *bench, const struct bench_options *options
 
 static int report(const struct bench *bench, const struct bench_options *options)
 {
-    if (options->is_json)
+    if (options->common.is_json)
         bench_report_json(bench);
     else
         bench_report_table(bench);
@@ -126,7 +124,7 @@ static int run(struct bench *bench, const struct bench_options *options, const c
     if (bench_is_interrupted())
         fputs("zepi-bench: interrupted\n", stderr);
     else if (code == EXIT_OK && options->is_held)
-        code = bench_held(bench, options->is_json);
+        code = bench_held(bench, options->common.is_json);
     else if (code == EXIT_OK)
         code = report(bench, options);
     bench_rows_close(bench);
@@ -139,7 +137,7 @@ static int run_scale(struct bench *bench, const struct bench_options *options, c
     if (code == EXIT_OK)
         code = bench_rows_open_zepi(bench);
     if (code == EXIT_OK)
-        code = bench_scale(bench, options->is_json, folder);
+        code = bench_scale(bench, options->common.is_json, folder);
     if (bench_is_interrupted())
         fputs("zepi-bench: interrupted\n", stderr);
     bench_rows_close(bench);
@@ -176,8 +174,7 @@ static int run_counted(struct bench *bench, bool is_scale)
 }
 
 // Takes one option of the command line. Returns EXIT_OK, or an exit code.
-static int read_option(struct bench *bench, struct bench_options *options, enum host_driver *driver,
-                       int option)
+static int read_option(struct bench *bench, struct bench_options *options, int option)
 {
     switch (option) {
     case 'i':
@@ -196,18 +193,6 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
         // By this the drivers tell how much of a device's memory is free.
         setenv("ZES_ENABLE_SYSMAN", "1", 1);
         return EXIT_OK;
-    case 'I':
-        // Commands are carried out in the thread that submits them, kernels are not.
-        setenv("DRM_SHIM_INLINE", "1", 1);
-        setenv("DRM_SHIM_EXEC", "0", 1);
-        bench->driver = HOST_DRIVER_INTEL;
-        return host_choose_intel(driver, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'G':
-        bench->driver = HOST_DRIVER_GPU;
-        return host_choose(driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
-    case 'j':
-        options->is_json = true;
-        return EXIT_OK;
     case 'a':
         if (bench->adapter_count == BENCH_MAX_ADAPTERS)
             return command_refuse(usage);
@@ -225,8 +210,14 @@ static int read_option(struct bench *bench, struct bench_options *options, enum 
     case 'h':
         print_usage();
         exit(EXIT_OK);
+    case HOST_DRIVER_INTEL:
+        // Commands are carried out in the thread that submits them, kernels are not.
+        setenv("DRM_SHIM_INLINE", "1", 1);
+        setenv("DRM_SHIM_EXEC", "0", 1);
+        // fallthrough
     default:
-        return command_refuse(usage);
+        command_take(&options->common, option);
+        return EXIT_OK;
     }
 }
 
@@ -243,25 +234,24 @@ static bool is_scale_alone(const struct bench *bench, const struct bench_options
 // Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
-    static const struct option list[] = {{"instructions", no_argument, NULL, 'i'},
-                                         {"json", no_argument, NULL, 'j'},
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
+                                         COMMAND_JSON_OPTION,
+                                         {"instructions", no_argument, NULL, 'i'},
                                          {"growth", no_argument, NULL, 'g'},
                                          {"scale", no_argument, NULL, 's'},
                                          {"held", no_argument, NULL, 'H'},
                                          {"case", required_argument, NULL, 'c'},
                                          {"counted", required_argument, NULL, 'C'},
                                          {"adapter", required_argument, NULL, 'a'},
-                                         {"intel-driver", optional_argument, NULL, 'I'},
-                                         {"gpu", no_argument, NULL, 'G'},
-                                         {"help", no_argument, NULL, 'h'},
                                          {0}};
-    enum host_driver driver = HOST_DRIVER_AUTO;
     int option;
     while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        const int code = read_option(bench, options, &driver, option);
+        const int code = read_option(bench, options, option);
         if (code != EXIT_OK)
             return code;
     }
+    bench->driver =
+        options->common.driver == HOST_DRIVER_AUTO ? HOST_DRIVER_CPU : options->common.driver;
     if (options->is_instructions && bench->driver == HOST_DRIVER_GPU) {
         fputs("zepi-bench: instructions are counted on ze_cpu or with --intel-driver\n", stderr);
         return EXIT_USAGE;
@@ -273,8 +263,8 @@ static int read_options(int argc, char **argv, struct bench *bench, struct bench
 
 int main(int argc, char **argv)
 {
-    static struct bench bench = {.driver = HOST_DRIVER_CPU};
-    struct bench_options options = {0};
+    static struct bench bench;
+    struct bench_options options = {.common = {.usage = usage}};
     command_begin(argc, argv);
     const int code = read_options(argc, argv, &bench, &options);
     if (code >= 0)

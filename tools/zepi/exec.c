@@ -6,7 +6,6 @@
 #include "paths.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,74 +192,39 @@ int exec_start(enum host_driver driver, char *const program[])
     return error == ENOENT ? 127 : 126;
 }
 
-bool exec_take_cpu_type(const char *command, const char *word)
-{
-    if (word && strcmp(word, "gpu") != 0) {
-        fprintf(stderr, "%s: --cpu=%s: expected --cpu or --cpu=gpu\n", command, word);
-        return false;
-    }
-    if (word)
-        setenv("ZE_CPU_TYPE", word, 1);
-    return true;
-}
-
 int command_exec(int argc, char **argv)
 {
-    static const struct option options[] = {{"cpu", optional_argument, NULL, 'c'},
-                                            {"gpu", no_argument, NULL, 'g'},
-                                            {"intel-driver", optional_argument, NULL, 'I'},
-                                            {"adapter", required_argument, NULL, 'a'},
-                                            {"stats", optional_argument, NULL, 's'},
-                                            {"verbose", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    enum host_driver driver = HOST_DRIVER_AUTO;
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
+                                         {"adapter", required_argument, NULL, 'a'},
+                                         {"stats", optional_argument, NULL, 's'},
+                                         {"verbose", no_argument, NULL, 'v'},
+                                         {0}};
+    struct command_options options = {.usage = usage, .is_for_program = true};
     const char *adapter = NULL;
     const char *stats = NULL; // not asked for
     struct runtime runtime;
     int option;
     // '+': words after the command are the command's.
-    while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            if (!exec_take_cpu_type(argv[0], optarg))
-                return command_refuse(usage);
-            // fallthrough
-        case 'g':
-            if (!host_choose(&driver, option == 'c' ? HOST_DRIVER_CPU : HOST_DRIVER_GPU))
-                return EXIT_USAGE;
-            break;
-        case 'I':
-            if (!intel_driver_choose_product(optarg))
-                return EXIT_USAGE;
-            driver = HOST_DRIVER_INTEL;
-            break;
-        case 'a':
+    while ((option = getopt_long(argc, argv, "+h", list, NULL)) != -1) {
+        if (option == 'a')
             adapter = optarg;
-            break;
-        case 's':
+        else if (option == 's')
             stats = optarg ? optarg : "stderr";
-            break;
-        case 'v':
+        else if (option == 'v')
             is_verbose = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return EXIT_OK;
-        default:
-            return command_refuse(usage);
-        }
+        else
+            command_take(&options, option);
     }
     if (optind == argc) {
         fprintf(stderr, "zepi exec: there is no command\n");
         return command_refuse(usage);
     }
-    int code = exec_prepare(driver, &argv[optind], &runtime);
+    int code = exec_prepare(options.driver, &argv[optind], &runtime);
     if (code == EXIT_OK)
-        code = exec_set_adapter(driver, adapter);
+        code = exec_set_adapter(options.driver, adapter);
     if (code != EXIT_OK)
         return code;
     if (stats)
-        return exec_with_stats(exec_start, driver, &argv[optind], stats);
-    return exec_start(driver, &argv[optind]);
+        return exec_with_stats(exec_start, options.driver, &argv[optind], stats);
+    return exec_start(options.driver, &argv[optind]);
 }

@@ -7,9 +7,6 @@
 
 // How a program of the DPC++ runtime comes up on zepi, or on another adapter of Unified Runtime.
 
-// Takes WORD of --cpu=WORD (NULL: --cpu alone). False after a message of the command.
-bool exec_take_cpu_type(const char *command, const char *word);
-
 // Chooses the driver, and finds the runtime that the program loads; its library is "" if that is
 // not known. Returns an exit code after a message.
 int exec_prepare(enum host_driver driver, char *const program[], struct runtime *out_runtime);

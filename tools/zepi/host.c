@@ -17,32 +17,6 @@
 zepi_plugin_t zepi;
 static const char *description = "";
 static enum host_driver chosen_driver;
-static char **arguments; // owned, as long as the process lives
-
-void host_keep_arguments(int argc, char *const argv[])
-{
-    arguments = calloc((size_t)argc + 1, sizeof(*arguments));
-    if (!arguments)
-        exit(host_fail("arguments"));
-    memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
-}
-
-bool host_choose(enum host_driver *driver, enum host_driver choice)
-{
-    if (*driver != HOST_DRIVER_AUTO && *driver != choice) {
-        fprintf(stderr, "zepi: --cpu, --gpu and --intel-driver exclude each other\n");
-        return false;
-    }
-    if (choice == HOST_DRIVER_INTEL && !intel_driver_is_here())
-        exit(intel_driver_enter(arguments));
-    *driver = choice;
-    return true;
-}
-
-bool host_choose_intel(enum host_driver *driver, const char *product)
-{
-    return intel_driver_choose_product(product) && host_choose(driver, HOST_DRIVER_INTEL);
-}
 
 int host_load_plugin(void)
 {

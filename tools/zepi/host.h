@@ -18,17 +18,6 @@ enum host_driver {
     HOST_DRIVER_INTEL, // Intel's driver without a GPU (intel_driver.h)
 };
 
-// Copies the list of main()'s arguments, before anything changes its order.
-void host_keep_arguments(int argc, char *const argv[]);
-
-// Takes --cpu, --gpu or --intel-driver from the command line; false after saying that two of them
-// are there. With --intel-driver this program starts once more.
-bool host_choose(enum host_driver *driver, enum host_driver choice);
-
-// The same for --intel-driver[=PRODUCT], of which `product` is the word, or NULL. False also if
-// there is no such product.
-bool host_choose_intel(enum host_driver *driver, const char *product);
-
 // The plugin's table, after host_load.
 extern zepi_plugin_t zepi;
 

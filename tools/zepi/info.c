@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "commands.h"
-#include "host.h"
-#include "intel_driver.h"
 #include "json.h"
 
 #include <cjson/cJSON.h>
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,47 +283,25 @@ static void print_options(const cJSON *options)
 
 int command_info(int argc, char **argv)
 {
-    static const struct option list[] = {{"cpu", no_argument, NULL, 'c'},
-                                         {"gpu", no_argument, NULL, 'g'},
-                                         {"intel-driver", optional_argument, NULL, 'I'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"help", no_argument, NULL, 'h'},
-                                         {0}};
-    enum host_driver driver = HOST_DRIVER_AUTO;
-    bool is_json = false;
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS, COMMAND_JSON_OPTION, {0}};
+    struct command_options options = {.usage = usage};
     uint32_t platform_count;
     int option;
-    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        if (option == 'c' || option == 'g' || option == 'I') {
-            if ((option == 'I' && !intel_driver_choose_product(optarg)) ||
-                !host_choose(&driver, option == 'c'   ? HOST_DRIVER_CPU
-                                      : option == 'g' ? HOST_DRIVER_GPU
-                                                      : HOST_DRIVER_INTEL))
-                return EXIT_USAGE;
-        } else if (option == 'j') {
-            is_json = true;
-        } else if (option == 'h') {
-            fputs(usage, stdout);
-            return EXIT_OK;
-        } else {
-            return command_refuse(usage);
-        }
-    }
-    if (optind < argc) {
-        fprintf(stderr, "zepi info: '%s' is too much\n", argv[optind]);
-        return EXIT_USAGE;
-    }
-    const int code = host_load(driver);
+    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1)
+        command_take(&options, option);
+    if (optind < argc)
+        return command_refuse_word(argv[0], argv[optind]);
+    const int code = host_load(options.driver);
     if (code != EXIT_OK)
         return code;
     cJSON *document = describe(&platform_count);
-    if (is_json) {
+    if (options.is_json) {
         json_print(document);
     } else {
-        cJSON *options = cJSON_DetachItemFromObject(document, "options");
+        cJSON *list_of_options = cJSON_DetachItemFromObject(document, "options");
         print_item(document, 0);
-        print_options(options);
-        cJSON_Delete(options);
+        print_options(list_of_options);
+        cJSON_Delete(list_of_options);
         cJSON_Delete(document);
     }
     return platform_count > 0 ? EXIT_OK : host_fail_without_device();

@@ -4,8 +4,6 @@
 // process of its own with a time limit, so that a driver that crashes or hangs is in the report,
 // too.
 #include "commands.h"
-#include "host.h"
-#include "intel_driver.h"
 #include "json.h"
 #include "paths.h"
 #include "report_device.h"
@@ -13,7 +11,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <glob.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
@@ -59,14 +56,16 @@ static const char usage[] =
 
 // ---- The text ----
 
+static const char *const driver_flags[] = {"", "--cpu", "--gpu", "--intel-driver"};
+
 struct report {
     FILE *text; // all parts
     uint64_t end_ns;
     char *bytes;
     size_t size;
-    char flag[32];      // of the driver, "" if it is chosen
     char summary[4096]; // problems, a line each
     int wrong_count;
+    enum host_driver driver;
     bool is_json;
 };
 
@@ -378,7 +377,7 @@ static int print_libraries(enum host_driver driver)
 
 static int fill(struct report *report)
 {
-    const char *flag = report->flag;
+    const char *flag = driver_flags[report->driver];
     const char *const libraries[] = {"report", "--libraries", flag, NULL};
     const char *const info[] = {"info", flag, NULL};
     const char *const demo[] = {"demo", flag, NULL};
@@ -415,10 +414,10 @@ static bool write_file(const struct report *report, FILE *file)
             "zepi report of %s. It has paths and variables of this machine: read it before you "
             "attach it.\n\nDriver: %s.\n%s%s",
             date,
-            strcmp(report->flag, "--gpu") == 0            ? "a GPU's"
-            : strcmp(report->flag, "--intel-driver") == 0 ? "Intel's, without a GPU"
-                                                          : "ze_cpu, which executes on the CPU (no "
-                                                            "GPU came up, or --cpu)",
+            report->driver == HOST_DRIVER_GPU     ? "a GPU's"
+            : report->driver == HOST_DRIVER_INTEL ? "Intel's, without a GPU"
+                                                  : "ze_cpu, which executes on the CPU (no GPU "
+                                                    "came up, or --cpu)",
             report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary);
     const bool is_written = fwrite(report->bytes, 1, report->size, file) == report->size;
     return fclose(file) == 0 && is_written;
@@ -476,54 +475,34 @@ static int make(struct report *report, const char *path)
 
 int command_report(int argc, char **argv)
 {
-    static const struct option list[] = {{"cpu", no_argument, NULL, 'c'},
-                                         {"gpu", no_argument, NULL, 'g'},
-                                         {"intel-driver", optional_argument, NULL, 'I'},
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
+                                         COMMAND_JSON_OPTION,
                                          {"libraries", no_argument, NULL, 'L'},
                                          {"device", no_argument, NULL, 'T'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"help", no_argument, NULL, 'h'},
                                          {0}};
     static struct report report;
-    enum host_driver driver = HOST_DRIVER_AUTO;
+    struct command_options options = {.usage = usage, .is_for_program = true};
     const char *path = "zepi-report.txt";
     int (*part)(enum host_driver driver) = NULL; // of the report, in this process
     int option;
     while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
-        if (option == 'c' || option == 'g' || option == 'I') {
-            if (option == 'I' && !intel_driver_choose_product(optarg))
-                return EXIT_USAGE;
-            driver = option == 'c'   ? HOST_DRIVER_CPU
-                     : option == 'g' ? HOST_DRIVER_GPU
-                                     : HOST_DRIVER_INTEL;
-            snprintf(report.flag, sizeof(report.flag), "--%s",
-                     option == 'c'   ? "cpu"
-                     : option == 'g' ? "gpu"
-                                     : "intel-driver");
-        } else if (option == 'L') {
-            part = print_libraries;
-        } else if (option == 'T') {
-            part = report_device;
-        } else if (option == 'j') {
-            report.is_json = true;
-        } else if (option == 'o') {
+        if (option == 'o')
             path = optarg;
-        } else if (option == 'h') {
-            fputs(usage, stdout);
-            return EXIT_OK;
-        } else {
-            return command_refuse(usage);
-        }
+        else if (option == 'L' || option == 'T')
+            part = option == 'L' ? print_libraries : report_device;
+        else
+            command_take(&options, option);
+        // These two come before the driver.
+        options.is_for_program = !part;
     }
     if (optind < argc)
         return command_refuse(usage);
-    if (part) {
-        enum host_driver chosen = HOST_DRIVER_AUTO;
-        return host_choose(&chosen, driver) ? part(driver) : EXIT_USAGE;
-    }
+    if (part)
+        return part(options.driver);
+    report.is_json = options.is_json;
     report.end_ns = host_now_ns() + (uint64_t)ALL_SECONDS * 1000000000u;
     // A GPU if there is one, and then in every part.
-    if (driver == HOST_DRIVER_AUTO && host_has_gpu())
-        snprintf(report.flag, sizeof(report.flag), "--gpu");
+    report.driver =
+        options.driver == HOST_DRIVER_AUTO && host_has_gpu() ? HOST_DRIVER_GPU : options.driver;
     return make(&report, path);
 }

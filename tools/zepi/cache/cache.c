@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
-#include "../host.h"
 #include "../json.h"
 #include "cache/disk/disk.h"
 #include "cache_move.h"
@@ -13,7 +12,6 @@
 #include <cjson/cJSON.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -58,8 +56,7 @@ struct care {
     struct zepi_disk *disk;
     cJSON *document;
     bool keeps_bad;
-    bool is_json;
-    enum host_driver driver;
+    struct command_options options;
     struct cache_warm warm;
     const char *argument; // of trim, export and import
 };
@@ -208,13 +205,13 @@ static int verify(const struct care *care)
     add_tally(care->document, "temporary", &of[ZEPI_DISK_FILE_TEMPORARY]);
     add_tally(care->document, "unreadable", &of[ZEPI_DISK_FILE_UNREADABLE]);
     struct cache_use use;
-    int code = cache_use_init(&use, care->driver);
+    int code = cache_use_init(&use, care->options.driver);
     if (code == EXIT_OK)
         add_unused(care, &use, list);
     cJSON_AddItemToObject(care->document, "unused", list);
     cache_use_finish(&use);
     // Without a device there is nothing to compare with.
-    if (code == EXIT_NO_DEVICE && care->driver == HOST_DRIVER_AUTO)
+    if (code == EXIT_NO_DEVICE && care->options.driver == HOST_DRIVER_AUTO)
         code = EXIT_OK;
     return of[ZEPI_DISK_FILE_BAD].files > 0 ? EXIT_FAILED : code;
 }
@@ -356,7 +353,7 @@ static int import(const struct care *care)
         fputs("zepi cache import: expected a FILE\n", stderr);
         return EXIT_USAGE;
     }
-    int code = cache_use_init(&use, care->driver);
+    int code = cache_use_init(&use, care->options.driver);
     const bool is_read = cache_import(care->disk, care->argument,
                                       code == EXIT_OK ? note_refusal : NULL, &refusals, &imported);
     add_tally(care->document, "imported", &imported.good);
@@ -435,15 +432,15 @@ static int run(const char *folder, size_t index, struct care *care)
     }
     cJSON_AddStringToObject(care->document, "folder", zepi_disk_path(care->disk));
     care->warm.folder = zepi_disk_path(care->disk);
-    care->warm.driver = care->driver;
+    care->warm.driver = care->options.driver;
     const int code = subcommands[index].run(care);
     const bool is_output_taken =
         subcommands[index].run == export && care->argument && strcmp(care->argument, "-") == 0;
     // The report would be missing, or would stand in the middle of the file.
     const bool is_printed = code != EXIT_USAGE && !is_output_taken;
-    if (is_printed && !care->is_json)
+    if (is_printed && !care->options.is_json)
         print(care->document);
-    if (is_printed && care->is_json)
+    if (is_printed && care->options.is_json)
         json_print(care->document);
     else
         cJSON_Delete(care->document);
@@ -463,7 +460,7 @@ static bool read_subcommand(int count, char **words, size_t *out_index, struct c
         return false;
     }
     if (count - 1 > subcommands[index].most_arguments) {
-        fprintf(stderr, "zepi cache: '%s' is too much\n", words[count - 1]);
+        command_refuse_word("zepi cache", words[count - 1]);
         return false;
     }
     *out_index = index;
@@ -484,9 +481,6 @@ static int read_option(struct care *care, int option)
     case 'k':
         care->keeps_bad = true;
         return EXIT_OK;
-    case 'j':
-        care->is_json = true;
-        return EXIT_OK;
     case 'o':
         care->warm.options = optarg;
         return EXIT_OK;
@@ -499,34 +493,24 @@ static int read_option(struct care *care, int option)
             return EXIT_OK;
         fprintf(stderr, "zepi cache: --processes %s: expected a number from 1 on\n", optarg);
         return EXIT_USAGE;
-    case 'c':
-        return host_choose(&care->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
-    case 'g':
-        return host_choose(&care->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
-    case 'I':
-        return host_choose_intel(&care->driver, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'h':
-        fputs(usage, stdout);
-        exit(EXIT_OK);
     default:
-        return command_refuse(usage);
+        command_take(&care->options, option);
+        return EXIT_OK;
     }
 }
 
 int command_cache(int argc, char **argv)
 {
-    static const struct option list[] = {{"folder", required_argument, NULL, 'f'},
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
+                                         COMMAND_JSON_OPTION,
+                                         {"folder", required_argument, NULL, 'f'},
                                          {"keep", no_argument, NULL, 'k'},
                                          {"options", required_argument, NULL, 'o'},
                                          {"kernels", required_argument, NULL, 'n'},
                                          {"processes", required_argument, NULL, 'p'},
-                                         {"cpu", no_argument, NULL, 'c'},
-                                         {"gpu", no_argument, NULL, 'g'},
-                                         {"intel-driver", optional_argument, NULL, 'I'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"help", no_argument, NULL, 'h'},
                                          {0}};
     struct care care = {
+        .options = {.usage = usage},
         .warm = {.options = CACHE_WARM_OPTIONS, .processes = sysconf(_SC_NPROCESSORS_ONLN)}};
     char folder[PATH_MAX];
     size_t index;

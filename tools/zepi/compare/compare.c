@@ -3,11 +3,9 @@
 
 #include "../commands.h"
 #include "../exec.h"
-#include "../intel_driver.h"
 #include "../scratch.h"
 #include "adapter_probe.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +39,9 @@ static const char usage[] =
     "fails.\n";
 
 struct choice {
-    enum host_driver driver;
+    struct command_options options;
     const char *adapter; // NULL: that of the runtime
     unsigned rounds;
-    bool is_json;
 };
 
 // ---- The other adapter ----
@@ -75,7 +72,7 @@ static void find_other(const struct choice *choice, const struct runtime *runtim
     else if (access(path, R_OK) != 0)
         snprintf(way->reason, sizeof(way->reason), "there is no %s", path);
     // Intel's driver without a GPU is for programs that this one starts, and has a device.
-    else if (choice->driver != HOST_DRIVER_INTEL && folder > 0) {
+    else if (choice->options.driver != HOST_DRIVER_INTEL && folder > 0) {
         const char *reason = adapter_probe(loader, path);
         const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
         const char *type = getenv("ZE_CPU_TYPE");
@@ -132,18 +129,18 @@ static int run(const struct choice *choice, char *const program[])
 {
     char path[PATH_MAX];
     struct runtime runtime;
-    int code = exec_prepare(choice->driver, program, &runtime);
+    int code = exec_prepare(choice->options.driver, program, &runtime);
     struct compare *compare = code == EXIT_OK ? calloc(1, sizeof(*compare)) : NULL;
     if (!compare)
         return code == EXIT_OK ? EXIT_FAILED : code;
-    compare->driver = choice->driver;
+    compare->driver = choice->options.driver;
     compare->program = program;
     compare->rounds = choice->rounds;
     compare->ways[0].name = "zepi";
     find_other(choice, &runtime, &compare->ways[1], path);
     code = run_rounds(compare);
     if (code == EXIT_OK)
-        compare_report(compare, choice->is_json);
+        compare_report(compare, choice->options.is_json);
     free(compare);
     return code;
 }
@@ -162,49 +159,23 @@ static bool take_rounds(const char *text, unsigned *out_rounds)
     return true;
 }
 
-// False after a message, if there is need of one.
-static bool take_option(struct choice *choice, int option, const char *name)
-{
-    switch (option) {
-    case 'c':
-        return exec_take_cpu_type(name, optarg) && host_choose(&choice->driver, HOST_DRIVER_CPU);
-    case 'g':
-        return host_choose(&choice->driver, HOST_DRIVER_GPU);
-    case 'I':
-        choice->driver = HOST_DRIVER_INTEL;
-        return intel_driver_choose_product(optarg);
-    case 'a':
-        choice->adapter = optarg;
-        return true;
-    case 'r':
-        return take_rounds(optarg, &choice->rounds);
-    case 'j':
-        choice->is_json = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
 int command_compare(int argc, char **argv)
 {
-    static const struct option options[] = {{"cpu", optional_argument, NULL, 'c'},
-                                            {"gpu", no_argument, NULL, 'g'},
-                                            {"intel-driver", optional_argument, NULL, 'I'},
-                                            {"adapter", required_argument, NULL, 'a'},
-                                            {"rounds", required_argument, NULL, 'r'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    struct choice choice = {.driver = HOST_DRIVER_AUTO, .rounds = DEFAULT_ROUNDS};
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
+                                         COMMAND_JSON_OPTION,
+                                         {"adapter", required_argument, NULL, 'a'},
+                                         {"rounds", required_argument, NULL, 'r'},
+                                         {0}};
+    struct choice choice = {.options = {.usage = usage, .is_for_program = true},
+                            .rounds = DEFAULT_ROUNDS};
     int option;
     // '+': words after the command are the command's.
-    while ((option = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(usage, stdout);
-            return EXIT_OK;
-        }
-        if (!take_option(&choice, option, argv[0]))
+    while ((option = getopt_long(argc, argv, "+h", list, NULL)) != -1) {
+        if (option == 'a')
+            choice.adapter = optarg;
+        else if (option != 'r')
+            command_take(&choice.options, option);
+        else if (!take_rounds(optarg, &choice.rounds))
             return command_refuse(usage);
     }
     if (optind == argc) {

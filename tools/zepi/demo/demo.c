@@ -6,7 +6,6 @@
 
 #include <cjson/cJSON.h>
 
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -100,58 +99,28 @@ static int print_json(struct host_device *host)
 
 int command_demo(int argc, char **argv)
 {
-    static const struct option options[] = {{"cpu", no_argument, NULL, 'c'},
-                                            {"gpu", no_argument, NULL, 'g'},
-                                            {"intel-driver", optional_argument, NULL, 'I'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
-    enum host_driver driver = HOST_DRIVER_AUTO;
-    bool is_json = false;
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS, COMMAND_JSON_OPTION, {0}};
+    struct command_options options = {.usage = usage};
     struct host_device host;
     int option;
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            if (!host_choose(&driver, HOST_DRIVER_CPU))
-                return EXIT_USAGE;
-            break;
-        case 'g':
-            if (!host_choose(&driver, HOST_DRIVER_GPU))
-                return EXIT_USAGE;
-            break;
-        case 'I':
-            if (!host_choose_intel(&driver, optarg))
-                return EXIT_USAGE;
-            break;
-        case 'j':
-            is_json = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return EXIT_OK;
-        default:
-            return command_refuse(usage);
-        }
-    }
-    if (optind < argc) {
-        fprintf(stderr, "zepi demo: '%s' is too much\n", argv[optind]);
-        return EXIT_USAGE;
-    }
+    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1)
+        command_take(&options, option);
+    if (optind < argc)
+        return command_refuse_word(argv[0], argv[optind]);
     char folder[PATH_MAX];
     if (!scratch_make("demo", folder))
         return EXIT_FAILED;
     setenv("ZEPI_CACHE_DIR", folder, 1);
     // The folder goes even if the table is not read to its end.
     signal(SIGPIPE, SIG_IGN);
-    int code = host_load(driver);
+    int code = host_load(options.driver);
     if (code == EXIT_OK)
         code = host_open(&host, 0);
     if (code != EXIT_OK) {
         scratch_remove(folder);
         return code;
     }
-    code = is_json ? print_json(&host) : print_table(&host);
+    code = options.is_json ? print_json(&host) : print_table(&host);
     host_close(&host);
     scratch_remove(folder);
     return code;

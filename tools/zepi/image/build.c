@@ -6,7 +6,6 @@
 #include "show.h"
 #include "spec.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +40,8 @@ struct build_options {
     const char *const *inputs; // borrowed from the command line
     uint32_t input_count;
     const char *output;
-    enum host_driver driver;
+    struct command_options common;
     bool is_show;
-    bool is_json;
 };
 
 // The build, for both ways of printing.
@@ -72,15 +70,6 @@ static int parse_one(struct build_options *options, int option)
     case 'w':
         options->is_show = true;
         return EXIT_OK;
-    case 'c':
-        return host_choose(&options->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
-    case 'g':
-        return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
-    case 'I':
-        return host_choose_intel(&options->driver, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'j':
-        options->is_json = true;
-        return EXIT_OK;
     case 'o':
         options->output = optarg;
         return EXIT_OK;
@@ -93,24 +82,25 @@ static int parse_one(struct build_options *options, int option)
     case 'J':
         options->mode = COMPOSE_JOIN;
         return EXIT_OK;
-    case 'h':
-        fputs(usage, stdout);
-        exit(EXIT_OK);
     default:
-        return command_refuse(usage);
+        command_take(&options->common, option);
+        return EXIT_OK;
     }
 }
 
 static int parse(int argc, char **argv, struct build_options *options)
 {
-    static const struct option list[] = {
-        {"spec", required_argument, NULL, 's'},    {"layout", required_argument, NULL, 'l'},
-        {"options", required_argument, NULL, 'x'}, {"debug", no_argument, NULL, 'd'},
-        {"show", no_argument, NULL, 'w'},          {"cpu", no_argument, NULL, 'c'},
-        {"gpu", no_argument, NULL, 'g'},           {"intel-driver", optional_argument, NULL, 'I'},
-        {"json", no_argument, NULL, 'j'},          {"compile", no_argument, NULL, 'C'},
-        {"link", no_argument, NULL, 'L'},          {"join", no_argument, NULL, 'J'},
-        {"help", no_argument, NULL, 'h'},          {0}};
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
+                                         COMMAND_JSON_OPTION,
+                                         {"spec", required_argument, NULL, 's'},
+                                         {"layout", required_argument, NULL, 'l'},
+                                         {"options", required_argument, NULL, 'x'},
+                                         {"debug", no_argument, NULL, 'd'},
+                                         {"show", no_argument, NULL, 'w'},
+                                         {"compile", no_argument, NULL, 'C'},
+                                         {"link", no_argument, NULL, 'L'},
+                                         {"join", no_argument, NULL, 'J'},
+                                         {0}};
     int option;
     while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
         const int code = parse_one(options, option);
@@ -193,7 +183,7 @@ static void print(const struct built *built)
     if (built->options->output && strcmp(built->options->output, "-") == 0)
         return;
     cJSON *document = describe(built);
-    if (built->options->is_json) {
+    if (built->options->common.is_json) {
         json_print(document);
     } else {
         if (built->options->is_show)
@@ -208,14 +198,15 @@ static void print(const struct built *built)
 
 int command_build(int argc, char **argv)
 {
-    struct build_options options = {.desc = {.size = sizeof(options.desc)}};
+    struct build_options options = {.desc = {.size = sizeof(options.desc)},
+                                    .common = {.usage = usage}};
     struct built built = {.options = &options};
     struct host_device host;
     int code = parse(argc, argv, &options);
     if (code == EXIT_OK && options.output && !file_check_output(options.output))
         code = EXIT_FAILED;
     if (code == EXIT_OK)
-        code = host_load(options.driver);
+        code = host_load(options.common.driver);
     if (code == EXIT_OK)
         code = host_open(&host, 0);
     if (code != EXIT_OK)

@@ -7,7 +7,6 @@
 #include <cjson/cJSON.h>
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +43,7 @@ struct run_options {
     size_t global_size[3];
     size_t group_size[3];
     uint32_t repeat;
-    enum host_driver driver;
-    bool is_json;
+    struct command_options common;
 };
 
 // One round's times.
@@ -124,26 +122,17 @@ static int parse_one(struct run_options *options, int option, uint32_t *local_di
         return parse_repeat(optarg, &options->repeat)
                    ? EXIT_OK
                    : refuse("--repeat", optarg, "a number from 1 to 1000000");
-    case 'c':
-        return host_choose(&options->driver, HOST_DRIVER_CPU) ? EXIT_OK : EXIT_USAGE;
-    case 'g':
-        return host_choose(&options->driver, HOST_DRIVER_GPU) ? EXIT_OK : EXIT_USAGE;
-    case 'I':
-        return host_choose_intel(&options->driver, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'j':
-        options->is_json = true;
-        return EXIT_OK;
-    case 'h':
-        fputs(usage, stdout);
-        exit(EXIT_OK);
     default:
-        return command_refuse(usage);
+        command_take(&options->common, option);
+        return EXIT_OK;
     }
 }
 
 static int parse(int argc, char **argv, struct run_options *options)
 {
-    static const struct option list[] = {{"kernel", required_argument, NULL, 'k'},
+    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
+                                         COMMAND_JSON_OPTION,
+                                         {"kernel", required_argument, NULL, 'k'},
                                          {"global", required_argument, NULL, 'G'},
                                          {"local", required_argument, NULL, 'L'},
                                          {"arg", required_argument, NULL, 'a'},
@@ -151,11 +140,6 @@ static int parse(int argc, char **argv, struct run_options *options)
                                          {"layout", required_argument, NULL, 'l'},
                                          {"options", required_argument, NULL, 'x'},
                                          {"repeat", required_argument, NULL, 'r'},
-                                         {"cpu", no_argument, NULL, 'c'},
-                                         {"gpu", no_argument, NULL, 'g'},
-                                         {"intel-driver", optional_argument, NULL, 'I'},
-                                         {"json", no_argument, NULL, 'j'},
-                                         {"help", no_argument, NULL, 'h'},
                                          {0}};
     uint32_t local_dim = 0;
     int option;
@@ -330,17 +314,18 @@ static int run_all(struct run *run)
     if (code == EXIT_OK && run->options->repeat > 1)
         code = build_from_disk(run);
     if (code == EXIT_OK)
-        code = run->options->is_json ? print_json(run) : print_text(run);
+        code = run->options->common.is_json ? print_json(run) : print_text(run);
     return code;
 }
 
 int command_run(int argc, char **argv)
 {
-    struct run_options options = {.build = {.size = sizeof(options.build)}, .repeat = 1};
+    struct run_options options = {
+        .build = {.size = sizeof(options.build)}, .repeat = 1, .common = {.usage = usage}};
     struct run run = {.options = &options};
     int code = parse(argc, argv, &options);
     if (code == EXIT_OK)
-        code = host_load(options.driver);
+        code = host_load(options.common.driver);
     if (code == EXIT_OK)
         code = host_open(&run.host, 0);
     if (code != EXIT_OK)
