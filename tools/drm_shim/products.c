@@ -20,6 +20,11 @@
     .ip = {12, 55, 8}, .tiles = 1, .engines = {.render = 1, .compute = 4, .copy = 1},              \
     .cores = {.slices = 8, .cores = 32, .vector_engines = 16, .threads = 8, .slm_kib = 128},       \
     .memory = {.l3_groups = 1, .l3_banks = 16, .vram_gib = 16, .va_bits = 48}, .mhz = 2400
+#define GEN12LP                                                                                    \
+    .interface = SHIM_INTERFACE_I915, .family = SHIM_FAMILY_GEN12LP, .tiles = 1,                   \
+    .engines = {.render = 1, .copy = 1},                                                           \
+    .cores = {.slices = 1, .cores = 6, .vector_engines = 16, .threads = 7, .slm_kib = 64},         \
+    .memory = {.l3_groups = 1, .l3_banks = 8, .va_bits = 48}
 
 static const struct shim_product products[] = {
     {.name = "bmg",
@@ -61,16 +66,18 @@ static const struct shim_product products[] = {
     {.name = "dg2-i915", .interface = SHIM_INTERFACE_I915, ARC_A770},
     {.name = "tgl",
      .title = "Iris Xe (Tiger Lake)",
-     .interface = SHIM_INTERFACE_I915,
-     .family = SHIM_FAMILY_GEN12LP,
      .device_id = 0x9a49,
      .revision = 1,
      .ip = {12, 0, 1},
-     .tiles = 1,
-     .engines = {.render = 1, .copy = 1},
-     .cores = {.slices = 1, .cores = 6, .vector_engines = 16, .threads = 7, .slm_kib = 64},
-     .memory = {.l3_groups = 1, .l3_banks = 8, .va_bits = 48},
-     .mhz = 1300},
+     .mhz = 1300,
+     GEN12LP},
+    {.name = "adl",
+     .title = "Iris Xe (Alder Lake)",
+     .device_id = 0x46a6,
+     .revision = 12,
+     .ip = {12, 3, 0},
+     .mhz = 1400,
+     GEN12LP},
     {.name = "pvc",
      .title = "Data Center GPU Max 1550",
      .family = SHIM_FAMILY_XE_HP,
