@@ -61,7 +61,7 @@ zepi_result_t build_and_run(void)
     uint32_t count;
     zepi_result_t result;
     if (!build_and_run_with.is_constant_kept)
-        build_and_run_with.constant++;
+        build_and_run_with.constant = walk_build_anew();
     STEP(zepi.platform_get(1, &platform, &count));
     STEP(zepi.device_get(platform, 1, &device, &count));
     STEP(zepi.context_create(1, &device, &context));

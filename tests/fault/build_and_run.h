@@ -11,7 +11,7 @@ struct build_and_run {
     zepi_device_image_desc_t image; // tests/data/scaled_copy.cl
     zepi_queue_flags_t queue_flags;
     int32_t constant;
-    bool is_constant_kept; // else each run has a constant of its own, so that each run builds
+    bool is_constant_kept; // else walk_build_anew
 };
 extern struct build_and_run build_and_run_with;
 

@@ -4,6 +4,7 @@
 #include "core/sys.h"
 #include "test_env.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -105,6 +106,21 @@ static _Noreturn void give_up(const char *what)
     fprintf(stderr, "%s, failure %u: %s (last error: %s)\n", where, round_number, what,
             zepi.last_error(NULL));
     exit(1);
+}
+
+int32_t walk_build_anew(void)
+{
+    static int32_t constant = 2;
+    const char *folder = getenv("ZEPI_CACHE_DIR");
+    DIR *list = folder ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    while (list && (entry = readdir(list)))
+        unlinkat(dirfd(list), entry->d_name, 0); // refuses folders
+    if (list)
+        closedir(list);
+    TEST_OK(zepi.cache_clear(NULL));
+    constant = 3 - constant;
+    return constant;
 }
 
 zepi_result_t walk_step(zepi_result_t result, const char *call)

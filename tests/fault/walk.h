@@ -55,6 +55,11 @@ void walk_let_last(const char *words);
 // called before this process calls Level Zero. Or no longer.
 void walk_in_children(bool are_children);
 
+// For rounds that build: forgets all native code, in memory and on the disk, and returns the value
+// of a constant, 1 and 2 in turns, so that the driver has the code in ZE_CPU_CODE_FOLDER from the
+// third round on.
+int32_t walk_build_anew(void);
+
 // Evaluates a call of the table inside a story: on failure checks that it left an error text, and
 // leaves for the label `out` with `result` set.
 #define STEP(call)                                                                                 \

@@ -49,11 +49,10 @@ static zepi_device_image_t take_second(void *data, const zepi_device_image_t *li
     return count > 1 ? list[1] : NULL;
 }
 
-// From each state once, twice from the second image, and with a value that is set on the unit. The
-// unit's input is another one in each round: it builds.
+// From each state once, twice from the second image, and with a value that is set on the unit. Each
+// round builds.
 static zepi_result_t dispatch(void)
 {
-    static int32_t last = 100;
     const zepi_argument_t arguments[] = {TEST_POINTER(memory), TEST_POINTER(memory + 4)};
     zepi_launch_desc_t desc = describe(arguments);
     zepi_context_t context = NULL;
@@ -62,7 +61,7 @@ static zepi_result_t dispatch(void)
     bool is_registered = false;
     bool has;
     zepi_result_t result;
-    last++;
+    const int32_t last = walk_build_anew();
     STEP(zepi.context_create(1, &gear.device, &context));
     STEP(zepi.queue_create(context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
     STEP(zepi.unit_register(&unit, 3, images));

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static int32_t constant = 100;
+static int32_t constant;
 static zepi_link_method_t method;
 static zepi_device_image_desc_t images[2];
 static zepi_context_t context;
@@ -70,7 +70,6 @@ out:
     return result;
 }
 
-// Each round has a constant of its own, so that every round compiles and links.
 static zepi_result_t compile_and_link(void)
 {
     const zepi_build_desc_t desc = {.size = sizeof(desc), .link_method = method};
@@ -79,7 +78,7 @@ static zepi_result_t compile_and_link(void)
     zepi_module_t module = NULL;
     uint32_t count;
     zepi_result_t result;
-    constant++;
+    constant = walk_build_anew();
     context = NULL;
     device = NULL;
     queue = NULL;

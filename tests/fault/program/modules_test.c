@@ -9,7 +9,7 @@ static zepi_device_image_desc_t plain;
 static zepi_device_image_desc_t parts[2];
 static zepi_link_method_t method;
 static float *data;
-static float gain = 1;
+static float gain;
 static const char unit;
 
 static zepi_launch_desc_t describe(const char *kernel_name, const zepi_argument_t *argument)
@@ -27,7 +27,7 @@ static zepi_result_t dispatch(void)
     const zepi_argument_t argument = TEST_POINTER(data);
     zepi_launch_desc_t desc = describe("shift", &argument);
     zepi_result_t result;
-    gain++;
+    gain = (float)walk_build_anew();
     desc.unit = &unit;
     desc.spec_values = &value;
     desc.spec_value_count = 1;
@@ -58,7 +58,7 @@ static zepi_result_t link_and_run(void)
     zepi_launch_desc_t desc = describe("amplify", &argument);
     const zepi_build_desc_t build = {.size = sizeof(build), .link_method = method};
     zepi_result_t result;
-    gain++;
+    gain = (float)walk_build_anew();
     STEP(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
     for (int i = 0; i < 2; i++) {
         STEP(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 1, &parts[i], &inputs[i]));

@@ -33,28 +33,67 @@ static void add_constants(FILE *stream, const ze_module_constants_t *constants,
     }
 }
 
+// NULL: there is no folder, or no memory.
+static FILE *open_key(char **out_bytes, size_t *out_size_bytes)
+{
+    *out_bytes = NULL;
+    *out_size_bytes = 0;
+    if (cpu_options()->code_folder == NULL)
+        return NULL;
+    FILE *stream = open_memstream(out_bytes, out_size_bytes);
+    if (stream != NULL)
+        add(stream, cpu_opencl()->driver_version, strlen(cpu_opencl()->driver_version));
+    return stream;
+}
+
+static struct cpu_code_key close_key(FILE *stream, char *const *bytes, const size_t *size_bytes)
+{
+    const bool is_whole = !ferror(stream);
+    if (fclose(stream) == 0 && is_whole)
+        return (struct cpu_code_key){(uint8_t *)*bytes, *size_bytes};
+    free(*bytes);
+    return (struct cpu_code_key){0};
+}
+
 struct cpu_code_key cpu_code_key_create(const struct cpu_input *inputs, uint32_t input_count,
                                         const struct cpu_input *input,
                                         const struct zepi_spirv *table, const char *options,
                                         bool is_alone)
 {
-    char *bytes = NULL;
-    size_t size_bytes = 0;
-    FILE *stream = cpu_options()->code_folder != NULL ? open_memstream(&bytes, &size_bytes) : NULL;
+    char *bytes;
+    size_t size_bytes;
+    FILE *stream = open_key(&bytes, &size_bytes);
     if (stream == NULL)
         return (struct cpu_code_key){0};
-    add(stream, cpu_opencl()->driver_version, strlen(cpu_opencl()->driver_version));
     add(stream, &is_alone, sizeof(is_alone));
     add(stream, options, strlen(options));
     for (uint32_t i = 0; i < input_count; i++)
         add_constants(stream, inputs[i].constants, table);
     add(stream, input->bytes, input->size_bytes);
-    const bool is_whole = !ferror(stream);
-    if (fclose(stream) != 0 || !is_whole) {
-        free(bytes);
+    return close_key(stream, &bytes, &size_bytes);
+}
+
+// The code of the objects.
+static struct cpu_code_key create_link_key(const cl_program *objects, uint32_t object_count)
+{
+    char *bytes;
+    size_t size_bytes;
+    FILE *stream = open_key(&bytes, &size_bytes);
+    if (stream == NULL)
         return (struct cpu_code_key){0};
+    add(stream, &object_count, sizeof(object_count));
+    for (uint32_t i = 0; i < object_count; i++) {
+        size_t code_bytes;
+        uint8_t *code = cpu_native_read_program(objects[i], &code_bytes);
+        if (code == NULL) {
+            fclose(stream);
+            free(bytes);
+            return (struct cpu_code_key){0};
+        }
+        add(stream, code, code_bytes);
+        free(code);
     }
-    return (struct cpu_code_key){(uint8_t *)bytes, size_bytes};
+    return close_key(stream, &bytes, &size_bytes);
 }
 
 void cpu_code_key_finish(struct cpu_code_key *key)
@@ -183,4 +222,24 @@ void cpu_code_keep(const struct cpu_code_key *key, cl_program program, const str
     }
     free(bytes);
     free(code);
+}
+
+cl_program cpu_code_link(const cl_program *objects, uint32_t object_count, cl_int *out_code)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    const struct cpu_log no_log = {0};
+    struct cpu_log log = {0};
+    struct cpu_code_key key = create_link_key(objects, object_count);
+    cl_program program = cpu_code_load(&key, &log);
+    if (program != NULL) {
+        *out_code = cl->api->clBuildProgram(program, 1, &cl->device, "", NULL, NULL);
+    } else {
+        program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "", object_count, objects,
+                                         NULL, NULL, out_code);
+        if (*out_code == CL_SUCCESS)
+            cpu_code_keep(&key, program, &no_log, 0);
+    }
+    cpu_log_finish(&log);
+    cpu_code_key_finish(&key);
+    return program;
 }

@@ -5,8 +5,9 @@
 #include "module.h"
 
 // The folder that ZE_CPU_CODE_FOLDER names: machine code that the OpenCL runtime made, a file for
-// each input with its options and constants, for processes that build equal code. Files are written
-// beside their place and renamed; one that is damaged or of another input is not used.
+// each input with its options and constants, and for each set of objects that were linked, for
+// processes that build equal code. Files are written beside their place and renamed; one that is
+// damaged or of another input is not used.
 
 // The whole of what an input's code depends on.
 struct cpu_code_key {
@@ -29,5 +30,9 @@ cl_program cpu_code_load(const struct cpu_code_key *key, struct cpu_log *log);
 // cannot be.
 void cpu_code_keep(const struct cpu_code_key *key, cl_program program, const struct cpu_log *log,
                    size_t log_from);
+
+// clLinkProgram without options; or the linked program from the file of the objects' code. Its code
+// is kept.
+cl_program cpu_code_link(const cl_program *objects, uint32_t object_count, cl_int *out_code);
 
 #endif

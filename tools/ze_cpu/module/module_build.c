@@ -228,8 +228,7 @@ static ze_result_t link_objects(struct cpu_module *module, const cl_program *obj
     const struct cpu_opencl *cl = cpu_opencl();
     cl_int code;
     struct cpu_log link_log = {0};
-    cl_program program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "", object_count,
-                                                objects, NULL, NULL, &code);
+    cl_program program = cpu_code_link(objects, object_count, &code);
     if (program != NULL)
         cpu_log_add_program(&link_log, program);
     if (code == CL_SUCCESS) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "code_folder.h"
 #include "entry.h"
 #include "module.h"
 #include "module_build.h"
@@ -72,8 +73,7 @@ static ze_result_t link_objects(struct cpu_module *const *modules, uint32_t coun
         if (modules[i]->object_program != NULL)
             objects[object_count++] = modules[i]->object_program;
     cl_int code;
-    cl_program program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "", object_count,
-                                                objects, NULL, NULL, &code);
+    cl_program program = cpu_code_link(objects, object_count, &code);
     if (code == CL_SUCCESS) {
         *out_program = cpu_module_make_program(program, tables, table_count);
         result = *out_program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
