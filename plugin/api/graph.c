@@ -123,9 +123,9 @@ zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, con
         return result;
     result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
     result = result ? result : zepi_api_check_range(graph->context, "source", source, size_bytes);
-    command->to = destination;
-    command->from = source;
-    command->size_bytes = size_bytes;
+    const struct zepi_transfer copy = {.to = destination, .from = source, .size_bytes = size_bytes};
+    if (result == ZEPI_SUCCESS)
+        result = zepi_graph_command_set_transfer(command, &copy, NULL);
     return end_graph_add(command, result, out_number);
 }
 
@@ -144,9 +144,12 @@ zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, con
         result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                            "%zu bytes to fill with a pattern of %zu, expected a multiple",
                            size_bytes, pattern_size_bytes);
+    const struct zepi_transfer fill = {.to = destination,
+                                       .size_bytes = size_bytes,
+                                       .pattern = pattern,
+                                       .pattern_size_bytes = pattern_size_bytes};
     if (result == ZEPI_SUCCESS)
-        result = zepi_graph_command_set_fill(command, destination, pattern, pattern_size_bytes,
-                                             size_bytes);
+        result = zepi_graph_command_set_transfer(command, &fill, NULL);
     return end_graph_add(command, result, out_number);
 }
 

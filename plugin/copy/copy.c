@@ -13,10 +13,10 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     zepi_result_t result = zepi_copy_begin(&copy, queue, wait, out_event, ZEPI_ENGINE_COPY,
                                            destination, source, size_bytes);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
-        const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY,
-                                                   .to = destination,
-                                                   .from = source,
-                                                   .size_bytes = size_bytes};
+        const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_COPY,
+                                              .to = destination,
+                                              .from = source,
+                                              .size_bytes = size_bytes};
         return zepi_capture_command(queue, &command.head, wait, out_event);
     }
     if (result != ZEPI_SUCCESS)
@@ -48,11 +48,11 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
     zepi_result_t result =
         zepi_copy_begin(&copy, queue, wait, out_event, ZEPI_ENGINE_COPY, destination, source, 0);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
-        const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY_RECT,
-                                                   .to = destination,
-                                                   .to_layout = to,
-                                                   .from = source,
-                                                   .from_layout = from};
+        const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_COPY_RECT,
+                                              .to = destination,
+                                              .to_layout = *to,
+                                              .from = source,
+                                              .from_layout = *from};
         return zepi_capture_command(queue, &command.head, wait, out_event);
     }
     if (result != ZEPI_SUCCESS)
@@ -114,8 +114,8 @@ zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_
                                            copy->to ? NULL : copy->to_memory,
                                            copy->from ? NULL : copy->from_memory, 0);
     if (result == ZEPI_CAPTURED) {
-        const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_COPY_IMAGE,
-                                                   .image_copy = copy};
+        const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_COPY_IMAGE,
+                                              .image_copy = copy};
         return zepi_capture_command(queue, &command.head, wait, out_event);
     }
     if (result != ZEPI_SUCCESS)

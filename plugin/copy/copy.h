@@ -32,7 +32,7 @@ struct zepi_image_copy {
     uint32_t slice_pitch_bytes;
 };
 
-// A copy, fill or hint as a graph captures it.
+// A copy, fill or hint as a graph has it. Borrowed for one call, with what it points to.
 enum {
     ZEPI_CAPTURED_COPY = ZEPI_CAPTURED_COPIES,
     ZEPI_CAPTURED_COPY_RECT,
@@ -41,17 +41,17 @@ enum {
     ZEPI_CAPTURED_PREFETCH,
     ZEPI_CAPTURED_ADVISE,
 };
-struct zepi_captured_copy {
+struct zepi_transfer {
     struct zepi_captured_command head;
     void *to;
     const void *from; // memory of hints, too
     size_t size_bytes;
-    const struct zepi_layout *to_layout;
-    const struct zepi_layout *from_layout;
+    struct zepi_layout to_layout; // rectangles
+    struct zepi_layout from_layout;
     const struct zepi_image_copy *image_copy;
     const void *pattern; // of any size
     size_t pattern_size_bytes;
-    zepi_advice_t advice;
+    uint32_t advice; // a bit for each zepi_advice_t
 };
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,

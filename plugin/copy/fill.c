@@ -31,11 +31,11 @@ static zepi_result_t capture_fill(struct zepi_queue *queue, void *destination, c
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const struct zepi_captured_copy command = {.head.kind = ZEPI_CAPTURED_FILL,
-                                               .to = destination,
-                                               .size_bytes = size_bytes,
-                                               .pattern = pattern,
-                                               .pattern_size_bytes = pattern_size_bytes};
+    const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_FILL,
+                                          .to = destination,
+                                          .size_bytes = size_bytes,
+                                          .pattern = pattern,
+                                          .pattern_size_bytes = pattern_size_bytes};
     return zepi_capture_command(queue, &command.head, wait, out_event);
 }
 

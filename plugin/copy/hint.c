@@ -8,10 +8,10 @@
 #include "ze/ze.h"
 
 static zepi_result_t hint_capture(struct zepi_queue *queue, unsigned kind, const void *memory,
-                                  size_t size_bytes, zepi_advice_t advice, zepi_wait_list_t wait,
+                                  size_t size_bytes, uint32_t advice, zepi_wait_list_t wait,
                                   zepi_event_t *out_event)
 {
-    const struct zepi_captured_copy command = {
+    const struct zepi_transfer command = {
         .head.kind = kind, .from = memory, .size_bytes = size_bytes, .advice = advice};
     return zepi_capture_command(queue, &command.head, wait, out_event);
 }
@@ -74,7 +74,7 @@ zepi_result_t zepi_queue_advise(zepi_queue_t queue, const void *memory, size_t s
     zepi_result_t result =
         zepi_submit_begin(&submit, queue, no_wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0))
-        return hint_capture(queue, ZEPI_CAPTURED_ADVISE, memory, size_bytes, advice, no_wait,
+        return hint_capture(queue, ZEPI_CAPTURED_ADVISE, memory, size_bytes, 1u << advice, no_wait,
                             out_event);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -78,32 +78,32 @@ static void dump_launch(FILE *file, const struct zepi_launch *launch)
 
 static void dump_command(FILE *file, const struct zepi_graph_command *command)
 {
+    const struct zepi_transfer *transfer = command->transfer ? &command->transfer->transfer : NULL;
+    const struct zepi_image_copy *image = transfer ? transfer->image_copy : NULL;
     switch (command->kind) {
     case ZEPI_GRAPH_COPY:
-        fprintf(file, "copy of %zu bytes\\nto %p\\nfrom %p", command->size_bytes,
-                (void *)command->to, (const void *)command->from);
+        fprintf(file, "copy of %zu bytes\\nto %p\\nfrom %p", transfer->size_bytes, transfer->to,
+                transfer->from);
         break;
     case ZEPI_GRAPH_COPY_RECT:
         fprintf(file, "copy of %u x %u x %u bytes\\nto %p\\nfrom %p",
-                command->to_layout.region.width, command->to_layout.region.height,
-                command->to_layout.region.depth, (void *)command->to, (const void *)command->from);
+                transfer->to_layout.region.width, transfer->to_layout.region.height,
+                transfer->to_layout.region.depth, transfer->to, transfer->from);
         break;
     case ZEPI_GRAPH_COPY_IMAGE:
         fprintf(file, "copy of an image\\nto %p\\nfrom %p",
-                command->image_copy->to ? (void *)command->image_copy->to
-                                        : command->image_copy->to_memory,
-                command->image_copy->from ? (const void *)command->image_copy->from
-                                          : command->image_copy->from_memory);
+                image->to ? (void *)image->to : image->to_memory,
+                image->from ? (const void *)image->from : image->from_memory);
         break;
     case ZEPI_GRAPH_FILL:
-        fprintf(file, "fill of %zu bytes\\nat %p\\nwith a pattern of %zu", command->size_bytes,
-                (void *)command->to, command->pattern_size_bytes);
+        fprintf(file, "fill of %zu bytes\\nat %p\\nwith a pattern of %zu", transfer->size_bytes,
+                transfer->to, transfer->pattern_size_bytes);
         break;
     case ZEPI_GRAPH_PREFETCH:
     case ZEPI_GRAPH_ADVISE:
         fprintf(file, "%s %zu bytes\\nat %p",
                 command->kind == ZEPI_GRAPH_PREFETCH ? "prefetch of" : "advice about",
-                command->size_bytes, (const void *)command->from);
+                transfer->size_bytes, transfer->from);
         break;
     case ZEPI_GRAPH_LAUNCH:
         dump_launch(file, &command->launch->launch);

@@ -139,11 +139,10 @@ zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_n
 {
     struct zepi_graph *graph = command->graph;
     zepi_mutex_lock(&graph->mutex);
-    const size_t number = graph->commands.count;
     const zepi_result_t result = graph_add_command_locked(graph, command);
     zepi_mutex_unlock(&graph->mutex);
     if (result == ZEPI_SUCCESS)
-        *out_number = (uint32_t)number;
+        *out_number = command->number;
     else
         zepi_release(command);
     return result;

@@ -58,12 +58,9 @@ static void command_release_launch(struct zepi_graph_command *command)
 
 static void command_release_transfer(struct zepi_graph_command *command)
 {
-    if (command->native)
-        zepi_defer(command->context, &command->native->deferred);
     for (int i = 0; i < 2; i++)
-        zepi_release(command->memory[i].object);
-    zepi_free(command->image_copy);
-    zepi_free(command->pattern);
+        zepi_release(command->transfer->memory[i].object);
+    zepi_free(command->transfer);
 }
 
 static void command_destroy(void *object)
@@ -71,21 +68,39 @@ static void command_destroy(void *object)
     struct zepi_graph_command *command = object;
     if (command->kind == ZEPI_GRAPH_LAUNCH)
         command_release_launch(command);
-    else
+    if (command->transfer)
         command_release_transfer(command);
+    if (command->native)
+        zepi_defer(command->context, &command->native->deferred);
     if (command->waits)
         zepi_free(command->waits);
 }
 
 ZEPI_DEFINE_TYPE(graph_command, command_destroy);
 
-zepi_result_t zepi_graph_command_set_fill(struct zepi_graph_command *command, void *to,
-                                          const void *pattern, size_t pattern_size_bytes,
-                                          size_t size_bytes)
+zepi_result_t zepi_graph_command_set_transfer(struct zepi_graph_command *command,
+                                              const struct zepi_transfer *transfer,
+                                              const struct zepi_graph_memory memory[2])
 {
-    command->to = to;
-    command->size_bytes = size_bytes;
-    command->pattern_size_bytes = pattern_size_bytes;
-    command->pattern = zepi_duplicate(pattern, pattern_size_bytes);
-    return command->pattern ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    const struct zepi_image_copy *image_copy = transfer->image_copy;
+    const size_t image_bytes = image_copy ? sizeof(*image_copy) : 0;
+    const size_t pattern_bytes = transfer->pattern ? transfer->pattern_size_bytes : 0;
+    struct zepi_graph_transfer *own = zepi_sys_allocate(sizeof(*own) + image_bytes + pattern_bytes);
+    if (!own)
+        return zepi_fail_no_memory();
+    char *more = (char *)(own + 1);
+    own->transfer = *transfer;
+    if (image_copy)
+        own->transfer.image_copy = memcpy(more, image_copy, image_bytes);
+    if (transfer->pattern)
+        own->transfer.pattern = memcpy(more + image_bytes, transfer->pattern, pattern_bytes);
+    for (int i = 0; i < 2; i++) {
+        own->memory[i] = memory ? memory[i] : (struct zepi_graph_memory){0};
+        if (image_copy)
+            own->memory[i].object = i == 0 ? (void *)image_copy->to : (void *)image_copy->from;
+        if (own->memory[i].object)
+            zepi_retain(own->memory[i].object);
+    }
+    command->transfer = own;
+    return ZEPI_SUCCESS;
 }

@@ -10,8 +10,15 @@ struct zepi_image_copy;
 
 // Memory, or another object, that a recorded command uses.
 struct zepi_graph_memory {
-    void *object;                 // owned reference; NULL: none
+    void *object;                 // NULL: none. A command and a graph have a reference
     struct zepi_buffer_part part; // the bytes that a device uses; no buffer: it does not move
+};
+
+// A copy, fill or hint with copies of all that it needs. Of the memory, the first is written and
+// the second read; `to` and `from` are in them.
+struct zepi_graph_transfer {
+    struct zepi_transfer transfer; // image copy and pattern lie behind it
+    struct zepi_graph_memory memory[2];
 };
 
 enum zepi_graph_command_kind {
@@ -40,18 +47,7 @@ struct zepi_graph_command {
     const void *queue;   // captured: borrowed, to be compared: where it was enqueued
     uint32_t wait_count; // in graphs that are not in order
     uint32_t *waits;     // owned: numbers of earlier commands
-    // Copies, fills, hints. Of the memory, the first is written and the second read; `to` and
-    // `from` are in them.
-    struct zepi_graph_memory memory[2];
-    char *to;
-    const char *from;
-    size_t size_bytes;
-    struct zepi_layout to_layout; // rectangles
-    struct zepi_layout from_layout;
-    struct zepi_image_copy *image_copy; // owned; its images are in `memory`
-    void *pattern;                      // owned
-    size_t pattern_size_bytes;
-    uint32_t advice; // a bit for each zepi_advice_t
+    struct zepi_graph_transfer *transfer; // owned; of copies, fills, hints
     // Launches. Replaced by updates, under the graph's mutex.
     struct zepi_launch_record *launch; // one reference
     struct zepi_kernel **kernels;      // owned list of references: that an update may choose
@@ -84,10 +80,11 @@ struct zepi_graph_commands {
     size_t kept_capacity;
 };
 
-// Makes it a fill of checked memory; the pattern is copied.
-zepi_result_t zepi_graph_command_set_fill(struct zepi_graph_command *command, void *to,
-                                          const void *pattern, size_t pattern_size_bytes,
-                                          size_t size_bytes);
+// The command is to have this transfer of checked memory, of the command's kind. `memory`: that of
+// buffers; NULL: there are none.
+zepi_result_t zepi_graph_command_set_transfer(struct zepi_graph_command *command,
+                                              const struct zepi_transfer *transfer,
+                                              const struct zepi_graph_memory memory[2]);
 // "a copy" and its like, for messages.
 const char *zepi_graph_command_name(const struct zepi_graph_command *command);
 // A list for a native command, to be recorded by the host, which closes it.

@@ -36,25 +36,26 @@ static zepi_result_t record_copy(const struct zepi_recorder *recorder, void *to,
 
 // A pattern that the driver has no command for: copies of the bytes that are filled already.
 static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
-                                           const struct zepi_graph_command *command)
+                                           const struct zepi_transfer *fill)
 {
     struct zepi_recorded_uses *uses = recorder->uses;
-    const size_t pattern_size = command->pattern_size_bytes;
+    char *to = fill->to;
+    const size_t pattern_size = fill->pattern_size_bytes;
     void *pattern;
     zepi_result_t result =
         zepi_usm_allocate(uses->context, NULL, ZEPI_USM_HOST, pattern_size, 0, &pattern);
     if (result != ZEPI_SUCCESS)
         return result;
-    memcpy(pattern, command->pattern, pattern_size);
+    memcpy(pattern, fill->pattern, pattern_size);
     result = zepi_recorded_uses_keep(uses, pattern);
     // The first one waits, a barrier after the last one signals.
     struct zepi_recorder copy = *recorder;
     copy.signal = NULL;
-    for (size_t done = 0; done < command->size_bytes && result == ZEPI_SUCCESS;) {
+    for (size_t done = 0; done < fill->size_bytes && result == ZEPI_SUCCESS;) {
         const size_t ready = done == 0 ? pattern_size : done;
-        const size_t left = command->size_bytes - done;
+        const size_t left = fill->size_bytes - done;
         const size_t size = ready < left ? ready : left;
-        result = record_copy(&copy, command->to + done, done == 0 ? pattern : command->to, size);
+        result = record_copy(&copy, to + done, done == 0 ? pattern : to, size);
         if (result == ZEPI_SUCCESS)
             result = record_wait_for_all(&copy);
         copy.wait_count = 0;
@@ -66,13 +67,13 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
 }
 
 static zepi_result_t record_fill(const struct zepi_recorder *recorder,
-                                 const struct zepi_graph_command *command)
+                                 const struct zepi_transfer *fill)
 {
-    if (!zepi_has_fill_command(recorder->uses->device, command->pattern_size_bytes))
-        return record_fill_by_copies(recorder, command);
-    zepi_stats_count_bytes(ZEPI_STAT_FILLS, command->size_bytes);
-    return ZEPI_ZE(zeCommandListAppendMemoryFill, recorder->list, command->to, command->pattern,
-                   command->pattern_size_bytes, command->size_bytes, recorder->signal,
+    if (!zepi_has_fill_command(recorder->uses->device, fill->pattern_size_bytes))
+        return record_fill_by_copies(recorder, fill);
+    zepi_stats_count_bytes(ZEPI_STAT_FILLS, fill->size_bytes);
+    return ZEPI_ZE(zeCommandListAppendMemoryFill, recorder->list, fill->to, fill->pattern,
+                   fill->pattern_size_bytes, fill->size_bytes, recorder->signal,
                    recorder->wait_count, recorder->waits);
 }
 
@@ -80,7 +81,8 @@ static zepi_result_t record_fill(const struct zepi_recorder *recorder,
 
 // Hints take no events: barriers stand for them.
 static zepi_result_t record_hint(const struct zepi_recorder *recorder,
-                                 const struct zepi_graph_command *command)
+                                 enum zepi_graph_command_kind kind,
+                                 const struct zepi_transfer *hint)
 {
     struct zepi_recorder before = *recorder;
     struct zepi_recorder after = *recorder;
@@ -89,13 +91,13 @@ static zepi_result_t record_hint(const struct zepi_recorder *recorder,
     after.wait_count = 0;
     if (recorder->wait_count > 0)
         result = record_barrier_command(&before);
-    if (result == ZEPI_SUCCESS && command->kind == ZEPI_GRAPH_PREFETCH)
-        result = ZEPI_ZE(zeCommandListAppendMemoryPrefetch, recorder->list, command->from,
-                         command->size_bytes);
-    for (unsigned bit = 0; command->advice >> bit && result == ZEPI_SUCCESS; bit++) {
-        if (command->advice & (1u << bit))
-            result = zepi_append_advice(recorder->list, recorder->uses->device, command->from,
-                                        command->size_bytes, (zepi_advice_t)bit);
+    if (result == ZEPI_SUCCESS && kind == ZEPI_GRAPH_PREFETCH)
+        result = ZEPI_ZE(zeCommandListAppendMemoryPrefetch, recorder->list, hint->from,
+                         hint->size_bytes);
+    for (unsigned bit = 0; hint->advice >> bit && result == ZEPI_SUCCESS; bit++) {
+        if (hint->advice & (1u << bit))
+            result = zepi_append_advice(recorder->list, recorder->uses->device, hint->from,
+                                        hint->size_bytes, (zepi_advice_t)bit);
     }
     return result == ZEPI_SUCCESS && recorder->signal ? record_barrier_command(&after) : result;
 }
@@ -154,21 +156,22 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
                                   const struct zepi_graph_command *command)
 {
+    const struct zepi_transfer *transfer = command->transfer ? &command->transfer->transfer : NULL;
     switch (command->kind) {
     case ZEPI_GRAPH_COPY:
-        return record_copy(recorder, command->to, command->from, command->size_bytes);
+        return record_copy(recorder, transfer->to, transfer->from, transfer->size_bytes);
     case ZEPI_GRAPH_COPY_RECT:
-        return zepi_append_copy_rect(recorder->list, command->to, &command->to_layout,
-                                     command->from, &command->from_layout, recorder->signal,
+        return zepi_append_copy_rect(recorder->list, transfer->to, &transfer->to_layout,
+                                     transfer->from, &transfer->from_layout, recorder->signal,
                                      recorder->wait_count, recorder->waits);
     case ZEPI_GRAPH_COPY_IMAGE:
-        return zepi_append_image_copy(recorder->list, command->image_copy, recorder->signal,
+        return zepi_append_image_copy(recorder->list, transfer->image_copy, recorder->signal,
                                       recorder->wait_count, recorder->waits);
     case ZEPI_GRAPH_FILL:
-        return record_fill(recorder, command);
+        return record_fill(recorder, transfer);
     case ZEPI_GRAPH_PREFETCH:
     case ZEPI_GRAPH_ADVISE:
-        return record_hint(recorder, command);
+        return record_hint(recorder, command->kind, transfer);
     case ZEPI_GRAPH_LAUNCH:
         return record_launch(recorder, command);
     default:

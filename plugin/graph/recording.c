@@ -186,11 +186,13 @@ static zepi_result_t recording_add_moves(struct zepi_recording *recording,
                                          const struct zepi_graph_command *command)
 {
     const struct zepi_launch_record *record = recording->uses.launches[command->number];
+    const struct zepi_graph_memory *memory = command->transfer ? command->transfer->memory : NULL;
     const uint32_t use_count = record ? record->launch.use_count : 0;
-    zepi_result_t result =
-        recording_add_move(recording, &command->memory[1].part, ZEPI_BUFFER_READ);
-    if (result == ZEPI_SUCCESS)
-        result = recording_add_move(recording, &command->memory[0].part, ZEPI_BUFFER_WRITE);
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (memory)
+        result = recording_add_move(recording, &memory[1].part, ZEPI_BUFFER_READ);
+    if (memory && result == ZEPI_SUCCESS)
+        result = recording_add_move(recording, &memory[0].part, ZEPI_BUFFER_WRITE);
     for (uint32_t i = 0; i < use_count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_arg_use *use = &record->launch.uses[i];
         result = recording_add_move(recording, &use->part, use->access);

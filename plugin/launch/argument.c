@@ -117,6 +117,7 @@ zepi_result_t zepi_args_check(const struct zepi_device_kernel *device_kernel,
                               const struct zepi_arg *args, const struct zepi_arg *right,
                               uint32_t count, bool *out_has_slm)
 {
+    *out_has_slm = false;
     for (uint32_t i = 0; i < count; i++) {
         if (right && args[i].head == right[i].head)
             continue;

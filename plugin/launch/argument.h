@@ -110,7 +110,7 @@ static inline const void *zepi_arg_value(const struct zepi_arg *arg)
 zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              const struct zepi_arg *arg);
 // Checks all arguments but those of the same kind and size in `right`, a list that was found right,
-// or NULL. *out_has_slm becomes true if one that was checked is local memory.
+// or NULL. *out_has_slm: one that was checked is local memory.
 zepi_result_t zepi_args_check(const struct zepi_device_kernel *device_kernel,
                               const struct zepi_arg *args, const struct zepi_arg *right,
                               uint32_t count, bool *out_has_slm);

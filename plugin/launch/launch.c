@@ -165,7 +165,7 @@ zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct z
 {
     struct zepi_work_size size;
     const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
-    bool has_slm = false;
+    bool has_slm;
     if (checked && checked->target.device_kernel != launch->target.device_kernel)
         checked = NULL;
     zepi_result_t result = zepi_args_check(

@@ -30,43 +30,6 @@ zepi_result_t zepi_captured_command_keep(struct zepi_capture *capture, void *obj
     return kept ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
-static zepi_result_t capture_copy_image(struct zepi_graph_command *command,
-                                        const struct zepi_image_copy *copy)
-{
-    command->image_copy = zepi_duplicate(copy, sizeof(*copy));
-    if (!command->image_copy)
-        return zepi_fail_no_memory();
-    if (copy->to)
-        command->memory[0].object = zepi_retain(copy->to);
-    if (copy->from)
-        command->memory[1].object = zepi_retain(copy->from);
-    return ZEPI_SUCCESS;
-}
-
-static zepi_result_t capture_fill_copy(struct zepi_graph_command *command,
-                                       const struct zepi_captured_copy *from)
-{
-    command->to = from->to;
-    command->from = from->from;
-    command->size_bytes = from->size_bytes;
-    switch (from->head.kind) {
-    case ZEPI_CAPTURED_COPY_RECT:
-        command->to_layout = *from->to_layout;
-        command->from_layout = *from->from_layout;
-        return ZEPI_SUCCESS;
-    case ZEPI_CAPTURED_COPY_IMAGE:
-        return capture_copy_image(command, from->image_copy);
-    case ZEPI_CAPTURED_ADVISE:
-        command->advice = 1u << from->advice;
-        return ZEPI_SUCCESS;
-    case ZEPI_CAPTURED_FILL:
-        return zepi_graph_command_set_fill(command, from->to, from->pattern,
-                                           from->pattern_size_bytes, from->size_bytes);
-    default:
-        return ZEPI_SUCCESS;
-    }
-}
-
 static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
                                           const struct zepi_captured_command *from)
 {
@@ -92,7 +55,7 @@ static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
         return zepi_graph_make_launch(draft->graph, launch->launch, &command->launch);
     }
     return from->kind >= ZEPI_CAPTURED_COPIES
-               ? capture_fill_copy(command, (const struct zepi_captured_copy *)from)
+               ? zepi_graph_command_set_transfer(command, (const struct zepi_transfer *)from, NULL)
                : ZEPI_SUCCESS;
 }
 

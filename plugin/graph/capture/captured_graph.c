@@ -35,28 +35,14 @@ static struct zepi_graph_command *copy_command(struct zepi_graph *graph,
     struct zepi_graph_command *command = zepi_graph_make_command(graph, from->kind, 0, NULL);
     if (!command)
         return NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (from->transfer)
+        result = zepi_graph_command_set_transfer(command, &from->transfer->transfer,
+                                                 from->transfer->memory);
     if (from->launch)
         command->launch = zepi_launch_record_create(&from->launch->launch);
-    for (int i = 0; i < 2; i++) {
-        command->memory[i] = from->memory[i];
-        if (from->memory[i].object)
-            zepi_retain(from->memory[i].object);
-    }
-    command->to = from->to;
-    command->from = from->from;
-    command->size_bytes = from->size_bytes;
-    command->to_layout = from->to_layout;
-    command->from_layout = from->from_layout;
-    command->advice = from->advice;
-    command->pattern_size_bytes = from->pattern_size_bytes;
-    if (from->pattern)
-        command->pattern = zepi_duplicate(from->pattern, from->pattern_size_bytes);
-    if (from->image_copy)
-        command->image_copy = zepi_duplicate(from->image_copy, sizeof(*from->image_copy));
-    if (!command->pattern == !from->pattern && !command->image_copy == !from->image_copy &&
-        !command->launch == !from->launch)
+    if (result == ZEPI_SUCCESS && !command->launch == !from->launch)
         return command;
-    zepi_fail_no_memory();
     zepi_release(command);
     return NULL;
 }

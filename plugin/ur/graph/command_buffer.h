@@ -19,11 +19,10 @@ static inline ur_result_t zepi_ur_check_command_buffer(ur_exp_command_buffer_han
     return zepi_ur_check(handle, &zepi_graph_type, UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_EXP);
 }
 
-// All of a memory object, as a command uses it, with a new reference. NULL is nothing.
-static inline struct zepi_graph_memory zepi_ur_hold_graph_memory(struct zepi_ur_mem *mem)
+// All of a memory object, as a command uses it. NULL is nothing.
+static inline struct zepi_graph_memory zepi_ur_graph_memory(struct zepi_ur_mem *mem)
 {
-    return mem ? (struct zepi_graph_memory){zepi_retain(mem),
-                                            zepi_ur_buffer_part(mem, 0, mem->size_bytes)}
+    return mem ? (struct zepi_graph_memory){mem, zepi_ur_buffer_part(mem, 0, mem->size_bytes)}
                : (struct zepi_graph_memory){0};
 }
 

@@ -4,6 +4,19 @@
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/transfer.h"
 
+static ur_result_t append_transfer(const struct zepi_ur_append *append,
+                                   enum zepi_graph_command_kind kind,
+                                   const struct zepi_transfer *transfer,
+                                   const struct zepi_graph_memory memory[2])
+{
+    struct zepi_graph_command *command = zepi_ur_append_make(append, kind);
+    if (command && zepi_graph_command_set_transfer(command, transfer, memory) != ZEPI_SUCCESS) {
+        zepi_release(command);
+        command = NULL;
+    }
+    return zepi_ur_append_end(append, command);
+}
+
 // ---- USM ----
 
 ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
@@ -19,26 +32,18 @@ ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
         (result = zepi_ur_check_range(append.graph->context, pDst, size, "pDst")) ||
         (result = zepi_ur_check_range(append.graph->context, pSrc, size, "pSrc")))
         return result;
-    struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_COPY);
-    if (command) {
-        command->to = pDst;
-        command->from = pSrc;
-        command->size_bytes = size;
-    }
-    return zepi_ur_append_end(&append, command);
+    const struct zepi_transfer copy = {.to = pDst, .from = pSrc, .size_bytes = size};
+    return append_transfer(&append, ZEPI_GRAPH_COPY, &copy, NULL);
 }
 
-// NULL without memory (noted).
-static struct zepi_graph_command *make_fill(const struct zepi_ur_append *append, void *memory,
-                                            const void *pattern, size_t pattern_size, size_t size)
+static ur_result_t append_fill(const struct zepi_ur_append *append, void *memory,
+                               const void *pattern, size_t pattern_size, size_t size,
+                               struct zepi_ur_mem *mem)
 {
-    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_FILL);
-    if (command &&
-        zepi_graph_command_set_fill(command, memory, pattern, pattern_size, size) != ZEPI_SUCCESS) {
-        zepi_release(command);
-        return NULL;
-    }
-    return command;
+    const struct zepi_graph_memory uses[2] = {zepi_ur_graph_memory(mem)};
+    const struct zepi_transfer fill = {
+        .to = memory, .size_bytes = size, .pattern = pattern, .pattern_size_bytes = pattern_size};
+    return append_transfer(append, ZEPI_GRAPH_FILL, &fill, uses);
 }
 
 ur_result_t zepi_urCommandBufferAppendUSMFillExp(
@@ -54,7 +59,7 @@ ur_result_t zepi_urCommandBufferAppendUSMFillExp(
         (result = zepi_ur_check_range(append.graph->context, pMemory, size, "pMemory")) ||
         (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
         return result;
-    return zepi_ur_append_end(&append, make_fill(&append, pMemory, pPattern, patternSize, size));
+    return append_fill(&append, pMemory, pPattern, patternSize, size, NULL);
 }
 
 static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_command_kind kind,
@@ -66,13 +71,11 @@ static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_co
         (result = zepi_ur_check_range(append->graph->context, memory, size, "pMemory")) ||
         (result = zepi_ur_check_flags(flags, unknown_flags)))
         return result;
-    struct zepi_graph_command *command = zepi_ur_append_make(append, kind);
-    if (command) {
-        command->from = memory;
-        command->size_bytes = size;
-        command->advice = kind == ZEPI_GRAPH_ADVISE ? zepi_ur_advice_bits(flags) : 0;
-    }
-    return zepi_ur_append_end(append, command);
+    const struct zepi_transfer hint = {
+        .from = memory,
+        .size_bytes = size,
+        .advice = kind == ZEPI_GRAPH_ADVISE ? zepi_ur_advice_bits(flags) : 0};
+    return append_transfer(append, kind, &hint, NULL);
 }
 
 ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
@@ -145,9 +148,14 @@ static ur_result_t check_bytes(const struct zepi_ur_append *append, const struct
                         : zepi_ur_check_buffer_range(zepi_ur_mem(end->mem), end->offset, size);
 }
 
-static struct zepi_graph_memory memory_of(const struct end *end)
+static ur_result_t append_between(const struct zepi_ur_append *append,
+                                  enum zepi_graph_command_kind kind,
+                                  const struct zepi_transfer *transfer, const struct end *to,
+                                  const struct end *from)
 {
-    return zepi_ur_hold_graph_memory(zepi_ur_mem(end->mem));
+    const struct zepi_graph_memory memory[2] = {zepi_ur_graph_memory(zepi_ur_mem(to->mem)),
+                                                zepi_ur_graph_memory(zepi_ur_mem(from->mem))};
+    return append_transfer(append, kind, transfer, memory);
 }
 
 static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, struct end *from,
@@ -157,15 +165,9 @@ static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, st
     if ((result = check_ends(append, to, from)) || (result = check_bytes(append, from, size)) ||
         (result = check_bytes(append, to, size)))
         return result;
-    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY);
-    if (command) {
-        command->to = to->memory + to->offset;
-        command->from = from->memory + from->offset;
-        command->size_bytes = size;
-        command->memory[0] = memory_of(to);
-        command->memory[1] = memory_of(from);
-    }
-    return zepi_ur_append_end(append, command);
+    const struct zepi_transfer copy = {
+        .to = to->memory + to->offset, .from = from->memory + from->offset, .size_bytes = size};
+    return append_between(append, ZEPI_GRAPH_COPY, &copy, to, from);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
@@ -226,11 +228,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
     result = zepi_ur_buffer_address(mem, append.graph->device, &memory);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_graph_command *command =
-        make_fill(&append, memory + offset, pPattern, patternSize, size);
-    if (command)
-        command->memory[0] = zepi_ur_hold_graph_memory(mem);
-    return zepi_ur_append_end(&append, command);
+    return append_fill(&append, memory + offset, pPattern, patternSize, size, mem);
 }
 
 // ---- Rectangles ----
@@ -254,22 +252,15 @@ static ur_result_t read_side(const struct zepi_ur_append *append, const struct s
 static ur_result_t append_rect(struct zepi_ur_append *append, struct side *to, struct side *from,
                                ur_rect_region_t region)
 {
-    struct zepi_layout to_layout, from_layout;
+    struct zepi_transfer copy = {0};
     ur_result_t result;
     if ((result = check_ends(append, &to->end, &from->end)) ||
-        (result = read_side(append, from, region, &from_layout)) ||
-        (result = read_side(append, to, region, &to_layout)))
+        (result = read_side(append, from, region, &copy.from_layout)) ||
+        (result = read_side(append, to, region, &copy.to_layout)))
         return result;
-    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_COPY_RECT);
-    if (command) {
-        command->to = to->end.memory;
-        command->from = from->end.memory;
-        command->to_layout = to_layout;
-        command->from_layout = from_layout;
-        command->memory[0] = memory_of(&to->end);
-        command->memory[1] = memory_of(&from->end);
-    }
-    return zepi_ur_append_end(append, command);
+    copy.to = to->end.memory;
+    copy.from = from->end.memory;
+    return append_between(append, ZEPI_GRAPH_COPY_RECT, &copy, &to->end, &from->end);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
