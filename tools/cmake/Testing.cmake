@@ -168,8 +168,9 @@ function(zepi_set_test_properties name label timeout serial)
 TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp;\
 ZE_CPU_OPENCL=${ZEPI_VENV}/lib/libintelocl.so")
   endif()
+  # Those that may take longest start first.
   set_tests_properties(${name} PROPERTIES
-    LABELS "${label}" TIMEOUT "${timeout}" RUN_SERIAL "${serial}" SKIP_RETURN_CODE 77)
+    LABELS "${label}" TIMEOUT "${timeout}" COST "${timeout}" RUN_SERIAL "${serial}" SKIP_RETURN_CODE 77)
   # One folder a build: a kernel is compiled once for all processes of the tests.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "ZE_CPU_CODE_FOLDER=${CMAKE_BINARY_DIR}/tests/code")
   # Programs that do not know test_env.h, which has the same default.
