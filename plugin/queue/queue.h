@@ -39,7 +39,8 @@ struct zepi_queue {
     uint32_t list_count;     // one if in order
     // Owned; those of the compute engines come first, linked in a ring.
     struct zepi_command_list *lists[ZEPI_QUEUE_MAX_LISTS];
-    struct zepi_command_list *copy_list; // borrowed: the last one, of a copy engine; or NULL
+    // Borrowed: gets the copies: the only one, or the last one, of a copy engine. NULL: any does.
+    struct zepi_command_list *copy_list;
     // Guards appending, the kernels' instances of this queue's number, `next_list`, and of its
     // lists free events, timelines and what command_list.h says. The one lock under which the
     // driver is called: a command list may be in one thread only, and its order is the queue's

@@ -87,6 +87,7 @@ static void queue_link_lists(struct zepi_queue *queue)
     for (uint32_t i = 0; i < queue->list_count; i++)
         queue->lists[i]->next = queue->lists[(i + 1) % queue->list_count];
     queue->next_list = queue->lists[0];
+    queue->copy_list = queue->list_count == 1 ? queue->lists[0] : NULL;
 }
 
 static zepi_result_t queue_take_lists(struct zepi_queue *queue)
