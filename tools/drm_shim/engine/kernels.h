@@ -11,6 +11,7 @@ struct shim_walker {
     bool has_local; // `local` is valid: the hardware makes local ids of it
     uint32_t threads, simd, mask, slm_bytes;
     uint32_t register_bytes;
+    bool begins_at_payload;                // `indirect` does, behind implicit arguments (Gen12LP)
     const uint8_t *inline_data, *indirect; // the payload
     uint32_t inline_size, indirect_size;
     uint64_t indirect_left;          // bytes from `indirect` on that are bound

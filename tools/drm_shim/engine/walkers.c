@@ -96,6 +96,7 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
     const struct shim_walker_head *head = &started->head;
     const struct shim_interface_descriptor *descriptor = &started->tail.descriptor;
     const uint32_t length = head->indirect_length;
+    const bool is_gen12lp = walkers->product->family == SHIM_FAMILY_GEN12LP;
     const uint64_t indirect = started->bases.general + (head->indirect_start & ~63u);
     *out_walker = (struct shim_walker){
         .start = first_instruction(&started->bases, descriptor),
@@ -103,7 +104,8 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
         .has_local = head->makes_local_ids,
         .threads = descriptor->threads,
         .simd = 8u << head->simd,
-        .register_bytes = walkers->product->family == SHIM_FAMILY_GEN12LP ? 32 : 64,
+        .register_bytes = is_gen12lp ? 32 : 64,
+        .begins_at_payload = is_gen12lp,
         .mask = head->execution_mask,
         .slm_bytes = slm_kib[descriptor->slm_size] * 1024,
         .inline_data = (const uint8_t *)started->tail.inline_data,

@@ -27,6 +27,11 @@ static bool skip_implicit_arguments(const struct shim_walker *walker, uint32_t *
     return true;
 }
 
+static bool has_structure(const struct shim_kernel_info *info, const struct shim_walker *walker)
+{
+    return info->has_implicit_arguments && !walker->begins_at_payload;
+}
+
 bool shim_payload_copy(const struct shim_kernel_info *info, const struct shim_walker *walker,
                        uint32_t offset, uint32_t size_bytes, void *out)
 {
@@ -37,7 +42,7 @@ bool shim_payload_copy(const struct shim_kernel_info *info, const struct shim_wa
     uint32_t implicit_bytes = 0;
     if (here > 0 && offset + here > walker->inline_size)
         return false;
-    if (there > 0 && info->has_implicit_arguments) {
+    if (there > 0 && has_structure(info, walker)) {
         if (!skip_implicit_arguments(walker, &implicit_bytes))
             return false;
         behind += implicit_bytes;
@@ -78,7 +83,7 @@ static bool find_implicit_size(const struct shim_kernel_info *info,
                                const struct shim_walker *walker, uint32_t size[3])
 {
     uint32_t bytes;
-    if (!info->has_implicit_arguments || !skip_implicit_arguments(walker, &bytes))
+    if (!has_structure(info, walker) || !skip_implicit_arguments(walker, &bytes))
         return false;
     memcpy(size, walker->indirect + IMPLICIT_LOCAL_SIZE_AT, WORDS_BYTES);
     return true;
@@ -111,7 +116,7 @@ static void find_size_by_ids(const struct shim_kernel_info *info, const struct s
     const uint64_t bytes = (uint64_t)walker->threads * info->local_id_bytes;
     uint32_t implicit_bytes = 0;
     if (dimensions == 0 || dimensions > 3 || bytes > walker->indirect_size ||
-        (info->has_implicit_arguments && !skip_implicit_arguments(walker, &implicit_bytes)))
+        (has_structure(info, walker) && !skip_implicit_arguments(walker, &implicit_bytes)))
         return;
     const uint8_t *ids = walker->indirect + implicit_bytes + walker->indirect_size - bytes;
     for (uint32_t thread = 0; thread < walker->threads; thread++) {

@@ -446,6 +446,7 @@ Test(streamer, gives_a_kernel_its_sizes_and_payload_on_gen12lp)
     cr_assert_eq(seen.mask, 0xff);
     cr_assert_eq(seen.threads, 5);
     cr_assert_eq(seen.register_bytes, 32);
+    cr_assert(seen.begins_at_payload);
     cr_assert_eq(seen.slm_bytes, 4096);
     cr_assert_eq(seen.binding_table, gpu_address(0x3040));
     cr_assert_eq(seen.sampler_table, gpu_address(0x4020));
