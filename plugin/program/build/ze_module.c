@@ -27,11 +27,12 @@ void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_te
 // The first line of a log, for a sentence.
 static const char *first_log_line(const struct zepi_text *log, char *line, size_t line_size)
 {
-    if (!log->bytes)
+    // Some logs begin with an empty line.
+    const char *first = log->bytes ? log->bytes + strspn(log->bytes, "\r\n") : "";
+    const size_t length = strcspn(first, "\r\n");
+    if (length == 0)
         return "the driver's compiler says nothing";
-    const size_t length = strcspn(log->bytes, "\r\n");
-    snprintf(line, line_size, "%.*s", (int)(length < line_size ? length : line_size - 1),
-             log->bytes);
+    snprintf(line, line_size, "%.*s", (int)(length < line_size ? length : line_size - 1), first);
     return line;
 }
 
