@@ -49,7 +49,7 @@ static const char usage[] =
     "                  those of the plugin or adapter + those of the driver; the stand-in for the\n"
     "                  kernel's driver (tools/drm_shim) is not counted. With --adapter, side by\n"
     "                  side with Intel's; fails where zepi's adapter costs more than Intel's v2\n"
-    "                  by more than 1 %, but for two operations and for copies that v2 does not\n"
+    "                  by more than 1 %, but for one operation and for copies that v2 does not\n"
     "                  enqueue, whose reasons it prints\n"
     "\n"
     "Times are the best (and the median) of 15 rounds in turns. Two threads are compared with\n"

@@ -173,8 +173,6 @@ static const struct {
     enum bench_operation operation;
     const char *reason;
 } explained[] = {
-    {BENCH_BUFFER_1M, "its copies by the processor are 130,000 instructions each or 1,050,000, as "
-                      "the C library chooses by the addresses (each byte of one way is counted)"},
     {BENCH_COPY, "the driver searches the allocations of all adapters in the process, 53 "
                  "instructions a step, and those of the adapter that came first are found later"},
 };
