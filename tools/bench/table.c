@@ -141,7 +141,7 @@ static void print_threads(const struct bench *bench)
     static struct grid grid;
     memset(&grid, 0, sizeof(grid));
     grid.columns = 1;
-    grid_put(&grid, 0, 0, "two threads: throughput in times one's");
+    grid_put(&grid, 0, 0, "two threads: nanoseconds an operation (throughput in times one's)");
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
         if (!bench->rows[place].crews)
             continue;
@@ -153,7 +153,8 @@ static void print_threads(const struct bench *bench)
                 continue;
             grid_put(&grid, grid.lines, 0, "%s", bench_crews[i].title);
             if (pair->two_ns > 0)
-                grid_put(&grid, grid.lines, grid.columns, "%.2f", pair->one_ns / pair->two_ns);
+                grid_put(&grid, grid.lines, grid.columns, "%.0f (%.2f)", pair->two_ns,
+                         pair->one_ns / pair->two_ns);
             grid.lines++;
         }
         grid.columns++;

@@ -104,6 +104,7 @@ extern const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT]
 // Operations of two threads at the same time, on one kernel object or cache.
 enum bench_crew {
     BENCH_CREW_LAUNCH,
+    BENCH_CREW_ONE_QUEUE,
     BENCH_CREW_SAME,
     BENCH_CREW_DIFFERENT,
     BENCH_CREW_COLD_SAME,

@@ -111,7 +111,9 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
 };
 
 const struct bench_crew_info bench_crews[BENCH_CREW_COUNT] = {
-    [BENCH_CREW_LAUNCH] = {"threads-launch", "launches of one kernel object, own queues", 100000},
+    [BENCH_CREW_LAUNCH] = {"threads-launch", "launches of one kernel object, own queues", 20000},
+    [BENCH_CREW_ONE_QUEUE] = {"threads-one-queue", "launches of one kernel object, one queue",
+                              100000},
     [BENCH_CREW_SAME] = {"threads-same", "known programs, the same build", 4000},
     [BENCH_CREW_DIFFERENT] = {"threads-different", "known programs, different builds", 4000},
     [BENCH_CREW_COLD_SAME] = {"threads-cold-same", "new programs, the same build", 1},

@@ -328,8 +328,11 @@ static bool build_cold_different(void *state, unsigned thread, unsigned count, i
 }
 
 bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT] = {
-    [BENCH_CREW_LAUNCH] = ur_row_launch_together,       [BENCH_CREW_SAME] = build_same,
-    [BENCH_CREW_DIFFERENT] = build_different,           [BENCH_CREW_COLD_SAME] = build_cold_same,
+    [BENCH_CREW_LAUNCH] = ur_row_launch_together,
+    [BENCH_CREW_ONE_QUEUE] = ur_row_launch_to_one_queue,
+    [BENCH_CREW_SAME] = build_same,
+    [BENCH_CREW_DIFFERENT] = build_different,
+    [BENCH_CREW_COLD_SAME] = build_cold_same,
     [BENCH_CREW_COLD_DIFFERENT] = build_cold_different,
 };
 

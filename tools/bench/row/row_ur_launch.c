@@ -96,6 +96,12 @@ bool ur_row_launch_together(void *state, unsigned thread, unsigned count, int fi
                     &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
 }
 
+bool ur_row_launch_to_one_queue(void *state, unsigned thread, unsigned count, int first_value)
+{
+    (void)thread;
+    return ur_row_launch_together(state, 0, count, first_value);
+}
+
 void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3])
 {
     static const struct bench_values values = {.changing = 7, .same = 7};

@@ -41,7 +41,7 @@ struct ur_row {
 
 // Of row_ur_launch.c.
 bench_launch_fn ur_row_launch;
-bench_crew_fn ur_row_launch_together;
+bench_crew_fn ur_row_launch_together, ur_row_launch_to_one_queue;
 // The arguments of BENCH_THREE, the same each time.
 void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3]);
 // A launch with them; out_event may be NULL.

@@ -92,3 +92,9 @@ bool zepi_row_launch_together(void *state, unsigned thread, unsigned count, int 
     return run_loop(row, thread == 0 ? row->host.queue : row->second,
                     &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
 }
+
+bool zepi_row_launch_to_one_queue(void *state, unsigned thread, unsigned count, int first_value)
+{
+    (void)thread;
+    return zepi_row_launch_together(state, 0, count, first_value);
+}
