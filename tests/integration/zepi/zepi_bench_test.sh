@@ -80,7 +80,7 @@ for cell in whole["operations"]:
 check(found == expected, found)
 check(whole["rounds"] >= 15 and whole["spin_throughput"] > 0, "rounds, spin")
 names = {pair["operation"] for pair in whole["threads"] if pair["row"] == "zepi"}
-check(len(names) == 5, names)
+check(len(names) == 6, names)
 check(all(pair["throughput"] > 0 and pair["two_threads_ns"] > 0 for pair in whole["threads"]), "threads")
 
 few = json.load(open(f"{folder}/copy.json"))
