@@ -24,3 +24,11 @@ int64_t shim_now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
 }
+
+int64_t shim_deadline_ns(int64_t timeout_ns)
+{
+    int64_t deadline_ns;
+    return timeout_ns < 0 || __builtin_add_overflow(shim_now_ns(), timeout_ns, &deadline_ns)
+               ? INT64_MAX
+               : deadline_ns;
+}

@@ -115,10 +115,7 @@ static bool is_used(uint32_t handle)
 
 static int wait_for_buffer(const struct drm_i915_gem_wait *wait)
 {
-    int64_t deadline_ns = INT64_MAX;
-    if (wait->timeout_ns >= 0 &&
-        __builtin_add_overflow(shim_now_ns(), wait->timeout_ns, &deadline_ns))
-        deadline_ns = INT64_MAX;
+    const int64_t deadline_ns = shim_deadline_ns(wait->timeout_ns);
     struct shim_buffer buffer;
     if (!shim_buffer_find(wait->bo_handle, &buffer))
         return ENOENT;

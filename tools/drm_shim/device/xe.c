@@ -107,6 +107,7 @@ static int bind_all(const struct drm_xe_vm_bind *bind)
     shim_watches_notify_all();
     return 0;
 }
+
 static const char *class_name(uint16_t engine_class)
 {
     switch (engine_class) {
@@ -186,12 +187,8 @@ static bool is_reached(const struct drm_xe_wait_user_fence *wait)
 
 static int64_t deadline_of(const struct drm_xe_wait_user_fence *wait)
 {
-    int64_t deadline_ns = wait->timeout;
     const bool is_absolute = (wait->flags & DRM_XE_UFENCE_WAIT_FLAG_ABSTIME) != 0;
-    if (wait->timeout < 0 ||
-        (!is_absolute && __builtin_add_overflow(shim_now_ns(), wait->timeout, &deadline_ns)))
-        return INT64_MAX;
-    return deadline_ns;
+    return is_absolute && wait->timeout >= 0 ? wait->timeout : shim_deadline_ns(wait->timeout);
 }
 
 static int wait_for_fence(const struct drm_xe_wait_user_fence *wait)
