@@ -227,8 +227,7 @@ void cpu_code_keep(const struct cpu_code_key *key, cl_program program, const str
 cl_program cpu_code_link(const cl_program *objects, uint32_t object_count, cl_int *out_code)
 {
     const struct cpu_opencl *cl = cpu_opencl();
-    const struct cpu_log no_log = {0};
-    struct cpu_log log = {0};
+    struct cpu_log log = {0}; // of a file, and nothing is in it
     struct cpu_code_key key = create_link_key(objects, object_count);
     cl_program program = cpu_code_load(&key, &log);
     if (program != NULL) {
@@ -237,7 +236,7 @@ cl_program cpu_code_link(const cl_program *objects, uint32_t object_count, cl_in
         program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "", object_count, objects,
                                          NULL, NULL, out_code);
         if (*out_code == CL_SUCCESS)
-            cpu_code_keep(&key, program, &no_log, 0);
+            cpu_code_keep(&key, program, &log, 0);
     }
     cpu_log_finish(&log);
     cpu_code_key_finish(&key);
