@@ -236,7 +236,7 @@ typedef struct zepi_pool_info {
     size_t reserved_high_bytes;
 } zepi_pool_info_t;
 
-// What commands may do with pages of virtual memory.
+// The access that commands have to pages of virtual memory.
 typedef enum zepi_memory_access {
     ZEPI_ACCESS_NONE = 0,
     ZEPI_ACCESS_READ_WRITE = 1,
@@ -574,7 +574,7 @@ typedef uint32_t zepi_launch_flags_t;
 
 typedef struct zepi_launch_desc {
     size_t size;
-    // What to launch: a kernel object, or a name to find in `module` or in the translation unit.
+    // A launch has a kernel object, or a name to find in `module` or in the translation unit.
     zepi_kernel_t kernel;    // or NULL
     const char *kernel_name; // if kernel is NULL
     const zepi_argument_t *arguments;
@@ -624,8 +624,8 @@ typedef struct zepi_graph_wait_list {
     uint32_t count;
 } zepi_graph_wait_list_t;
 
-// What command number `number`, a launch, is from now on. A launch of a graph has a kernel object,
-// and neither a module nor values nor a selector.
+// An update makes `launch` of command number `number`, which is a launch. A launch of a graph has a
+// kernel object, and neither a module nor values nor a selector.
 typedef struct zepi_graph_update {
     uint32_t number;
     const zepi_launch_desc_t *launch;
@@ -769,8 +769,8 @@ typedef struct zepi_plugin {
     // invalid-value: an address inside an allocation, one that was freed, another context's. What
     // is not freed goes with the context.
     zepi_result_t (*usm_free)(zepi_context_t context, void *memory);
-    // Of any address inside an allocation: the base and size that were asked for, of memory that
-    // usm_allocate gave. An unknown address is ZEPI_USM_UNKNOWN, no error.
+    // Tells, for any address inside an allocation, the base and size that were asked for, of memory
+    // that usm_allocate gave. An unknown address is ZEPI_USM_UNKNOWN, no error.
     zepi_result_t (*usm_get_info)(zepi_context_t context, const void *address,
                                   zepi_usm_info_t *out_info);
     // A buffer of `size_bytes` that all devices of the context can use, filled from `host_data`
@@ -1065,11 +1065,11 @@ typedef struct zepi_plugin {
     // before, or the graph is being captured, or its capture failed. After another error it can be
     // tried again.
     zepi_result_t (*graph_finalize)(zepi_graph_t graph);
-    // Of a finalized graph with ZEPI_GRAPH_UPDATABLE, else ZEPI_ERROR_WRONG_STATE: all updates or
-    // none, for executions that are enqueued later; the last one of a command counts. No execution
-    // is waited for. The launches are checked and copied as by graph_add_launch, and may be of
-    // other kernels than before.
-    // ZEPI_ERROR_INVALID_VALUE: there is no update, or none of a launch by this number.
+    // Updates a finalized graph with ZEPI_GRAPH_UPDATABLE, else ZEPI_ERROR_WRONG_STATE: all updates
+    // or none, for executions that are enqueued later; the last one of a command counts. No
+    // execution is waited for. The launches are checked and copied as by graph_add_launch, and may
+    // be of other kernels than before. ZEPI_ERROR_INVALID_VALUE: there is no update, or none of a
+    // launch by this number.
     zepi_result_t (*graph_update)(zepi_graph_t graph, uint32_t count,
                                   const zepi_graph_update_t *updates);
     // Enqueues an execution to a queue of the graph's context and device, else
@@ -1204,7 +1204,7 @@ typedef struct zepi_plugin {
                                           size_t size_bytes);
     zepi_result_t (*virtual_memory_set_access)(zepi_context_t context, const void *start,
                                                size_t size_bytes, zepi_memory_access_t access);
-    // Of all of the range; parts that differ are an error.
+    // The access of all of the range; parts that differ are an error.
     zepi_result_t (*virtual_memory_get_access)(zepi_context_t context, const void *start,
                                                size_t size_bytes, zepi_memory_access_t *out_access);
 

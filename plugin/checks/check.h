@@ -6,7 +6,7 @@
 #include "memory/usm.h"
 #include "queue/event.h"
 
-// What both front ends check of a host's arguments. A check has no text: it says what is wrong, and
+// Checks of a host's arguments for both front ends. A check has no text: it says what is wrong, and
 // the front end turns this fault into its code and its sentence. Layers below check none of it
 // again. Any thread, under no lock.
 

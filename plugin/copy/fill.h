@@ -14,7 +14,7 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
                               size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
                               zepi_event_t *out_event);
 
-// The same with a pattern of any size, on any device.
+// A fill with a pattern of any size, on any device.
 zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const void *pattern,
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event);

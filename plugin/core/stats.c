@@ -281,7 +281,7 @@ static void stats_end(void *unused)
         close(number);
 }
 
-// What atexit does in a library: also as it is closed (core/unload.c).
+// Behind atexit in a library: its functions run also as the library is closed (core/unload.c).
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
 extern void *__dso_handle;
 

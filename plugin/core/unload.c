@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// What atexit does in a library, and what dlclose does with it. `owner` is any address. Under
+// These two are behind atexit and dlclose in a library. `owner` is any address. Under
 // ThreadSanitizer atexit itself forgets the library, and calls the function after dlclose.
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *owner);
 extern void __cxa_finalize(void *owner);

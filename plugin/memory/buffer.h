@@ -43,7 +43,7 @@ struct zepi_buffer {
     void *fixed;          // NULL: the buffer moves
     zepi_usm_kind_t kind; // of `fixed`
     bool is_owned;        // `fixed` is
-    // Of a buffer that moves.
+    // A buffer that moves has these:
     struct zepi_mutex mutex; // guards the members below; allocation alone under it
     struct zepi_buffer_contents contents;
     struct zepi_buffer_location *locations; // owned

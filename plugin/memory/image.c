@@ -59,7 +59,7 @@ static void sampler_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(sampler, sampler_destroy);
 
-// Of an element of the largest format.
+// The bytes of an element of the largest format.
 #define MOST_ELEMENT_BYTES 16
 
 static uint64_t image_most_bytes(const ze_image_desc_t *desc)

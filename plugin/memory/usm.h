@@ -11,7 +11,7 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory);
 zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
                                 zepi_usm_info_t *out_info);
 
-// What zepi.h says of kind, device, size and alignment.
+// Checks kind, device, size and alignment as zepi.h describes them.
 zepi_result_t zepi_usm_check_desc(const struct zepi_context *context,
                                   const struct zepi_usm_alloc_desc *desc);
 
@@ -25,7 +25,7 @@ zepi_result_t zepi_usm_pool_allocate(struct zepi_usm_pool *pool,
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address);
 // zepi_usm_free without checks of its arguments: also of a context that is on its way out.
 zepi_result_t zepi_usm_put(struct zepi_context *context, void *memory);
-// The same at a point: allocations that come after it have the memory at once.
+// Frees memory at a point: allocations that come after it have the memory at once.
 zepi_result_t zepi_usm_put_at(struct zepi_context *context, void *memory, struct zepi_point freed);
 // Whether memory may be freed as far as the table knows: false inside an allocation of zepi's, or
 // where one was freed, or of another context.

@@ -62,7 +62,7 @@ static inline struct zepi_usm_pools *zepi_usm_pools_of(const struct zepi_context
 // Gives back memory that is not in use while the pool has more than `keep_bytes` of the driver's.
 // False: none.
 bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
-// The same of shards that had no allocation since the last call, down to the pool's threshold.
+// Trims shards that had no allocation since the last call, down to the pool's threshold.
 void zepi_usm_pool_trim_unused(struct zepi_usm_pool *pool);
 
 // The points that an allocation in the order of a queue comes after.

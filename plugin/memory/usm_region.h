@@ -116,7 +116,8 @@ static inline struct zepi_usm_region *zepi_usm_region_find(ze_context_handle_t z
     return region && atomic_load_explicit(&region->ze, memory_order_relaxed) == ze ? region : NULL;
 }
 
-// The same for a context; those of others that have the same one of the driver's are not found.
+// The region of an address, if it is the context's: null for one of another context, even where
+// both have the same context of the driver.
 static inline struct zepi_usm_region *zepi_usm_region_find_own(const struct zepi_context *context,
                                                                const void *address)
 {

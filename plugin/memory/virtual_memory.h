@@ -54,7 +54,7 @@ zepi_result_t zepi_virtual_memory_unmap(struct zepi_context *context, const void
                                         size_t size_bytes);
 zepi_result_t zepi_virtual_memory_set_access(struct zepi_context *context, const void *start,
                                              size_t size_bytes, enum zepi_memory_access access);
-// Of all of the range: if parts differ, that is an error.
+// The access of all of the range: if parts differ, that is an error.
 zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const void *start,
                                              size_t size_bytes,
                                              enum zepi_memory_access *out_access);

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-// Of a context, of all kinds.
+// The most that a context keeps, of all kinds.
 #define FREE_COMMAND_LISTS 32
 #define FREE_CLOSED_LISTS 8
 

@@ -39,7 +39,7 @@ struct zepi_event {
     // it was never signalled, and is complete.
     struct zepi_event *signal;
     uint64_t submit_ns; // on the host's clock; of timed events
-    // The same on the device's clock; 0: not asked for yet (event_times.h).
+    // submit_ns on the device's clock; 0: not asked for yet (event_times.h).
     atomic_uint_fast64_t submit_ticks;
     uint32_t label;                // the front end's
     struct zepi_deferred deferred; // of the first of a chain that commands may still use
@@ -83,7 +83,7 @@ zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *
 zepi_result_t zepi_event_signal(zepi_event_t event);
 zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64_t timeout_ns);
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status);
-// The same for an event that is not reusable, unchecked.
+// The status of an event that is not reusable, unchecked.
 zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status);
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle);
 

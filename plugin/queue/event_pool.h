@@ -69,7 +69,7 @@ zepi_result_t zepi_pooled_event_adopt(struct zepi_event_pools *pools, ze_event_h
 ze_result_t zepi_pooled_event_ask(const struct zepi_pooled_event *pooled);
 // Gives back one that no command uses.
 void zepi_pooled_event_put(struct zepi_pooled_event *pooled);
-// The same for one of the list's own, as the list is destroyed.
+// Gives back an event of the list's own, as the list is destroyed.
 void zepi_pooled_event_put_from(struct zepi_pooled_event *pooled, zepi_ownership_t ownership);
 // Gives back one that commands may still signal or wait for.
 void zepi_pooled_event_defer(struct zepi_pooled_event *pooled);

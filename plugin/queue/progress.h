@@ -18,7 +18,7 @@ bool zepi_queue_is_idle(const struct zepi_queue *queue);
 // the list's next command, which is no handle yet. *out_event is NULL after an error.
 zepi_result_t zepi_event_cache_take_or_refill_locked(struct zepi_event_cache *cache,
                                                      struct zepi_event **out_event);
-// The same for a marker, which has no times, and is to be given back.
+// Takes a marker, which has no times, and is to be given back.
 zepi_result_t zepi_marker_begin_locked(struct zepi_command_list *list,
                                        struct zepi_event **out_marker);
 // Under the queue's mutex: the next command of the list signals it.
@@ -36,7 +36,7 @@ void zepi_marker_give(struct zepi_event *marker);
 // the output of kernels, and tells of commands that failed (quirk output-at-synchronize).
 // Thread-safe. Other threads may go on submitting meanwhile.
 zepi_result_t zepi_queue_wait(struct zepi_queue *queue);
-// The same, but kernels may not have printed yet, and failed commands are not reported.
+// Waits for a queue; kernels may not have printed yet, and failed commands are not reported.
 zepi_result_t zepi_queue_wait_for_commands(struct zepi_queue *queue);
 
 // Whether everything submitted before is complete, without waiting: false if that is not known yet.

@@ -60,8 +60,8 @@ static inline struct zepi_sync *zepi_sync_of(const struct zepi_context *context)
 void zepi_defer_until(struct zepi_sync *sync, struct zepi_use use, struct zepi_deferred *deferred);
 // Runs it once nothing that was submitted so far in the context may use its object.
 void zepi_defer(const struct zepi_context *context, struct zepi_deferred *deferred);
-// The same before it returns, for which it waits. Runs it later if a wait fails: the device is
-// lost, or there is no memory for it.
+// Waits for that use, and runs it before the call returns. Runs it later if a wait fails: the
+// device is lost, or there is no memory for it.
 void zepi_defer_no_longer(const struct zepi_context *context, struct zepi_deferred *deferred);
 
 // Waits for the use. False: a wait failed.

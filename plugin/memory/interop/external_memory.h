@@ -33,7 +33,7 @@ struct zepi_external_memory {
 
 extern const struct zepi_type zepi_external_memory_type;
 
-// What the device's driver imports and exports. None after a failure.
+// The kinds that the device's driver imports and exports: none after a failure.
 zepi_result_t zepi_external_kinds_get(const struct zepi_device *device,
                                       struct zepi_external_kinds *out_kinds);
 

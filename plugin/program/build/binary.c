@@ -7,7 +7,7 @@
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
-// What a lookup in the binary cache builds if it misses.
+// The request of a lookup in the binary cache, which builds if it misses.
 struct request {
     const struct zepi_binary_source *source;
     ze_module_handle_t made; // from source, on the way to the native code; or NULL

@@ -13,7 +13,7 @@
 
 // ---- The build of an image ----
 
-// What a lookup in the module cache builds if it misses.
+// The request of a lookup in the module cache, which builds if it misses.
 struct code_request {
     const struct zepi_image_build *build;
     struct zepi_device *device;

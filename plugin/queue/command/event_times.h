@@ -13,14 +13,14 @@
 // The first moment from `since` on whose low bits are those of `ticks`.
 uint64_t zepi_timestamp_after(uint64_t mask, uint64_t ticks, uint64_t since);
 
-// The same for two clocks that may be a little out of step: a moment shortly before `since` (by a
-// sixteenth of the range) is taken for itself, not for one after the next wrap.
+// zepi_timestamp_after for two clocks that may be a little out of step: a moment shortly before
+// `since` (by a sixteenth of the range) is taken for itself, not for one after the next wrap.
 uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since);
 
 // When the command of a timed event was submitted, on the device's clock. The host's clock was read
 // then, since that costs little; it is converted at the first query (zepi_device_ticks_at).
 zepi_result_t zepi_event_get_submit_ticks(struct zepi_event *event, uint64_t *out_ticks);
-// The same in nanoseconds, of a reusable event's last signal, too.
+// The time of submission in nanoseconds, of a reusable event's last signal, too.
 zepi_result_t zepi_event_get_submit_ns(struct zepi_event *event, uint64_t *out_ns);
 
 // Whether its command, or the last signal of a reusable event, is a timed one.

@@ -31,7 +31,7 @@ static size_t value_bytes(const ur_exp_command_buffer_update_kernel_launch_desc_
     return size_bytes;
 }
 
-// Of another kernel: further arguments are gone, and new ones are nothing yet.
+// The draft has another kernel: further arguments are gone, and new ones are nothing yet.
 static __attribute__((noinline)) ur_result_t
 draft_other_kernel(const struct zepi_graph *graph, struct zepi_graph_command *command,
                    const ur_exp_command_buffer_update_kernel_launch_desc_t *desc,
