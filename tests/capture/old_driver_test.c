@@ -49,7 +49,7 @@ Test(capture, has_quirks_of_its_version)
     TEST_OK(zepi.platform_get_info(gear.platform, &info));
     if (strcmp(info.driver_version, "1.3.24595") != 0)
         cr_skip_test("the driver is not 22.43");
-    cr_assert_str_eq(info.quirks, "times-stay-on-device,untold-native-format");
+    cr_assert_str_eq(info.quirks, "times-stay-on-device,untold-native-format,kept-host-pages");
 }
 
 static bool is_same(const struct test_bytes *a, const struct test_bytes *b)
@@ -144,8 +144,9 @@ static void launch(zepi_module_t module, const char *name)
 
 static const char *const diamond[] = {"link_top", "link_left", "link_right", "link_base"};
 
-Test(capture, builds_a_diamond_both_ways)
+Test(capture, builds_a_diamond_both_ways_and_names_missing_imports)
 {
+    static const char *const partial[] = {"link_partial", "link_base"};
     FOR_EACH_METHOD(method)
     {
         zepi_module_t module;
@@ -160,6 +161,9 @@ Test(capture, builds_a_diamond_both_ways)
         launch(module, "diamond");
         launch(module, "read_counter");
         TEST_OK(zepi.release(module));
+        TEST_FAILS_SAYING(link_named(method, 2, partial, &module), ZEPI_ERROR_LINK_FAILURE,
+                          "missing_");
+        cr_assert_null(strstr(zepi.last_error(NULL), "'base'"));
     }
 }
 
