@@ -9,7 +9,7 @@
 struct shim_options {
     const char *trace;   // path of the trace, NULL: none
     const char *faults;  // NULL: none
-    const char *product; // NULL: the first (product.h)
+    const char *product; // of each device, with commas; NULL: the first (products.h)
     uint64_t arena_bytes, system_bytes;
     uint64_t vram_bytes; // 0: the product's
     uint64_t kernel_us;

@@ -98,12 +98,33 @@ const struct shim_product *shim_product_at(size_t index)
     return index < COUNT ? &products[index] : NULL;
 }
 
-const struct shim_product *shim_product_find(const char *name)
+static const struct shim_product *find(const char *name, size_t length)
 {
     for (size_t i = 0; i < COUNT; i++)
-        if (strcmp(products[i].name, name) == 0)
+        if (strlen(products[i].name) == length && memcmp(products[i].name, name, length) == 0)
             return &products[i];
     return NULL;
+}
+
+const struct shim_product *shim_product_find(const char *name)
+{
+    return find(name, strlen(name));
+}
+
+size_t shim_products_parse(const char *names,
+                           const struct shim_product *out_products[SHIM_DEVICES_MAXIMUM])
+{
+    size_t count = 0;
+    for (const char *name = names;; name++) {
+        const size_t length = strcspn(name, ",");
+        const struct shim_product *product = find(name, length);
+        if (!product || count == SHIM_DEVICES_MAXIMUM)
+            return 0;
+        out_products[count++] = product;
+        name += length;
+        if (*name == '\0')
+            return count;
+    }
 }
 
 const char *shim_interface_name(enum shim_interface interface)

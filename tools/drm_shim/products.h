@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define SHIM_TILES_MAXIMUM 2
+#define SHIM_DEVICES_MAXIMUM 4
 
 // How a family encodes its commands (engine/commands.h).
 enum shim_family {
@@ -51,6 +52,9 @@ struct shim_product {
 // NULL behind the last one.
 const struct shim_product *shim_product_at(size_t index);
 const struct shim_product *shim_product_find(const char *name); // NULL: there is none
+// Names with commas between them: their number; 0 if one is none, or there are too many.
+size_t shim_products_parse(const char *names,
+                           const struct shim_product *out_products[SHIM_DEVICES_MAXIMUM]);
 
 const char *shim_interface_name(enum shim_interface interface);
 

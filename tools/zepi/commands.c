@@ -58,7 +58,7 @@ static bool choose_driver(struct command_options *options, enum host_driver choi
     }
     options->driver = choice;
     if (choice == HOST_DRIVER_INTEL)
-        return intel_driver_choose_product(word);
+        return intel_driver_choose_products(word);
     if (word && strcmp(word, "gpu") != 0) {
         fprintf(stderr, "zepi: --cpu=%s: expected --cpu or --cpu=gpu\n", word);
         return false;

@@ -57,19 +57,23 @@ static void list_products(FILE *to)
     }
 }
 
-bool intel_driver_choose_product(const char *name)
+bool intel_driver_choose_products(const char *names)
 {
-    if (!name)
+    const struct shim_product *products[SHIM_DEVICES_MAXIMUM];
+    if (!names)
         return true;
-    if (strcmp(name, "list") == 0) {
+    if (strcmp(names, "list") == 0) {
         list_products(stdout);
         exit(EXIT_OK);
     }
-    if (shim_product_find(name)) {
-        setenv("DRM_SHIM_PRODUCT", name, 1);
+    if (shim_products_parse(names, products) > 0) {
+        setenv("DRM_SHIM_PRODUCT", names, 1);
         return true;
     }
-    fprintf(stderr, "zepi: --intel-driver=%s: there is no such product; there are:\n", name);
+    fprintf(stderr,
+            "zepi: --intel-driver=%s: there is no such product; up to %u with commas are devices "
+            "of one driver; there are:\n",
+            names, SHIM_DEVICES_MAXIMUM);
     list_products(stderr);
     return false;
 }

@@ -9,9 +9,10 @@
 // names the shim); on any other one a program starts through the dynamic loader of the folder that
 // tools/setup --intel-driver fills, with the C library that lies there.
 
-// Takes the word behind --intel-driver=, a product of tools/drm_shim/products.h; NULL: none. Prints
-// the products and ends the process for "list". False after a message if there is no such product.
-bool intel_driver_choose_product(const char *name);
+// Takes the word behind --intel-driver=, a product of tools/drm_shim/products.h, or several with
+// commas between them; NULL: none. Prints the products and ends the process for "list". False after
+// a message if there is no such product.
+bool intel_driver_choose_products(const char *names);
 
 // Whether this process runs so.
 bool intel_driver_is_here(void);

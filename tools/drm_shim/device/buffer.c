@@ -3,7 +3,6 @@
 
 #include "memory/arena.h"
 #include "options.h"
-#include "product.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +16,8 @@
 static pthread_mutex_t buffers_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
 static struct shim_buffer *buffers;                               // by handle - 1; size 0: free
 static uint32_t buffer_capacity;
-static uint64_t bytes_used[SHIM_REGION_VRAM + SHIM_TILES_MAXIMUM]; // by region
+// By node and region; all nodes count the system's memory in the first one.
+static uint64_t bytes_used[SHIM_DEVICES_MAXIMUM][SHIM_REGION_VRAM + SHIM_TILES_MAXIMUM];
 static uint64_t last_serial;
 
 static struct shim_buffer *find_locked(uint32_t handle)
@@ -27,10 +27,9 @@ static struct shim_buffer *find_locked(uint32_t handle)
                : NULL;
 }
 
-// Of a region.
-static uint64_t bytes_taken(const struct shim_buffer *buffer)
+static uint64_t *used_locked(uint32_t node, uint32_t region)
 {
-    return buffer->user != NULL ? 0 : buffer->size;
+    return &bytes_used[region == SHIM_REGION_SYSTEM ? 0 : node][region];
 }
 
 // 0 without memory.
@@ -50,26 +49,30 @@ static uint32_t free_handle_locked(void)
     return handle;
 }
 
-static int add_locked(const struct shim_buffer *buffer, uint32_t *out_handle)
+static int add_locked(const struct shim_node *node, const struct shim_buffer *buffer,
+                      uint32_t *out_handle)
 {
-    const struct shim_product *product = shim_product();
-    const bool is_limited = buffer->region != SHIM_REGION_SYSTEM || product->memory.vram_gib == 0;
-    if (is_limited &&
-        bytes_taken(buffer) > shim_product_memory(product) - bytes_used[buffer->region])
+    const bool is_limited =
+        buffer->region != SHIM_REGION_SYSTEM || node->product->memory.vram_gib == 0;
+    const uint64_t limit = is_limited ? shim_node_memory(node) : UINT64_MAX;
+    uint64_t *used = used_locked(node->number, buffer->region);
+    if (*used > limit || buffer->size > limit - *used)
         return ENOMEM;
     const uint32_t handle = free_handle_locked();
     if (handle == 0)
         return ENOMEM;
     buffers[handle - 1] = *buffer;
     buffers[handle - 1].serial = ++last_serial;
-    bytes_used[buffer->region] += bytes_taken(buffer);
+    buffers[handle - 1].node = node->number;
+    *used += buffer->size;
     *out_handle = handle;
     return 0;
 }
 
-int shim_buffer_create(uint64_t size, uint32_t region, uint32_t *out_handle)
+int shim_buffer_create(const struct shim_node *node, uint64_t size, uint32_t region,
+                       uint32_t *out_handle)
 {
-    if (size == 0 || region >= sizeof(bytes_used) / sizeof(bytes_used[0]))
+    if (size == 0 || region >= SHIM_REGION_VRAM + SHIM_TILES_MAXIMUM)
         return EINVAL;
     if (size > shim_options()->arena_bytes)
         return ENOMEM;
@@ -79,20 +82,21 @@ int shim_buffer_create(uint64_t size, uint32_t region, uint32_t *out_handle)
     if (buffer.offset == 0)
         return ENOMEM;
     pthread_mutex_lock(&buffers_mutex);
-    const int error = add_locked(&buffer, out_handle);
+    const int error = add_locked(node, &buffer, out_handle);
     pthread_mutex_unlock(&buffers_mutex);
     if (error != 0)
         shim_arena_give(buffer.offset, buffer.size);
     return error;
 }
 
-int shim_buffer_create_user(uint8_t *bytes, uint64_t size, uint32_t *out_handle)
+int shim_buffer_create_user(const struct shim_node *node, uint8_t *bytes, uint64_t size,
+                            uint32_t *out_handle)
 {
     if (bytes == NULL || size == 0)
         return EINVAL;
     const struct shim_buffer buffer = {.user = bytes, .size = size, .region = SHIM_REGION_SYSTEM};
     pthread_mutex_lock(&buffers_mutex);
-    const int error = add_locked(&buffer, out_handle);
+    const int error = add_locked(node, &buffer, out_handle);
     pthread_mutex_unlock(&buffers_mutex);
     return error;
 }
@@ -131,7 +135,7 @@ static bool close_locked(uint32_t handle, struct shim_buffer *out_closed)
     *found = (struct shim_buffer){0};
     if (out_closed->is_shared && find_memory_locked(out_closed->serial) != NULL)
         out_closed->size = 0;
-    bytes_used[out_closed->region] -= bytes_taken(out_closed);
+    *used_locked(out_closed->node, out_closed->region) -= out_closed->size;
     return true;
 }
 
@@ -169,10 +173,10 @@ int shim_buffer_share(uint64_t serial, uint32_t *out_handle)
     return error;
 }
 
-uint64_t shim_buffers_used(uint32_t region)
+uint64_t shim_buffers_used(const struct shim_node *node, uint32_t region)
 {
     pthread_mutex_lock(&buffers_mutex);
-    const uint64_t used = bytes_used[region];
+    const uint64_t used = *used_locked(node->number, region);
     pthread_mutex_unlock(&buffers_mutex);
     return used;
 }

@@ -5,17 +5,16 @@
 #include "faults.h"
 #include "i915.h"
 #include "log.h"
-#include "product.h"
 #include "xe.h"
 
 #include <drm/drm.h>
 #include <errno.h>
 #include <string.h>
 
-static int answer_version(struct drm_version *version)
+static int answer_version(const struct shim_node *node, struct drm_version *version)
 {
     static const char date[] = "20240101", text[] = "drm_shim";
-    const char *name = shim_interface_name(shim_product()->interface);
+    const char *name = shim_interface_name(node->product->interface);
     const struct {
         char *to;
         __kernel_size_t *size;
@@ -36,33 +35,34 @@ static int answer_version(struct drm_version *version)
     return 0;
 }
 
-static bool is_i915(void)
+static bool is_i915(const struct shim_node *node)
 {
-    return shim_product()->interface == SHIM_INTERFACE_I915;
+    return node->product->interface == SHIM_INTERFACE_I915;
 }
 
-static int answer(unsigned long request, void *argument)
+static int answer(const struct shim_node *node, unsigned long request, void *argument)
 {
     switch (request) {
     case DRM_IOCTL_VERSION:
-        return answer_version(argument);
+        return answer_version(node, argument);
     case DRM_IOCTL_PRIME_HANDLE_TO_FD:
         return shim_export_buffer(argument);
     case DRM_IOCTL_PRIME_FD_TO_HANDLE:
         return shim_import_buffer(argument);
     default:
-        return is_i915() ? shim_i915_answer(request, argument) : shim_xe_answer(request, argument);
+        return is_i915(node) ? shim_i915_answer(node, request, argument)
+                             : shim_xe_answer(node, request, argument);
     }
 }
 
-int shim_device_ioctl(unsigned long request, void *argument)
+int shim_device_ioctl(const struct shim_node *node, unsigned long request, void *argument)
 {
-    const int site = is_i915() ? shim_i915_fault_site(request) : shim_xe_fault_site(request);
+    const int site = is_i915(node) ? shim_i915_fault_site(request) : shim_xe_fault_site(request);
     int error = site < 0 ? 0 : shim_fault_take((enum shim_fault_site)site);
     if (error == 0)
-        error = answer(request, argument);
+        error = answer(node, request, argument);
     if (shim_log_has(SHIM_LOG_IOCTL))
-        shim_log(SHIM_LOG_IOCTL, "ioctl 0x%02lx: %s", request & 0xff,
+        shim_log(SHIM_LOG_IOCTL, "node %u, ioctl 0x%02lx: %s", node->number, request & 0xff,
                  error == 0 ? "done" : strerror(error));
     if (error == 0)
         return 0;

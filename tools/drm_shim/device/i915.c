@@ -38,7 +38,7 @@ static uint64_t last_job;
 
 // ---- Buffers ----
 
-static int create_buffer(struct drm_i915_gem_create_ext *create)
+static int create_buffer(const struct shim_node *node, struct drm_i915_gem_create_ext *create)
 {
     uint32_t region = SHIM_REGION_SYSTEM;
     const struct i915_user_extension *extension = (void *)(uintptr_t)create->extensions;
@@ -52,7 +52,7 @@ static int create_buffer(struct drm_i915_gem_create_ext *create)
         if (first->memory_class == I915_MEMORY_CLASS_DEVICE)
             region = SHIM_REGION_VRAM + first->memory_instance;
     }
-    return shim_buffer_create(create->size, region, &create->handle);
+    return shim_buffer_create(node, create->size, region, &create->handle);
 }
 
 static struct use *use_of(const struct context *context, uint32_t handle)
@@ -145,7 +145,8 @@ static const char *class_name(uint16_t engine_class)
     }
 }
 
-static int set_engines(struct context *context, const struct drm_i915_gem_context_param *param)
+static int set_engines(const struct shim_node *node, struct context *context,
+                       const struct drm_i915_gem_context_param *param)
 {
     const struct i915_context_param_engines *engines = (const void *)(uintptr_t)param->value;
     if (param->size != sizeof(*engines) + sizeof(engines->engines[0]) || context->queue != 0 ||
@@ -154,7 +155,7 @@ static int set_engines(struct context *context, const struct drm_i915_gem_contex
                    param->size, context->queue);
         return EINVAL;
     }
-    return shim_queue_create(context->space, class_name(engines->engines[0].engine_class),
+    return shim_queue_create(node, context->space, class_name(engines->engines[0].engine_class),
                              &context->queue);
 }
 
@@ -169,13 +170,14 @@ static int set_vm(struct context *context, uint64_t vm)
     return 0;
 }
 
-static int set_param(struct context *context, const struct drm_i915_gem_context_param *param)
+static int set_param(const struct shim_node *node, struct context *context,
+                     const struct drm_i915_gem_context_param *param)
 {
     switch (param->param) {
     case I915_CONTEXT_PARAM_VM:
         return set_vm(context, param->value);
     case I915_CONTEXT_PARAM_ENGINES:
-        return set_engines(context, param);
+        return set_engines(node, context, param);
     case I915_CONTEXT_PARAM_RECOVERABLE:
     case I915_CONTEXT_PARAM_PERSISTENCE:
     case I915_CONTEXT_PARAM_PRIORITY:
@@ -187,13 +189,14 @@ static int set_param(struct context *context, const struct drm_i915_gem_context_
     }
 }
 
-static int set_context_param(const struct drm_i915_gem_context_param *param)
+static int set_context_param(const struct shim_node *node,
+                             const struct drm_i915_gem_context_param *param)
 {
     struct context *context = shim_handles_find(&contexts, param->ctx_id);
     if (context == NULL)
         return param->ctx_id == 0 ? EINVAL : ENOENT;
     pthread_mutex_lock(&contexts_mutex);
-    const int error = set_param(context, param);
+    const int error = set_param(node, context, param);
     pthread_mutex_unlock(&contexts_mutex);
     return error;
 }
@@ -226,7 +229,8 @@ static void free_context(struct context *context)
     free(context);
 }
 
-static int create_context(struct drm_i915_gem_context_create_ext *create)
+static int create_context(const struct shim_node *node,
+                          struct drm_i915_gem_context_create_ext *create)
 {
     struct context *context = calloc(1, sizeof(*context));
     int error = context == NULL ? ENOMEM : 0;
@@ -237,7 +241,7 @@ static int create_context(struct drm_i915_gem_context_create_ext *create)
          extension = (void *)(uintptr_t)extension->next_extension) {
         const struct drm_i915_gem_context_create_ext_setparam *set = (const void *)extension;
         error = extension->name == I915_CONTEXT_CREATE_EXT_SETPARAM
-                    ? set_param(context, &set->param)
+                    ? set_param(node, context, &set->param)
                     : EINVAL;
     }
     if (error == 0) {
@@ -375,24 +379,24 @@ int shim_i915_fault_site(unsigned long request)
     }
 }
 
-int shim_i915_answer(unsigned long request, void *argument)
+int shim_i915_answer(const struct shim_node *node, unsigned long request, void *argument)
 {
     switch (request) {
     case DRM_IOCTL_I915_GETPARAM:
-        return shim_i915_get_param(argument);
+        return shim_i915_get_param(node, argument);
     case DRM_IOCTL_I915_QUERY:
-        return shim_i915_query(argument);
+        return shim_i915_query(node, argument);
     case DRM_IOCTL_I915_REG_READ:
         return read_register(argument);
     case DRM_IOCTL_I915_GEM_CREATE: {
         struct drm_i915_gem_create *create = argument;
-        return shim_buffer_create(create->size, SHIM_REGION_SYSTEM, &create->handle);
+        return shim_buffer_create(node, create->size, SHIM_REGION_SYSTEM, &create->handle);
     }
     case DRM_IOCTL_I915_GEM_CREATE_EXT:
-        return create_buffer(argument);
+        return create_buffer(node, argument);
     case DRM_IOCTL_I915_GEM_USERPTR: {
         struct drm_i915_gem_userptr *user = argument;
-        return shim_buffer_create_user((void *)(uintptr_t)user->user_ptr, user->user_size,
+        return shim_buffer_create_user(node, (void *)(uintptr_t)user->user_ptr, user->user_size,
                                        &user->handle);
     }
     case DRM_IOCTL_GEM_CLOSE:
@@ -406,13 +410,13 @@ int shim_i915_answer(unsigned long request, void *argument)
     case DRM_IOCTL_I915_GEM_VM_DESTROY:
         return shim_vm_destroy(((const struct drm_i915_gem_vm_control *)argument)->vm_id);
     case DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT:
-        return create_context(argument);
+        return create_context(node, argument);
     case DRM_IOCTL_I915_GEM_CONTEXT_DESTROY:
         return destroy_context(((const struct drm_i915_gem_context_destroy *)argument)->ctx_id);
     case DRM_IOCTL_I915_GEM_CONTEXT_GETPARAM:
         return get_context_param(argument);
     case DRM_IOCTL_I915_GEM_CONTEXT_SETPARAM:
-        return set_context_param(argument);
+        return set_context_param(node, argument);
     case DRM_IOCTL_I915_GET_RESET_STATS:
         return get_reset_stats(argument);
     case DRM_IOCTL_I915_GEM_EXECBUFFER2:

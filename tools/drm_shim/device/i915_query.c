@@ -5,21 +5,20 @@
 #include "gpu_clock.h"
 #include "log.h"
 #include "options.h"
-#include "product.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define REPLY_BYTES 1024
 
-int shim_i915_get_param(const drm_i915_getparam_t *get)
+int shim_i915_get_param(const struct shim_node *node, const drm_i915_getparam_t *get)
 {
     switch (get->param) {
     case I915_PARAM_CHIPSET_ID:
-        *get->value = shim_product()->device_id;
+        *get->value = node->product->device_id;
         return 0;
     case I915_PARAM_REVISION:
-        *get->value = shim_product()->revision;
+        *get->value = node->product->revision;
         return 0;
     case I915_PARAM_HAS_SCHEDULER:
         *get->value = I915_SCHEDULER_CAP_ENABLED | I915_SCHEDULER_CAP_PRIORITY |
@@ -42,9 +41,9 @@ static void set_bits(uint8_t *bytes, uint32_t count)
 }
 
 // One slice, of which all cores are.
-static size_t reply_topology(void *reply)
+static size_t reply_topology(const struct shim_node *node, void *reply)
 {
-    const struct shim_product *product = shim_product();
+    const struct shim_product *product = node->product;
     const uint16_t cores = product->cores.cores, engines = product->cores.vector_engines;
     struct drm_i915_query_topology_info *info = reply;
     info->max_slices = 1;
@@ -61,9 +60,9 @@ static size_t reply_topology(void *reply)
     return sizeof(*info) + info->eu_offset + (size_t)cores * info->eu_stride;
 }
 
-static size_t reply_engines(void *reply)
+static size_t reply_engines(const struct shim_node *node, void *reply)
 {
-    const struct shim_product *product = shim_product();
+    const struct shim_product *product = node->product;
     const struct {
         uint16_t engine_class, count;
     } kinds[] = {{I915_ENGINE_CLASS_RENDER, product->engines.render},
@@ -77,15 +76,15 @@ static size_t reply_engines(void *reply)
     return sizeof(*info) + info->num_engines * sizeof(info->engines[0]);
 }
 
-static size_t reply_memory(void *reply)
+static size_t reply_memory(const struct shim_node *node, void *reply)
 {
     const uint64_t system = shim_options()->system_bytes;
-    const uint64_t vram = shim_product_memory(shim_product());
-    const uint64_t left = vram - shim_buffers_used(SHIM_REGION_VRAM);
+    const uint64_t vram = shim_node_memory(node);
+    const uint64_t left = vram - shim_buffers_used(node, SHIM_REGION_VRAM);
     struct drm_i915_query_memory_regions *info = reply;
     info->regions[info->num_regions++] = (struct drm_i915_memory_region_info){
         .region = {I915_MEMORY_CLASS_SYSTEM, 0}, .probed_size = system, .unallocated_size = system};
-    if (shim_product()->memory.vram_gib > 0)
+    if (node->product->memory.vram_gib > 0)
         info->regions[info->num_regions++] =
             (struct drm_i915_memory_region_info){.region = {I915_MEMORY_CLASS_DEVICE, 0},
                                                  .probed_size = vram,
@@ -96,20 +95,20 @@ static size_t reply_memory(void *reply)
 }
 
 // The size of the reply; 0 if the item is not known.
-static size_t reply_item(uint64_t id, void *reply)
+static size_t reply_item(const struct shim_node *node, uint64_t id, void *reply)
 {
     switch (id) {
     case DRM_I915_QUERY_TOPOLOGY_INFO:
     case DRM_I915_QUERY_GEOMETRY_SUBSLICES:
-        return reply_topology(reply);
+        return reply_topology(node, reply);
     case DRM_I915_QUERY_ENGINE_INFO:
-        return reply_engines(reply);
+        return reply_engines(node, reply);
     case DRM_I915_QUERY_MEMORY_REGIONS:
-        return reply_memory(reply);
+        return reply_memory(node, reply);
     case DRM_I915_QUERY_HWCONFIG_BLOB: // which Gen12LP does not have
-        return shim_product()->family == SHIM_FAMILY_GEN12LP
+        return node->product->family == SHIM_FAMILY_GEN12LP
                    ? 0
-                   : shim_product_hardware(shim_product(), reply);
+                   : shim_product_hardware(node->product, reply);
     default:
         shim_log(SHIM_LOG_IOCTL, "query %llu is not known", (unsigned long long)id);
         return 0;
@@ -117,12 +116,13 @@ static size_t reply_item(uint64_t id, void *reply)
 }
 
 // The driver asks for the size first.
-int shim_i915_query(const struct drm_i915_query *query)
+int shim_i915_query(const struct shim_node *node, const struct drm_i915_query *query)
 {
     struct drm_i915_query_item *items = (void *)(uintptr_t)query->items_ptr;
     for (uint32_t i = 0; i < query->num_items; i++) {
         uint64_t reply[REPLY_BYTES / sizeof(uint64_t)] = {0};
-        const int32_t size = (int32_t)reply_item(items[i].query_id, reply), room = items[i].length;
+        const int32_t size = (int32_t)reply_item(node, items[i].query_id, reply),
+                      room = items[i].length;
         const bool fits = size > 0 && (room == 0 || room >= size);
         items[i].length = fits ? size : -EINVAL;
         if (fits && room > 0)

@@ -5,7 +5,6 @@
 #include "handles.h"
 #include "log.h"
 #include "memory/watch.h"
-#include "product.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -15,11 +14,12 @@
 static struct shim_handles engines = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 static _Atomic uint32_t queue_count;
 
-int shim_queue_create(struct shim_address_space *space, const char *kind, uint32_t *out_id)
+int shim_queue_create(const struct shim_node *node, struct shim_address_space *space,
+                      const char *kind, uint32_t *out_id)
 {
     // Numbers are not used again, so that the trace is clear.
     const uint32_t queue = atomic_fetch_add(&queue_count, 1) + 1;
-    struct shim_engine *engine = shim_engine_create(space, shim_product(), queue);
+    struct shim_engine *engine = shim_engine_create(space, node->product, queue);
     if (engine == NULL)
         return ENOMEM;
     *out_id = shim_handles_add(&engines, engine);

@@ -3,11 +3,13 @@
 #define DRM_SHIM_QUEUE_H
 
 #include "engine/engine.h"
+#include "node.h"
 
 // Execution queues by their numbers. Functions with a result of int return 0 or an error number.
 
 // `kind` is the class of its engine, for the trace.
-int shim_queue_create(struct shim_address_space *space, const char *kind, uint32_t *out_id);
+int shim_queue_create(const struct shim_node *node, struct shim_address_space *space,
+                      const char *kind, uint32_t *out_id);
 int shim_queue_destroy(uint32_t id);
 
 // Borrowed; NULL if there is no such number.

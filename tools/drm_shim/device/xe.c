@@ -14,13 +14,16 @@
 #include <drm/xe_drm.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
-static int create_buffer(struct drm_xe_gem_create *create)
+static int create_buffer(const struct shim_node *node, struct drm_xe_gem_create *create)
 {
     // A mask of regions; memory that may lie in the system's lies there.
     if (create->placement == 0)
         return EINVAL;
-    return shim_buffer_create(create->size, (uint32_t)__builtin_ctz(create->placement),
+    return shim_buffer_create(node, create->size, (uint32_t)__builtin_ctz(create->placement),
                               &create->handle);
 }
 
@@ -58,7 +61,78 @@ static int unbind_buffer(struct shim_address_space *space, const struct drm_xe_v
     return 0;
 }
 
-static int bind_one(struct shim_address_space *space, const struct drm_xe_vm_bind_op *op)
+// ---- Memory of the program ----
+
+// A binding of it has no handle of the driver's: a buffer of its own counts it.
+static pthread_mutex_t bindings_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
+static struct user_binding {
+    const struct shim_address_space *space; // NULL: free
+    uint64_t address;
+    uint32_t handle;
+} * bindings;
+static size_t binding_capacity;
+
+static void forget_user(const struct shim_address_space *space, uint64_t address, uint64_t size)
+{
+    pthread_mutex_lock(&bindings_mutex);
+    for (size_t i = 0; i < binding_capacity; i++)
+        if (bindings[i].space == space && bindings[i].address - address < size) {
+            shim_buffer_close(bindings[i].handle);
+            bindings[i].space = NULL;
+        }
+    pthread_mutex_unlock(&bindings_mutex);
+}
+
+static bool note_user(struct user_binding binding)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&bindings_mutex);
+    while (i < binding_capacity && bindings[i].space != NULL)
+        i++;
+    const size_t capacity = i < binding_capacity ? binding_capacity : 2 * binding_capacity + 16;
+    struct user_binding *more =
+        capacity == binding_capacity ? bindings : realloc(bindings, capacity * sizeof(*bindings));
+    if (more != NULL) {
+        memset(more + binding_capacity, 0, (capacity - binding_capacity) * sizeof(*more));
+        bindings = more;
+        binding_capacity = capacity;
+        bindings[i] = binding;
+    }
+    pthread_mutex_unlock(&bindings_mutex);
+    return more != NULL;
+}
+
+static int bind_user(const struct shim_node *node, struct shim_address_space *space,
+                     const struct drm_xe_vm_bind_op *op)
+{
+    struct user_binding binding = {.space = space, .address = op->addr};
+    uint8_t *bytes = (uint8_t *)(uintptr_t)op->userptr;
+    forget_user(space, op->addr, op->range);
+    const int error = shim_buffer_create_user(node, bytes, op->range, &binding.handle);
+    if (error != 0)
+        return error;
+    if (!note_user(binding)) {
+        shim_buffer_close(binding.handle);
+        return ENOMEM;
+    }
+    if (shim_address_space_bind(space, op->addr, op->range, bytes, false))
+        return 0;
+    forget_user(space, op->addr, op->range);
+    return ENOMEM;
+}
+
+static int destroy_space(uint32_t id)
+{
+    const struct shim_address_space *space = shim_vm_find(id);
+    if (space != NULL)
+        forget_user(space, 0, UINT64_MAX);
+    return shim_vm_destroy(id);
+}
+
+// ---- Bindings ----
+
+static int bind_one(const struct shim_node *node, struct shim_address_space *space,
+                    const struct drm_xe_vm_bind_op *op)
 {
     shim_log(SHIM_LOG_IOCTL,
              "bind: operation %u, buffer %u + 0x%" PRIx64 ", 0x%" PRIx64 " bytes at 0x%" PRIx64
@@ -69,11 +143,9 @@ static int bind_one(struct shim_address_space *space, const struct drm_xe_vm_bin
     case DRM_XE_VM_BIND_OP_MAP:
         return bind_buffer(space, op);
     case DRM_XE_VM_BIND_OP_MAP_USERPTR:
-        return shim_address_space_bind(space, op->addr, op->range,
-                                       (uint8_t *)(uintptr_t)op->userptr, false)
-                   ? 0
-                   : ENOMEM;
+        return bind_user(node, space, op);
     case DRM_XE_VM_BIND_OP_UNMAP:
+        forget_user(space, op->addr, op->range);
         return shim_vm_unbind(space, op->addr, op->range);
     case DRM_XE_VM_BIND_OP_UNMAP_ALL:
         return unbind_buffer(space, op);
@@ -85,7 +157,7 @@ static int bind_one(struct shim_address_space *space, const struct drm_xe_vm_bin
     }
 }
 
-static int bind_all(const struct drm_xe_vm_bind *bind)
+static int bind_all(const struct shim_node *node, const struct drm_xe_vm_bind *bind)
 {
     struct shim_address_space *space = shim_vm_find(bind->vm_id);
     if (space == NULL)
@@ -93,7 +165,7 @@ static int bind_all(const struct drm_xe_vm_bind *bind)
     const struct drm_xe_vm_bind_op *ops =
         bind->num_binds == 1 ? &bind->bind : (const void *)(uintptr_t)bind->vector_of_binds;
     for (uint32_t i = 0; i < bind->num_binds; i++) {
-        const int error = bind_one(space, &ops[i]);
+        const int error = bind_one(node, space, &ops[i]);
         if (error != 0)
             return error;
     }
@@ -122,13 +194,13 @@ static const char *class_name(uint16_t engine_class)
     }
 }
 
-static int create_queue(struct drm_xe_exec_queue_create *create)
+static int create_queue(const struct shim_node *node, struct drm_xe_exec_queue_create *create)
 {
     struct shim_address_space *space = shim_vm_find(create->vm_id);
     const struct drm_xe_engine_class_instance *where = (const void *)(uintptr_t)create->instances;
     if (space == NULL || where == NULL)
         return EINVAL;
-    return shim_queue_create(space, class_name(where->engine_class), &create->exec_queue_id);
+    return shim_queue_create(node, space, class_name(where->engine_class), &create->exec_queue_id);
 }
 
 static int submit(const struct drm_xe_exec *execute)
@@ -243,13 +315,13 @@ int shim_xe_fault_site(unsigned long request)
     }
 }
 
-int shim_xe_answer(unsigned long request, void *argument)
+int shim_xe_answer(const struct shim_node *node, unsigned long request, void *argument)
 {
     switch (request) {
     case DRM_IOCTL_XE_DEVICE_QUERY:
-        return shim_xe_query(argument);
+        return shim_xe_query(node, argument);
     case DRM_IOCTL_XE_GEM_CREATE:
-        return create_buffer(argument);
+        return create_buffer(node, argument);
     case DRM_IOCTL_GEM_CLOSE:
         return shim_buffer_close(((const struct drm_gem_close *)argument)->handle);
     case DRM_IOCTL_XE_GEM_MMAP_OFFSET:
@@ -257,11 +329,11 @@ int shim_xe_answer(unsigned long request, void *argument)
     case DRM_IOCTL_XE_VM_CREATE:
         return shim_vm_create(&((struct drm_xe_vm_create *)argument)->vm_id);
     case DRM_IOCTL_XE_VM_DESTROY:
-        return shim_vm_destroy(((const struct drm_xe_vm_destroy *)argument)->vm_id);
+        return destroy_space(((const struct drm_xe_vm_destroy *)argument)->vm_id);
     case DRM_IOCTL_XE_VM_BIND:
-        return bind_all(argument);
+        return bind_all(node, argument);
     case DRM_IOCTL_XE_EXEC_QUEUE_CREATE:
-        return create_queue(argument);
+        return create_queue(node, argument);
     case DRM_IOCTL_XE_EXEC_QUEUE_DESTROY:
         return shim_queue_destroy(
             ((const struct drm_xe_exec_queue_destroy *)argument)->exec_queue_id);

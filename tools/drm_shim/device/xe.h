@@ -2,10 +2,12 @@
 #ifndef DRM_SHIM_XE_H
 #define DRM_SHIM_XE_H
 
+#include "node.h"
+
 // The calls of the kernel's xe driver: buffers that are bound, execution queues, fences in memory.
 
 // 0 or an error number; ENOTTY for a call that is not known.
-int shim_xe_answer(unsigned long request, void *argument);
+int shim_xe_answer(const struct shim_node *node, unsigned long request, void *argument);
 // The site of faults of a call (faults.h); -1: it has none.
 int shim_xe_fault_site(unsigned long request);
 

@@ -5,7 +5,6 @@
 #include "gpu_clock.h"
 #include "log.h"
 #include "options.h"
-#include "product.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -36,9 +35,9 @@ static int answer(struct drm_xe_device_query *query, const void *bytes, size_t s
     return answer_list(query, bytes, size, NULL, 0);
 }
 
-static int query_config(struct drm_xe_device_query *query)
+static int query_config(const struct shim_node *node, struct drm_xe_device_query *query)
 {
-    const struct shim_product *product = shim_product();
+    const struct shim_product *product = node->product;
     const uint64_t info[] = {
         [DRM_XE_QUERY_CONFIG_REV_AND_DEVICE_ID] = product->device_id | (uint64_t)product->revision
                                                                            << 16,
@@ -53,9 +52,9 @@ static int query_config(struct drm_xe_device_query *query)
     return answer_list(query, &head, sizeof(head), info, sizeof(info));
 }
 
-static int query_engines(struct drm_xe_device_query *query)
+static int query_engines(const struct shim_node *node, struct drm_xe_device_query *query)
 {
-    const struct shim_product *product = shim_product();
+    const struct shim_product *product = node->product;
     const struct {
         uint16_t engine_class, count;
     } kinds[] = {{DRM_XE_ENGINE_CLASS_RENDER, product->engines.render},
@@ -75,10 +74,10 @@ static int query_engines(struct drm_xe_device_query *query)
 }
 
 // System memory, and the memory of each tile.
-static int query_memory(struct drm_xe_device_query *query)
+static int query_memory(const struct shim_node *node, struct drm_xe_device_query *query)
 {
-    const struct shim_product *product = shim_product();
-    const uint64_t bytes = shim_product_memory(product);
+    const struct shim_product *product = node->product;
+    const uint64_t bytes = shim_node_memory(node);
     struct drm_xe_mem_region regions[1 + SHIM_TILES_MAXIMUM] = {
         {.mem_class = DRM_XE_MEM_REGION_CLASS_SYSMEM,
          .min_page_size = 4096,
@@ -90,15 +89,15 @@ static int query_memory(struct drm_xe_device_query *query)
                                        .instance = (uint16_t)(SHIM_REGION_VRAM + tile),
                                        .min_page_size = 65536,
                                        .total_size = bytes,
-                                       .used = shim_buffers_used(SHIM_REGION_VRAM + tile),
+                                       .used = shim_buffers_used(node, SHIM_REGION_VRAM + tile),
                                        .cpu_visible_size = bytes};
     const struct drm_xe_query_mem_regions head = {.num_mem_regions = count};
     return answer_list(query, &head, sizeof(head), regions, count * sizeof(regions[0]));
 }
 
-static int query_tiles(struct drm_xe_device_query *query)
+static int query_tiles(const struct shim_node *node, struct drm_xe_device_query *query)
 {
-    const struct shim_product *product = shim_product();
+    const struct shim_product *product = node->product;
     const uint64_t system = 1,
                    all = product->memory.vram_gib > 0 ? (2u << product->tiles) - 1 : system;
     struct drm_xe_gt tiles[SHIM_TILES_MAXIMUM] = {0};
@@ -119,10 +118,10 @@ static int query_tiles(struct drm_xe_device_query *query)
     return answer_list(query, &head, sizeof(head), tiles, product->tiles * sizeof(tiles[0]));
 }
 
-static int query_hardware(struct drm_xe_device_query *query)
+static int query_hardware(const struct shim_node *node, struct drm_xe_device_query *query)
 {
     uint32_t table[SHIM_HARDWARE_WORDS];
-    return answer(query, table, shim_product_hardware(shim_product(), table));
+    return answer(query, table, shim_product_hardware(node->product, table));
 }
 
 static uint64_t ones(uint32_t count)
@@ -130,9 +129,9 @@ static uint64_t ones(uint32_t count)
     return count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
 }
 
-static int query_topology(struct drm_xe_device_query *query)
+static int query_topology(const struct shim_node *node, struct drm_xe_device_query *query)
 {
-    const struct shim_product *product = shim_product();
+    const struct shim_product *product = node->product;
     const uint16_t engines =
         product->family == SHIM_FAMILY_XE2 ? DRM_XE_TOPO_SIMD16_EU_PER_DSS : DRM_XE_TOPO_EU_PER_DSS;
     const struct {
@@ -178,21 +177,21 @@ static int query_firmware(struct drm_xe_device_query *query)
     return answer(query, &reply, sizeof(reply));
 }
 
-int shim_xe_query(struct drm_xe_device_query *query)
+int shim_xe_query(const struct shim_node *node, struct drm_xe_device_query *query)
 {
     switch (query->query) {
     case DRM_XE_DEVICE_QUERY_ENGINES:
-        return query_engines(query);
+        return query_engines(node, query);
     case DRM_XE_DEVICE_QUERY_MEM_REGIONS:
-        return query_memory(query);
+        return query_memory(node, query);
     case DRM_XE_DEVICE_QUERY_CONFIG:
-        return query_config(query);
+        return query_config(node, query);
     case DRM_XE_DEVICE_QUERY_GT_LIST:
-        return query_tiles(query);
+        return query_tiles(node, query);
     case DRM_XE_DEVICE_QUERY_HWCONFIG:
-        return query_hardware(query);
+        return query_hardware(node, query);
     case DRM_XE_DEVICE_QUERY_GT_TOPOLOGY:
-        return query_topology(query);
+        return query_topology(node, query);
     case DRM_XE_DEVICE_QUERY_ENGINE_CYCLES:
         return query_cycles(query);
     case DRM_XE_DEVICE_QUERY_UC_FW_VERSION:

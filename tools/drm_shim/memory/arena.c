@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -57,18 +58,19 @@ static bool has_arena(void)
     return arena.fd >= 0;
 }
 
-int shim_arena_open(void)
+int shim_arena_open(uint32_t node)
 {
     if (!has_arena()) {
         errno = ENODEV;
         return -1;
     }
-    return fcntl(arena.fd, F_DUPFD_CLOEXEC, 0);
-}
-
-bool shim_arena_is(const struct stat *file)
-{
-    return arena.fd >= 0 && file->st_ino == arena.inode && file->st_dev == arena.device;
+    // Opened anew, since duplicates have one position.
+    char path[32];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", arena.fd);
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        lseek(fd, node, SEEK_SET);
+    return fd;
 }
 
 bool shim_arena_has_descriptor(int fd)
@@ -76,7 +78,12 @@ bool shim_arena_has_descriptor(int fd)
     struct stat file;
     // Not by fstat(), which this library replaces.
     return arena.fd >= 0 && fd >= 0 && syscall(SYS_newfstatat, fd, "", &file, AT_EMPTY_PATH) == 0 &&
-           shim_arena_is(&file);
+           file.st_ino == arena.inode && file.st_dev == arena.device;
+}
+
+int shim_arena_node(int fd)
+{
+    return shim_arena_has_descriptor(fd) ? (int)lseek(fd, 0, SEEK_CUR) : -1;
 }
 
 static uint64_t take_hole_locked(uint64_t size)

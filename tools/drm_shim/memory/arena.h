@@ -9,14 +9,16 @@
 #define SHIM_ARENA_BARRIER_OFFSET 0u // of the page that stands for the PCI barrier
 #define SHIM_ARENA_FIRST_OFFSET 65536u
 
-// The memory of all buffers: one sparse file in memory. The descriptor of the render node is this
-// file, so that the driver's mmap() with a buffer's offset needs no help. All functions are
+// The memory of all buffers: one sparse file in memory. Descriptors of render nodes are of this
+// file, so that the driver's mmap() with a buffer's offset needs no help; the position in the file,
+// which nothing else uses, is the number of the node. All functions are
 // thread-safe; the file is made by the first one.
 
-// A new descriptor of the render node; -1 with errno.
-int shim_arena_open(void);
-bool shim_arena_is(const struct stat *file);
+// A new descriptor of a render node, by its number; -1 with errno.
+int shim_arena_open(uint32_t node);
 bool shim_arena_has_descriptor(int fd);
+// The number of a descriptor's node; -1: it is none of a node.
+int shim_arena_node(int fd);
 
 // Zeroed memory of a size in pages; its offset in the file, 0 without memory.
 uint64_t shim_arena_take(uint64_t size);

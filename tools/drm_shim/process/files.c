@@ -33,9 +33,10 @@
 static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
     REAL(int, "openat", int, const char *, int, ...);
-    if (shim_tree_is_node(path)) {
+    const int node = shim_tree_node(path);
+    if (node >= 0) {
         shim_log(SHIM_LOG_IOCTL, "open %s", path);
-        return shim_arena_open();
+        return shim_arena_open((uint32_t)node);
     }
     char buffer[PATH_MAX];
     return real(folder, shim_tree_path(path, buffer), flags, mode);
@@ -135,10 +136,13 @@ SHIM_PUBLIC char *realpath(const char *path, char *to)
     return result;
 }
 
-static void describe_node(struct stat *file)
+// -1: it is none.
+static void describe_node(int node, struct stat *file)
 {
+    if (node < 0)
+        return;
     file->st_mode = S_IFCHR | 0660;
-    file->st_rdev = makedev(SHIM_NODE_MAJOR, SHIM_NODE_MINOR);
+    file->st_rdev = makedev(SHIM_NODE_MAJOR, SHIM_NODE_MINOR + (unsigned)node);
 }
 
 SHIM_PUBLIC int stat(const char *restrict path, struct stat *restrict file)
@@ -146,8 +150,8 @@ SHIM_PUBLIC int stat(const char *restrict path, struct stat *restrict file)
     REAL(int, "stat", const char *, struct stat *);
     char buffer[PATH_MAX];
     const int result = real(shim_tree_path(path, buffer), file);
-    if (result == 0 && shim_tree_is_node(path))
-        describe_node(file);
+    if (result == 0)
+        describe_node(shim_tree_node(path), file);
     return result;
 }
 
@@ -162,8 +166,8 @@ SHIM_PUBLIC int fstat(int fd, struct stat *file)
 {
     REAL(int, "fstat", int, struct stat *);
     const int result = real(fd, file);
-    if (result == 0 && shim_arena_is(file))
-        describe_node(file);
+    if (result == 0)
+        describe_node(shim_arena_node(fd), file);
     return result;
 }
 
@@ -193,7 +197,8 @@ SHIM_PUBLIC int ioctl(int fd, unsigned long request, ...)
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
     // Callers that keep requests in an int sign-extend them.
-    if (_IOC_TYPE(request) == IOCTL_TYPE_DRM && shim_arena_has_descriptor(fd))
-        return shim_device_ioctl(request & 0xffffffffu, argument);
+    const int node = _IOC_TYPE(request) == IOCTL_TYPE_DRM ? shim_arena_node(fd) : -1;
+    if (node >= 0)
+        return shim_device_ioctl(shim_node_at((size_t)node), request & 0xffffffffu, argument);
     return real(fd, request, argument);
 }

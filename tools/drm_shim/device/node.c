@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "product.h"
+#include "node.h"
 
 #include "log.h"
 #include "options.h"
@@ -10,34 +10,41 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-static pthread_once_t product_once = PTHREAD_ONCE_INIT;
-static const struct shim_product *chosen;
+static pthread_once_t nodes_once = PTHREAD_ONCE_INIT;
+static struct shim_node nodes[SHIM_DEVICES_MAXIMUM];
+static size_t node_count;
 
-static void choose(void)
+static void make_nodes(void)
 {
-    const char *name = shim_options()->product;
-    chosen = name && name[0] ? shim_product_find(name) : shim_product_at(0);
-    if (chosen)
+    const struct shim_product *chosen[SHIM_DEVICES_MAXIMUM] = {shim_product_at(0)};
+    const char *names = shim_options()->product;
+    node_count = names && names[0] ? shim_products_parse(names, chosen) : 1;
+    for (uint32_t i = 0; i < node_count; i++)
+        nodes[i] = (struct shim_node){.number = i, .product = chosen[i]};
+    if (node_count > 0)
         return;
     char list[256] = "";
     const struct shim_product *product;
     for (size_t i = 0, length = 0; (product = shim_product_at(i)) && length < sizeof(list); i++)
         length += (size_t)snprintf(list + length, sizeof(list) - length, " %s", product->name);
-    shim_error("DRM_SHIM_PRODUCT: '%s' is none of the products, which are%s", name, list);
+    shim_error("DRM_SHIM_PRODUCT: '%s' is none of the products, nor up to %u of them with commas; "
+               "they are%s",
+               names, SHIM_DEVICES_MAXIMUM, list);
 }
 
-const struct shim_product *shim_product(void)
+const struct shim_node *shim_node_at(size_t number)
 {
-    pthread_once(&product_once, choose);
-    return chosen;
+    pthread_once(&nodes_once, make_nodes);
+    return number < node_count ? &nodes[number] : NULL;
 }
 
-uint64_t shim_product_memory(const struct shim_product *product)
+uint64_t shim_node_memory(const struct shim_node *node)
 {
     const struct shim_options *options = shim_options();
-    if (product->memory.vram_gib == 0)
+    const uint64_t vram_gib = node->product->memory.vram_gib;
+    if (vram_gib == 0)
         return options->system_bytes;
-    return options->vram_bytes ? options->vram_bytes : product->memory.vram_gib * GIB;
+    return options->vram_bytes ? options->vram_bytes : vram_gib * GIB;
 }
 
 size_t shim_product_hardware(const struct shim_product *product, uint32_t *out_table)
