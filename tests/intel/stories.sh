@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Runs a program of zepi's stories (Criterion's, or of SYCL) on Intel's driver, without those that
 # left_out lists:
-#   stories.sh ZEPI DRIVER-FOLDER PROGRAM
+#   stories.sh ZEPI DRIVER-FOLDER PROGRAM [PATTERN]
+# With a pattern those of Criterion that it names, also if left_out lists them.
 # With "system" in place of the folder they run on a GPU, on the system's driver.
 set -u
 zepi=$1 driver=$2 program=$3
 here=$(dirname "$0")
 name=$(basename "$program")
+pattern=${4:-}
 on=--intel-driver
 if [ "$driver" = system ]; then
     on=--gpu
@@ -20,10 +22,12 @@ fi
 left_out=$(awk -v name="$name" -v product="$name@${DRM_SHIM_PRODUCT:-}" \
                '$1 == name || $1 == product { print $2 }' "$here/left_out")
 set --
+[ -z "$pattern" ] || left_out=
 case $name in
 runtime.*) for story in $left_out; do set -- "$@" "-$story"; done ;;
 *) [ -z "$left_out" ] || set -- --filter "!($(echo "$left_out" | paste -sd '|'))" ;;
 esac
+[ -z "$pattern" ] || set -- --filter "$pattern"
 # Native code of zepi's cache needs the record of its inputs: both are new.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
