@@ -72,14 +72,13 @@ static void a_failed_assertion_says_where_and_ends_the_process(void)
 }
 
 // The program sees a lost device, soon, and can end.
-static void expect_refusal(const char *words)
+static _Noreturn void expect_refusal(const char *words)
 {
     const zepi_result_t result = zepi.queue_finish(gear.queue);
     end_text(STDERR_FILENO);
     INTEL_EXPECT(result == ZEPI_ERROR_DEVICE_LOST, "result %d", (int)result);
     expect_text(words);
-    zepi.release(module);
-    zepi.release(gear.queue);
+    intel_end_lost();
 }
 
 static void an_image_that_the_cpu_lacks_is_refused_by_name(void)
