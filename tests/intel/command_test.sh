@@ -74,7 +74,7 @@ expect 'info names the quirks of its version' 0 ' - early-copies' "$zepi" info -
 expect 'products are listed' 0 '^pvc .* 2 tiles' "$zepi" info --intel-driver=list
 expect 'the device is the product that is named' 0 'device id: 0x64a0' "$zepi" info --intel-driver=lnl
 expect 'an unknown product is refused with the list' 2 '^dg2 ' "$zepi" info --intel-driver=nvl
-expect 'a program is told of an unknown product' 0 "'nvl' is none of the products, which are bmg lnl" \
+expect 'a program is told of an unknown product' 0 "'nvl' is none of the products, nor up to 4 of them with commas; they are bmg lnl" \
     env DRM_SHIM_PRODUCT=nvl "$zepi" exec --intel-driver -- "$python" -c 'import dpctl; dpctl.get_devices()'
 expect 'two drivers are refused' 2 'exclude each other' "$zepi" info --cpu --intel-driver
 expect 'zepi-bench measures on it' 0 '"operation":[[:space:]]*"launch-3"' \
