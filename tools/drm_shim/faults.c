@@ -22,6 +22,7 @@ static const char *const site_names[SHIM_FAULT_SITES] = {
     [SHIM_FAULT_FENCE_WAIT] = "wait_user_fence",
     [SHIM_FAULT_QUERY] = "device_query",
     [SHIM_FAULT_KERNEL] = "kernel",
+    [SHIM_FAULT_RESET] = "reset",
 };
 
 // Calls of i915 that do the same.

@@ -335,7 +335,7 @@ static int prepare_locked(const struct drm_i915_gem_execbuffer2 *execute, struct
     return error;
 }
 
-static int submit(const struct drm_i915_gem_execbuffer2 *execute)
+static int submit(const struct shim_node *node, const struct drm_i915_gem_execbuffer2 *execute)
 {
     struct shim_job job = {0};
     struct shim_engine *engine = NULL;
@@ -343,7 +343,7 @@ static int submit(const struct drm_i915_gem_execbuffer2 *execute)
     int error = prepare_locked(execute, &job, &engine);
     pthread_mutex_unlock(&contexts_mutex);
     if (error == 0)
-        error = shim_queue_submit(engine, &job);
+        error = shim_queue_submit(node, engine, &job);
     return error == ECANCELED ? EIO : error; // of a context that is banned
 }
 
@@ -420,7 +420,7 @@ int shim_i915_answer(const struct shim_node *node, unsigned long request, void *
     case DRM_IOCTL_I915_GET_RESET_STATS:
         return get_reset_stats(argument);
     case DRM_IOCTL_I915_GEM_EXECBUFFER2:
-        return submit(argument);
+        return submit(node, argument);
     default:
         return ENOTTY;
     }

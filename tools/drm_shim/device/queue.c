@@ -10,40 +10,64 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
-static struct shim_handles engines = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+struct queue {
+    struct shim_engine *engine; // owned
+    const struct shim_node *node;
+};
+
+static struct shim_handles queues = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 static _Atomic uint32_t queue_count;
 
 int shim_queue_create(const struct shim_node *node, struct shim_address_space *space,
                       const char *kind, uint32_t *out_id)
 {
     // Numbers are not used again, so that the trace is clear.
-    const uint32_t queue = atomic_fetch_add(&queue_count, 1) + 1;
-    struct shim_engine *engine = shim_engine_create(space, node->product, queue);
-    if (engine == NULL)
+    const uint32_t number = atomic_fetch_add(&queue_count, 1) + 1;
+    struct queue *queue = malloc(sizeof(*queue));
+    if (queue == NULL)
         return ENOMEM;
-    *out_id = shim_handles_add(&engines, engine);
+    *queue = (struct queue){shim_engine_create(space, node->product, number), node};
+    *out_id = queue->engine == NULL ? 0 : shim_handles_add(&queues, queue);
     if (*out_id == 0) {
-        shim_engine_destroy(engine);
+        shim_engine_destroy(queue->engine);
+        free(queue);
         return ENOMEM;
     }
-    shim_trace("queue %u %s", queue, kind);
+    shim_trace("queue %u %s", number, kind);
     return 0;
 }
 
 int shim_queue_destroy(uint32_t id)
 {
-    struct shim_engine *engine = shim_handles_remove(&engines, id);
-    shim_engine_destroy(engine);
-    return engine == NULL ? ENOENT : 0;
+    struct queue *queue = shim_handles_remove(&queues, id);
+    if (queue == NULL)
+        return ENOENT;
+    shim_engine_destroy(queue->engine);
+    free(queue);
+    return 0;
 }
 
 struct shim_engine *shim_queue_find(uint32_t id)
 {
-    return shim_handles_find(&engines, id);
+    const struct queue *queue = shim_handles_find(&queues, id);
+    return queue == NULL ? NULL : queue->engine;
 }
 
-int shim_queue_submit(struct shim_engine *engine, const struct shim_job *job)
+// Jobs that the GPU had are lost with their queues.
+static void reset(const struct shim_node *node)
+{
+    for (uint32_t id = 1; id <= queues.capacity; id++) {
+        const struct queue *queue = shim_handles_find(&queues, id);
+        if (queue != NULL && queue->node == node &&
+            !shim_engine_has_ended(queue->engine, UINT64_MAX))
+            shim_engine_lose(queue->engine, "by a reset");
+    }
+}
+
+int shim_queue_submit(const struct shim_node *node, struct shim_engine *engine,
+                      const struct shim_job *job)
 {
     const int fault = shim_fault_take(SHIM_FAULT_EXECUTE);
     if (fault == EIO || fault == ENODEV || fault == ECANCELED)
@@ -53,5 +77,11 @@ int shim_queue_submit(struct shim_engine *engine, const struct shim_job *job)
     shim_log(SHIM_LOG_IOCTL, "submit: batch 0x%" PRIx64 " fence 0x%" PRIx64 " = %" PRIu64,
              job->batch, job->fence_address, job->fence_value);
     shim_watches_notify_all();
+    // The one that brings it about is taken.
+    if (shim_fault_take(SHIM_FAULT_RESET) != 0) {
+        reset(node);
+        shim_engine_lose(engine, "by a reset");
+        return 0;
+    }
     return shim_engine_submit(engine, job);
 }

@@ -15,7 +15,9 @@ int shim_queue_destroy(uint32_t id);
 // Borrowed; NULL if there is no such number.
 struct shim_engine *shim_queue_find(uint32_t id);
 
-// A fault that is asked for refuses the job; some faults lose the queue.
-int shim_queue_submit(struct shim_engine *engine, const struct shim_job *job);
+// A fault that is asked for refuses the job; some faults lose the queue, and a reset of the GPU
+// loses all queues with jobs.
+int shim_queue_submit(const struct shim_node *node, struct shim_engine *engine,
+                      const struct shim_job *job);
 
 #endif

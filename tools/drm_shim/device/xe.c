@@ -203,7 +203,7 @@ static int create_queue(const struct shim_node *node, struct drm_xe_exec_queue_c
     return shim_queue_create(node, space, class_name(where->engine_class), &create->exec_queue_id);
 }
 
-static int submit(const struct drm_xe_exec *execute)
+static int submit(const struct shim_node *node, const struct drm_xe_exec *execute)
 {
     struct shim_engine *engine = shim_queue_find(execute->exec_queue_id);
     if (engine == NULL)
@@ -220,7 +220,7 @@ static int submit(const struct drm_xe_exec *execute)
         job.fence_address = syncs[i].addr;
         job.fence_value = syncs[i].timeline_value;
     }
-    return shim_queue_submit(engine, &job);
+    return shim_queue_submit(node, engine, &job);
 }
 
 static int get_property(struct drm_xe_exec_queue_get_property *property)
@@ -340,7 +340,7 @@ int shim_xe_answer(const struct shim_node *node, unsigned long request, void *ar
     case DRM_IOCTL_XE_EXEC_QUEUE_GET_PROPERTY:
         return get_property(argument);
     case DRM_IOCTL_XE_EXEC:
-        return submit(argument);
+        return submit(node, argument);
     case DRM_IOCTL_XE_WAIT_USER_FENCE:
         return wait_for_fence(argument);
     default:

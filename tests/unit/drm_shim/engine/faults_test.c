@@ -6,7 +6,7 @@
 
 Test(faults, meet_the_call_that_is_named)
 {
-    cr_assert(shim_faults_set("gem_create:2:ENOSPC,kernel:3+:hang"));
+    cr_assert(shim_faults_set("gem_create:2:ENOSPC,kernel:3+:hang,reset:1:EIO"));
     cr_assert_eq(shim_fault_take(SHIM_FAULT_BUFFER_CREATE), 0);
     cr_assert_eq(shim_fault_take(SHIM_FAULT_BUFFER_CREATE), ENOSPC);
     cr_assert_eq(shim_fault_take(SHIM_FAULT_BUFFER_CREATE), 0);
@@ -15,6 +15,7 @@ Test(faults, meet_the_call_that_is_named)
     cr_assert_neq(shim_fault_take(SHIM_FAULT_KERNEL), 0);
     cr_assert_neq(shim_fault_take(SHIM_FAULT_KERNEL), 0);
     cr_assert_eq(shim_fault_take(SHIM_FAULT_BIND), 0);
+    cr_assert_neq(shim_fault_take(SHIM_FAULT_RESET), 0);
     cr_assert(shim_faults_set(NULL));
     cr_assert_eq(shim_fault_take(SHIM_FAULT_KERNEL), 0);
 }
