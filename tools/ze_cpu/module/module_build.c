@@ -177,7 +177,7 @@ static bool copy_input(struct cpu_input *input, const struct zepi_spirv *table, 
     return true;
 }
 
-static ze_result_t make_program(const struct cpu_input *input, const struct cpu_code_key *key,
+static ze_result_t make_program(const struct cpu_input *input, const struct zepi_key *key,
                                 bool *out_is_kept, cl_program *out_program, struct cpu_log *log)
 {
     cl_int code;
@@ -272,7 +272,7 @@ static ze_result_t build_input(struct cpu_module *module, const struct cpu_input
                                cl_program *out_object, struct cpu_log *log)
 {
     struct cpu_input input = inputs[index];
-    struct cpu_code_key key = {0};
+    struct zepi_key key = {0};
     bool is_kept = false;
     size_t before = 0;
     cl_program program = NULL;
@@ -282,8 +282,8 @@ static ze_result_t build_input(struct cpu_module *module, const struct cpu_input
     if (options != NULL && !copy_input(&input, &module->tables[index], &copy))
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZE_RESULT_SUCCESS) {
-        key = cpu_code_key_create(inputs, input_count, &input, &module->tables[index], options,
-                                  is_alone);
+        cpu_code_key_init(&key, inputs, input_count, &input, &module->tables[index], options,
+                          is_alone);
         before = log->length;
         result = make_program(&input, &key, &is_kept, &program, log);
     }
@@ -298,7 +298,7 @@ static ze_result_t build_input(struct cpu_module *module, const struct cpu_input
     if (result == ZE_RESULT_SUCCESS && !is_kept)
         cpu_code_keep(&key, is_alone ? module->program->program : program, log, before);
     *out_object = program;
-    cpu_code_key_finish(&key);
+    zepi_key_finish(&key);
     free(copy);
     free(options);
     return result;
