@@ -221,47 +221,33 @@ static size_t write_modes(const struct reading *reading, uint32_t *to)
     return written;
 }
 
-static void fill(const struct reading *reading, uint32_t *to, const uint32_t *modes,
-                 size_t mode_words, size_t *out_words)
+static bool write_copy(struct reading *reading, uint8_t **out_spirv, size_t *out_size_bytes)
 {
     const uint32_t capability[] = {CAPABILITY_WORDS << 16 | OP_CAPABILITY,
                                    CAPABILITY_SUBGROUP_DISPATCH};
-    const size_t capability_words = reading->has_dispatch ? 0 : CAPABILITY_WORDS;
-    const size_t before = reading->entries_end - HEADER_WORDS;
-    uint32_t *at = to;
-    memcpy(at, reading->words, HEADER_WORDS * sizeof(*at));
-    at += HEADER_WORDS;
-    memcpy(at, capability, capability_words * sizeof(*at));
-    at += capability_words;
-    memcpy(at, reading->words + HEADER_WORDS, before * sizeof(*at));
-    at += before;
-    memcpy(at, modes, mode_words * sizeof(*at));
-    at += mode_words;
-    memcpy(at, reading->words + reading->entries_end,
-           (reading->count - reading->entries_end) * sizeof(*at));
-    *out_words = reading->count + capability_words + mode_words;
-}
-
-static bool write_copy(struct reading *reading, uint8_t **out_spirv, size_t *out_size_bytes)
-{
+    const uint32_t *entries_end = reading->words + reading->entries_end;
+    const size_t rest = reading->count - reading->entries_end;
     while (reading->uses_sub_groups && mark_functions(reading))
         ;
-    uint32_t *modes = malloc(reading->kernel_count * MODE_WORDS * sizeof(*modes));
     uint32_t *words =
         malloc((reading->count + CAPABILITY_WORDS + (size_t)reading->kernel_count * MODE_WORDS) *
                sizeof(*words));
-    size_t mode_words = modes ? write_modes(reading, modes) : 0;
-    size_t word_count = 0;
-    const bool is_fine = modes && words;
-    if (is_fine && mode_words > 0) {
-        fill(reading, words, modes, mode_words, &word_count);
-        *out_spirv = (uint8_t *)words;
-        *out_size_bytes = word_count * sizeof(*words);
-        words = NULL;
+    if (!words)
+        return false;
+    uint32_t *to = mempcpy(words, reading->words, HEADER_WORDS * sizeof(*to));
+    if (!reading->has_dispatch)
+        to = mempcpy(to, capability, sizeof(capability));
+    to = mempcpy(to, reading->words + HEADER_WORDS,
+                 (reading->entries_end - HEADER_WORDS) * sizeof(*to));
+    const size_t mode_words = write_modes(reading, to);
+    to = mempcpy(to + mode_words, entries_end, rest * sizeof(*to));
+    if (mode_words == 0) {
+        free(words);
+        return true;
     }
-    free(words);
-    free(modes);
-    return is_fine;
+    *out_spirv = (uint8_t *)words;
+    *out_size_bytes = (size_t)(to - words) * sizeof(*words);
+    return true;
 }
 
 bool cpu_sub_groups_require(const void *spirv, size_t spirv_bytes, const struct zepi_spirv *walk,
