@@ -25,7 +25,6 @@ static void add_measures(cJSON *object, const struct bench_cell *cell)
 static void add_cell(cJSON *list, const struct bench *bench, int place, int operation)
 {
     const struct bench_operation_info *info = &bench_operations[operation];
-    const struct bench_ratio ratio = bench_ratio(bench, place, operation);
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "row", bench->rows[place].name);
     cJSON_AddStringToObject(object, "operation", info->name);
@@ -37,10 +36,6 @@ static void add_cell(cJSON *list, const struct bench *bench, int place, int oper
     if (bench->cells[place][operation].has_growth)
         cJSON_AddNumberToObject(object, "growth_kib",
                                 (double)bench->cells[place][operation].growth_kib);
-    if (ratio.value > 0) {
-        cJSON_AddNumberToObject(object, "ratio", ratio.value);
-        cJSON_AddStringToObject(object, "ratio_of", ratio.is_time ? "time" : "instructions");
-    }
     cJSON_AddItemToArray(list, object);
 }
 

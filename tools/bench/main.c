@@ -37,7 +37,7 @@ static const char usage[] =
     "  --scale         zepi's own instructions an operation while 200 and while 20,000 objects of\n"
     "                  a type are alive, for every type, and in place of all else; fails if the\n"
     "                  second are more than twice the first. With --case, every operation is in\n"
-    "                  the table, else the one that grows most. Times are not judged\n"
+    "                  the table, else the one that grows most\n"
     "  --held          the memory of process and device that the adapter keeps after a program of\n"
     "                  random sizes, in place of all else; ZEPI_UR_ADAPTER=FILE is another "
     "adapter\n"
@@ -68,32 +68,51 @@ struct bench_options {
     bool is_counted; // under callgrind
 };
 
-static void print_usage(void)
+static const char *operation_name(size_t index)
+{
+    return index < BENCH_OPERATION_COUNT ? bench_operations[index].name
+           : index < BENCH_OPERATION_COUNT + BENCH_CREW_COUNT
+               ? bench_crews[index - BENCH_OPERATION_COUNT].name
+               : NULL;
+}
+
+static void print_names(const char *(*name_of)(size_t index))
 {
     int column = LINE_COLUMNS;
-    fputs(usage, stdout);
-    for (int i = 0; i < BENCH_OPERATION_COUNT + BENCH_CREW_COUNT; i++) {
-        const char *name = i < BENCH_OPERATION_COUNT ? bench_operations[i].name
-                                                     : bench_crews[i - BENCH_OPERATION_COUNT].name;
+    const char *name;
+    for (size_t i = 0; (name = name_of(i)); i++) {
         const int length = (int)strlen(name);
         const bool fits = column + 1 + length <= LINE_COLUMNS;
         printf("%s%s", fits ? " " : "\n  ", name);
         column = fits ? column + 1 + length : 2 + length;
     }
-    fputs("\n\nTypes of --scale:", stdout);
-    bench_scale_print_names(LINE_COLUMNS);
 }
 
-// Whether the name is part of anything's.
-static bool is_known(const char *name)
+static void print_usage(void)
 {
-    const struct bench asked = {.only = {name}, .only_count = 1};
-    bool is_found = bench_asks_for_threads(&asked) || bench_scale_knows(name);
-    for (int i = 0; i < BENCH_OPERATION_COUNT && !is_found; i++)
-        is_found = bench_is_asked_for(&asked, bench_operations[i].name);
-    if (!is_found)
-        fprintf(stderr, "zepi-bench: there is no operation '%s'; --help lists them\n", name);
+    fputs(usage, stdout);
+    print_names(operation_name);
+    fputs("\n\nTypes of --scale:", stdout);
+    print_names(bench_scale_name);
+    putchar('\n');
+}
+
+// Whether the text is part of a name.
+static bool is_in_names(const char *(*name_of)(size_t index), const char *text)
+{
+    const char *name;
+    bool is_found = false;
+    for (size_t i = 0; (name = name_of(i)) && !is_found; i++)
+        is_found = strstr(name, text);
     return is_found;
+}
+
+static bool is_known(const char *text)
+{
+    if (is_in_names(operation_name, text) || is_in_names(bench_scale_name, text))
+        return true;
+    fprintf(stderr, "zepi-bench: there is no operation '%s'; --help lists them\n", text);
+    return false;
 }
 
 static bool measure_all(struct bench *bench, const struct bench_options *options,
@@ -116,9 +135,7 @@ static int report(const struct bench *bench, const struct bench_options *options
 
 static int run(struct bench *bench, const struct bench_options *options, const char *folder)
 {
-    int code = bench_rows_probe(bench);
-    if (code == EXIT_OK)
-        code = bench_rows_open(bench);
+    int code = bench_rows_open(bench);
     if (code == EXIT_OK && !options->is_held && !measure_all(bench, options, folder))
         code = EXIT_FAILED;
     if (bench_is_interrupted())
@@ -133,9 +150,7 @@ static int run(struct bench *bench, const struct bench_options *options, const c
 
 static int run_scale(struct bench *bench, const struct bench_options *options, const char *folder)
 {
-    int code = host_prepare(bench->driver);
-    if (code == EXIT_OK)
-        code = bench_rows_open_zepi(bench);
+    int code = bench_rows_open_zepi(bench);
     if (code == EXIT_OK)
         code = bench_scale(bench, options->common.is_json, folder);
     if (bench_is_interrupted())
@@ -227,7 +242,7 @@ static bool is_scale_alone(const struct bench *bench, const struct bench_options
     bool is_good = bench->driver == HOST_DRIVER_CPU && bench->adapter_count == 0 &&
                    !options->is_instructions && !options->is_growth;
     for (int i = 0; i < bench->only_count && is_good; i++)
-        is_good = bench_scale_knows(bench->only[i]);
+        is_good = is_in_names(bench_scale_name, bench->only[i]);
     return is_good;
 }
 

@@ -4,7 +4,6 @@
 #include "counts.h"
 #include "measure/grid.h"
 #include "times.h"
-#include "tools/zepi/kernels.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,14 +35,6 @@ static bool print_time(const struct bench *bench, int place, int operation, char
     else
         snprintf(text, size, "%.0f (%.0f)", cell->time.best_ns, cell->time.median_ns);
     return cell->has_time;
-}
-
-static bool print_ratio(const struct bench *bench, int place, int operation, char *text,
-                        size_t size)
-{
-    const struct bench_ratio ratio = bench_ratio(bench, place, operation);
-    snprintf(text, size, "%.3g%s", ratio.value, ratio.is_time ? " (time)" : "");
-    return ratio.value > 0;
 }
 
 static bool print_growth(const struct bench *bench, int place, int operation, char *text,
@@ -120,20 +111,6 @@ static bool has_counts(const struct bench *bench)
     return has_any;
 }
 
-// The cost of a byte of an image, from the two sizes.
-static void print_byte_costs(const struct bench *bench)
-{
-    const double bytes =
-        (double)kernel_image("bench_large").size_bytes - (double)kernel_image("bench").size_bytes;
-    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
-        const struct bench_cell *small = &bench->cells[place][BENCH_PROGRAM];
-        const struct bench_cell *large = &bench->cells[place][BENCH_PROGRAM_LARGE];
-        if (small->has_count && large->has_count)
-            printf("A byte more of a known program's image, %s: %.3f instructions.\n",
-                   bench->rows[place].name, (large->count.whole - small->count.whole) / bytes);
-    }
-}
-
 // ---- Threads ----
 
 static void print_threads(const struct bench *bench)
@@ -171,10 +148,7 @@ void bench_report_table(const struct bench *bench)
     if (is_counted)
         print_operations(bench, "instructions", print_count);
     print_operations(bench, "nanoseconds, best (median)", print_time);
-    print_operations(bench, "ratio to plain Level Zero", print_ratio);
     print_operations(bench, "KiB more after a million", print_growth);
-    if (is_counted)
-        print_byte_costs(bench);
     if (is_counted && bench->driver == HOST_DRIVER_INTEL)
         puts("Instructions: of the program with the plugin or adapter + of Intel's driver.");
     printf("Launches: 1,024 work-items. Times: %d rounds in turns.%s\nPlain Level Zero uses one "

@@ -13,7 +13,7 @@
 
 struct crew {
     bench_crew_fn *run;
-    void *state;
+    const struct bench_row *row;
     unsigned count; // operations of each thread
     int first_value;
     atomic_uint missing; // threads that are not there yet
@@ -36,7 +36,7 @@ static void *run_member(void *user)
     while (atomic_load_explicit(&crew->missing, memory_order_acquire) > 0)
         continue;
     member->start_ns = host_now_ns();
-    member->is_good = crew->run(crew->state, member->thread, crew->count, crew->first_value);
+    member->is_good = crew->run(crew->row, member->thread, crew->count, crew->first_value);
     member->end_ns = host_now_ns();
     return NULL;
 }
@@ -86,10 +86,10 @@ static bool measure_pair(struct crew *crew, struct bench_pair *pair)
     return true;
 }
 
-static bool spin(void *state, unsigned thread, unsigned count, int first_value)
+static bool spin(const struct bench_row *row, unsigned thread, unsigned count, int first_value)
 {
     volatile unsigned value = (unsigned)first_value;
-    (void)state;
+    (void)row;
     (void)thread;
     for (unsigned i = 0; i < count; i++)
         value = value * 5 + 1;
@@ -104,7 +104,7 @@ static bool run_round(struct bench *bench)
         const struct bench_crew_info *info = &bench_crews[i];
         for (int place = 0; place < BENCH_ROW_COUNT && is_good; place++) {
             const struct bench_row *row = &bench->rows[place];
-            struct crew crew = {.state = row->state, .count = info->loop};
+            struct crew crew = {.row = row, .count = info->loop};
             crew.run = row->crews ? row->crews[i] : NULL;
             if (!crew.run || !bench_is_asked_for(bench, info->name))
                 continue;

@@ -31,14 +31,11 @@ expect_narrow() {
 expect_narrow "$bench" --growth --case copy
 expect 0 'KiB more after a million' "$bench" --growth --case copy
 
-# An adapter that does not come up, or crashes, is left out; the rest is measured.
-printf 'void crash(void) __attribute__((constructor));\nvoid crash(void) { __builtin_trap(); }\n' >"$scratch/crash.c"
-cc -shared -fPIC -o "$scratch/crash.so" "$scratch/crash.c"
+# An adapter that does not come up is left out; the rest is measured.
 expect 0 '/nowhere.so is left out' "$bench" --case copy --adapter /nowhere.so
 expect 0 'copy of 64 bytes' "$bench" --case copy --adapter /nowhere.so
 expect 0 'is left out: it is no adapter' "$bench" --case copy \
     --adapter "$(dirname "$bench")/../lib/libzepi.so"
-expect 0 'crash.so is left out: it crashes' "$bench" --case copy --adapter "$scratch/crash.so"
 
 # The whole, once; and zepi's own adapter, under another name.
 adapter=$(dirname "$bench")/../lib/libur_adapter_zepi.so
@@ -75,7 +72,6 @@ found = {}
 for cell in whole["operations"]:
     found.setdefault(cell["row"], set()).add(cell["operation"])
     check(0 < cell["best_ns"] <= cell["median_ns"], cell)
-    check(cell["ratio"] > 0 and cell["ratio_of"] == "time", cell)
     check(("image_bytes" in cell) == (cell["operation"][:5] in ("progr", "build")), cell)
 check(found == expected, found)
 check(whole["rounds"] >= 15 and whole["spin_throughput"] > 0, "rounds, spin")
@@ -103,7 +99,7 @@ runs = [json.load(open(f"{sys.argv[1]}/count{run}.json"))["operations"] for run 
 for one, other in zip(*runs, strict=True):
     if abs(one["instructions"] - other["instructions"]) > 1:
         sys.exit(f"    not repeatable: {one} {other}")
-    if not (one["instructions"] > 0 and one["is_straight"] and one["ratio_of"] == "instructions"):
+    if not (one["instructions"] > 0 and one["is_straight"]):
         sys.exit(f"    wrong: {one}")
 END
 fi

@@ -55,7 +55,7 @@ if not found or sys.argv[2:] and found != set(sys.argv[2:]):
     sys.exit(f"    wrong: {sorted(found)}")
 for cell in whole["operations"]:
     few, many = cell["instructions_few"], cell["instructions_many"]
-    if not (few > 0 and many > 0 and cell["few_ns"] > 0 and cell["many_ns"] > 0):
+    if not (few > 0 and many > 0):
         sys.exit(f"    nothing was measured: {cell}")
     if cell["is_within_limit"] != (many <= 2 * few):
         sys.exit(f"    wrong: {cell}")

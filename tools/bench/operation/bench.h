@@ -92,12 +92,11 @@ struct bench_operation_info {
     // The most instructions that an operation may cost on ze_cpu through Unified Runtime.
     double limit;
     struct bench_launch launch;
-    bool is_beside;             // with --intel-driver, measured if nothing is asked for
-    bool is_extra;              // measured only if it is asked for
-    bool is_unlimited;          // has no limit
-    bool is_long;               // with --intel-driver, takes a driver's time: shorter loops
-    unsigned shortening;        // loops are so many times shorter, as the operation is a long one
-    enum bench_operation plain; // the operation of a program of plain Level Zero, or the same
+    bool is_beside;      // with --intel-driver, measured if nothing is asked for
+    bool is_extra;       // measured only if it is asked for
+    bool is_unlimited;   // has no limit
+    bool is_long;        // with --intel-driver, takes a driver's time: shorter loops
+    unsigned shortening; // loops are so many times shorter, as the operation is a long one
 };
 extern const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT];
 
@@ -126,13 +125,19 @@ typedef bool bench_loop_fn(void *state, unsigned count);
 // `count` launches, or the same loop with nothing launched.
 typedef bool bench_launch_fn(void *state, const struct bench_launch *launch, unsigned count,
                              bool is_launched);
+// `count` programs of the image, with this value of specialization constant 0: create, specialize,
+// build, get a kernel, release.
+typedef bool bench_build_fn(void *state, const char *image, unsigned count, int value);
+struct bench_row;
 // `first_value`: this one and the next of specialization constant 0 were never built before.
-typedef bool bench_crew_fn(void *state, unsigned thread, unsigned count, int first_value);
+typedef bool bench_crew_fn(const struct bench_row *row, unsigned thread, unsigned count,
+                           int first_value);
 
-// One of the two, or none: this row has no such operation.
+// One of the first three, or none: this row has no such operation.
 struct bench_step {
     bench_loop_fn *run;
     bench_launch_fn *launch;
+    bench_build_fn *build;
     bool is_slow; // takes a driver's or a file's time: few a round, not counted
 };
 
@@ -143,6 +148,12 @@ struct bench_row {
     bool (*settle)(void *state);    // waits until all that was submitted is done
     void *state;                    // of the functions above
 };
+
+// The launches of BENCH_CREW_LAUNCH, of both threads to one queue.
+bench_crew_fn bench_launch_to_one_queue;
+// Builds of two threads, of rows with BENCH_PROGRAM.
+bench_crew_fn bench_build_same, bench_build_different, bench_build_cold_same,
+    bench_build_cold_different;
 
 // Does an operation of the row `count` times; false: one failed.
 bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count);

@@ -37,49 +37,43 @@ const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE] = {
 
 const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
     [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 450,
-                        .launch = {.kernel = BENCH_THREE}, .plain = BENCH_LAUNCH_3, BESIDE},
+                        .launch = {.kernel = BENCH_THREE}, BESIDE},
     [BENCH_LAUNCH_12] = {"launch-12", "in-order launch, 12 arguments", NULL, 905,
-                         .launch = {.kernel = BENCH_TWELVE}, .plain = BENCH_LAUNCH_12, BESIDE},
+                         .launch = {.kernel = BENCH_TWELVE}, BESIDE},
     [BENCH_LAUNCH_24] = {"launch-24", "in-order launch, 24 arguments", NULL, 1480,
-                         .launch = {.kernel = BENCH_TWENTY_FOUR}, .plain = BENCH_LAUNCH_24},
+                         .launch = {.kernel = BENCH_TWENTY_FOUR}},
     [BENCH_LAUNCH_EVENT] = {"launch-event", "in-order launch with event, released", NULL, 575,
-                            .launch = {.has_event = true}, .plain = BENCH_LAUNCH_EVENT, BESIDE},
+                            .launch = {.has_event = true}, BESIDE},
     [BENCH_LAUNCH_AFTER] = {"launch-after", "out-of-order launch after the one before", NULL, 690,
-                            .launch = {.has_event = true, .is_after = true},
-                            .plain = BENCH_LAUNCH_AFTER, BESIDE},
+                            .launch = {.has_event = true, .is_after = true}, BESIDE},
     [BENCH_LAUNCH_LOCAL] = {"launch-local", "in-order launch with local memory", NULL, 550,
-                            .launch = {.kernel = BENCH_WITH_LOCAL}, .plain = BENCH_LAUNCH_LOCAL},
+                            .launch = {.kernel = BENCH_WITH_LOCAL}},
     [BENCH_LAUNCH_2_SIZES] = {"launch-2-sizes", "in-order launch, 2 sizes in turns", NULL, 525,
-                              .launch = {.more_sizes = 1}, .plain = BENCH_LAUNCH_2_SIZES},
+                              .launch = {.more_sizes = 1}},
     [BENCH_LAUNCH_100_SIZES] = {"launch-100-sizes", "in-order launch, 100 sizes in turns", NULL,
-                                525, .launch = {.more_sizes = 99}, .plain = BENCH_LAUNCH_100_SIZES},
+                                525, .launch = {.more_sizes = 99}},
     [BENCH_LAUNCH_TURNS] = {"launch-turns", "in-order launch, 2 kernels in turns", NULL, 485,
-                            .launch = {.has_turns = true}, .plain = BENCH_LAUNCH_TURNS},
+                            .launch = {.has_turns = true}},
     [BENCH_LAUNCH_BUFFER] = {"launch-buffer", "in-order launch with a buffer", NULL, 710,
-                             .launch = {.has_buffer = true}, .plain = BENCH_LAUNCH_3},
+                             .launch = {.has_buffer = true}},
     [BENCH_LAUNCH_VALUE] = {"launch-value", "launch by name with a constant's value", NULL, 900,
-                            .launch = {.values = 1}, .plain = BENCH_LAUNCH_3},
+                            .launch = {.values = 1}},
     [BENCH_LAUNCH_VALUES] = {"launch-values", "launch by name, the next of 4 values", NULL, 900,
-                             .launch = {.values = 4}, .plain = BENCH_LAUNCH_3},
-    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, 165, .plain = BENCH_COPY, BESIDE},
-    [BENCH_QUEUE] = {"queue", "create and release a queue", NULL, 1500, .plain = BENCH_QUEUE,
-                     BESIDE, LONG},
-    [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, 275, .plain = BENCH_ALLOCATE,
-                        BESIDE},
+                             .launch = {.values = 4}},
+    [BENCH_COPY] = {"copy", "copy of 64 bytes", NULL, 165, BESIDE},
+    [BENCH_QUEUE] = {"queue", "create and release a queue", NULL, 1500, BESIDE, LONG},
+    [BENCH_ALLOCATE] = {"allocate", "allocate and free 4 KiB", NULL, 275, BESIDE},
     [BENCH_ALLOCATE_BUSY] = {"busy-allocate", "allocate 4 KiB, copy 64 bytes there, free", NULL,
-                             575, .plain = BENCH_ALLOCATE},
-    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 1000,
-                      .plain = BENCH_KERNEL, BESIDE},
+                             575},
+    [BENCH_KERNEL] = {"kernel", "create and release a kernel object", NULL, 1000, BESIDE},
     [BENCH_PROGRAM] = {"program", "create to release of a known program", "bench_small", 6000,
-                       .plain = BENCH_PROGRAM, BESIDE, LONG},
+                       BESIDE, LONG},
     [BENCH_PROGRAM_LARGE] = {"program-large", "create to release of a known program", "bench_large",
-                             12000, .plain = BENCH_PROGRAM_LARGE, LONG},
-    [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench_small",
-                    .plain = BENCH_COLD},
-    [BENCH_COLD] = {"build-cold", "build that is new", "bench_small", .plain = BENCH_COLD},
+                             12000, LONG},
+    [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench_small"},
+    [BENCH_COLD] = {"build-cold", "build that is new", "bench_small"},
 #define TRANSFER(constant, name, title, ...)                                                       \
-    [BENCH_##constant] = {                                                                         \
-        name, title, NULL, .is_extra = true, .is_unlimited = true, .plain = BENCH_##constant},
+    [BENCH_##constant] = {name, title, NULL, .is_extra = true, .is_unlimited = true},
     BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER
 // Whatever the graph's size. To record one costs as much as it has commands.
@@ -94,18 +88,12 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
                           .is_extra = true,                                                        \
                           .is_unlimited = GRAPH_LIMIT_##action == 0,                               \
                           .is_long = (less) == 1,                                                  \
-                          .shortening = (less),                                                    \
-                          .plain = BENCH_##constant},
+                          .shortening = (less)},
         BENCH_GRAPHS(GRAPH)
 #undef GRAPH
 #define CYCLE(constant, name, title, less, ...)                                                    \
-    [BENCH_##constant] = {name,                                                                    \
-                          title,                                                                   \
-                          NULL,                                                                    \
-                          .is_extra = true,                                                        \
-                          .is_unlimited = true,                                                    \
-                          .shortening = (less),                                                    \
-                          .plain = BENCH_##constant},
+    [BENCH_##constant] = {                                                                         \
+        name, title, NULL, .is_extra = true, .is_unlimited = true, .shortening = (less)},
             BENCH_CYCLES(CYCLE)
 #undef CYCLE
 };
@@ -248,11 +236,65 @@ bool bench_is_within_limits(const struct bench *bench)
     return is_within;
 }
 
+#define KNOWN_VALUE 5
+
+static bool build_cold(const struct bench_row *row, const char *image, unsigned count)
+{
+    bool is_good = true;
+    for (unsigned i = 0; i < count && is_good; i++)
+        is_good = row->steps[BENCH_COLD].build(row->state, image, 1, bench_new_values());
+    return is_good;
+}
+
 bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count)
 {
     const struct bench_step *step = &row->steps[operation];
-    return step->launch ? step->launch(row->state, &bench_operations[operation].launch, count, true)
-                        : step->run(row->state, count);
+    const struct bench_operation_info *info = &bench_operations[operation];
+    if (operation == BENCH_COLD)
+        return build_cold(row, info->image, count);
+    return step->launch  ? step->launch(row->state, &info->launch, count, true)
+           : step->build ? step->build(row->state, info->image, count, KNOWN_VALUE)
+                         : step->run(row->state, count);
+}
+
+bool bench_launch_to_one_queue(const struct bench_row *row, unsigned thread, unsigned count,
+                               int first_value)
+{
+    (void)thread;
+    return row->crews[BENCH_CREW_LAUNCH](row, 0, count, first_value);
+}
+
+static bool build(const struct bench_row *row, unsigned count, int value)
+{
+    return row->steps[BENCH_PROGRAM].build(row->state, bench_operations[BENCH_PROGRAM].image, count,
+                                           value);
+}
+
+bool bench_build_same(const struct bench_row *row, unsigned thread, unsigned count, int first_value)
+{
+    (void)thread;
+    (void)first_value;
+    return build(row, count, KNOWN_VALUE);
+}
+
+bool bench_build_different(const struct bench_row *row, unsigned thread, unsigned count,
+                           int first_value)
+{
+    (void)first_value;
+    return build(row, count, KNOWN_VALUE + (int)thread);
+}
+
+bool bench_build_cold_same(const struct bench_row *row, unsigned thread, unsigned count,
+                           int first_value)
+{
+    (void)thread;
+    return build(row, count, first_value);
+}
+
+bool bench_build_cold_different(const struct bench_row *row, unsigned thread, unsigned count,
+                                int first_value)
+{
+    return build(row, count, first_value + (int)thread);
 }
 
 bool bench_prepare(const struct bench_row *row, enum bench_operation operation, unsigned count)

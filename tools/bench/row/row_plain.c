@@ -214,36 +214,20 @@ static bool make_program(const struct plain_row *row, const struct kernel_image 
     return level_zero.zeModuleDestroy(module) == ZE_RESULT_SUCCESS && is_good;
 }
 
-static bool compile(const struct plain_row *row, const char *name, unsigned count)
+// A driver compiles each time, here always with one value.
+static bool build(void *state, const char *name, unsigned count, int value)
 {
     const struct kernel_image image = kernel_image(name);
     bool is_good = true;
+    (void)value;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_program(row, &image);
+        is_good = make_program(state, &image);
     return is_good;
-}
-
-// A driver compiles each time.
-static bool program(void *state, unsigned count)
-{
-    return compile(state, "bench_small", count);
-}
-
-static bool program_large(void *state, unsigned count)
-{
-    return compile(state, "bench_large", count);
-}
-
-static bool compile_together(void *state, unsigned thread, unsigned count, int first_value)
-{
-    (void)thread;
-    (void)first_value;
-    return program(state, count);
 }
 
 bench_crew_fn *const plain_row_crews[BENCH_CREW_COUNT] = {
     [BENCH_CREW_LAUNCH] = plain_row_launch_together,
-    [BENCH_CREW_COLD_DIFFERENT] = compile_together,
+    [BENCH_CREW_COLD_DIFFERENT] = bench_build_cold_different,
 };
 
 bench_crew_fn *const plain_row_one_call_crews[BENCH_CREW_COUNT] = {
@@ -256,9 +240,9 @@ const struct bench_step plain_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_QUEUE] = {.run = create_queue},
     [BENCH_ALLOCATE] = {.run = allocate_and_free},
     [BENCH_KERNEL] = {.run = create_kernel},
-    [BENCH_PROGRAM] = {.run = program, .is_slow = true},
-    [BENCH_PROGRAM_LARGE] = {.run = program_large, .is_slow = true},
-    [BENCH_COLD] = {.run = program, .is_slow = true},
+    [BENCH_PROGRAM] = {.build = build, .is_slow = true},
+    [BENCH_PROGRAM_LARGE] = {.build = build, .is_slow = true},
+    [BENCH_COLD] = {.build = build, .is_slow = true},
 };
 
 const struct bench_step plain_row_one_call_steps[BENCH_OPERATION_COUNT] = {

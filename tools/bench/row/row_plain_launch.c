@@ -109,15 +109,16 @@ static bool launch_together(struct plain_row *row, unsigned thread, unsigned cou
                      &bench_operations[BENCH_LAUNCH_3].launch, count, true, is_one_call);
 }
 
-bool plain_row_launch_together(void *state, unsigned thread, unsigned count, int first_value)
+bool plain_row_launch_together(const struct bench_row *row, unsigned thread, unsigned count,
+                               int first_value)
 {
     (void)first_value;
-    return launch_together(state, thread, count, false);
+    return launch_together(row->state, thread, count, false);
 }
 
-bool plain_row_launch_together_in_one_call(void *state, unsigned thread, unsigned count,
-                                           int first_value)
+bool plain_row_launch_together_in_one_call(const struct bench_row *row, unsigned thread,
+                                           unsigned count, int first_value)
 {
     (void)first_value;
-    return launch_together(state, thread, count, true);
+    return launch_together(row->state, thread, count, true);
 }

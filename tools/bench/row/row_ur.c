@@ -69,32 +69,31 @@ static bool find_device(struct ur_row *ur)
            count > 0;
 }
 
+static const ur_queue_flags_t queue_flags[QUEUE_COUNT] = {
+    [ANY_ORDER] = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+    [PROFILING] = UR_QUEUE_FLAG_PROFILING_ENABLE,
+    [PROFILING_ANY_ORDER] =
+        UR_QUEUE_FLAG_PROFILING_ENABLE | UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE,
+};
+
 static bool make_objects(struct ur_row *ur)
 {
     const ur_dditable_t *table = &ur->table;
     const struct kernel_image image = kernel_image("bench");
-    const ur_queue_properties_t any_order = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
-                                             .flags = UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
-    const ur_queue_properties_t profiling = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
-                                             .flags = UR_QUEUE_FLAG_PROFILING_ENABLE};
-    const ur_queue_properties_t profiling_any_order = {
-        .stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
-        .flags = UR_QUEUE_FLAG_PROFILING_ENABLE | UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
     bool is_good =
-        table->Context.pfnCreate(1, &ur->device, NULL, &ur->context) == UR_RESULT_SUCCESS &&
-        table->Queue.pfnCreate(ur->context, ur->device, NULL, &ur->queue) == UR_RESULT_SUCCESS &&
-        table->Queue.pfnCreate(ur->context, ur->device, NULL, &ur->second) == UR_RESULT_SUCCESS &&
-        table->Queue.pfnCreate(ur->context, ur->device, &any_order, &ur->out_of_order) ==
-            UR_RESULT_SUCCESS &&
-        table->Queue.pfnCreate(ur->context, ur->device, &profiling, &ur->profiling) ==
-            UR_RESULT_SUCCESS &&
-        table->Queue.pfnCreate(ur->context, ur->device, &profiling_any_order,
-                               &ur->profiling_any_order) == UR_RESULT_SUCCESS &&
-        table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
-                                       &ur->program) == UR_RESULT_SUCCESS &&
-        table->Program.pfnBuild(ur->context, ur->program, "") == UR_RESULT_SUCCESS &&
-        table->Mem.pfnBufferCreate(ur->context, UR_MEM_FLAG_READ_WRITE, 8192, NULL, &ur->buffer) ==
-            UR_RESULT_SUCCESS;
+        table->Context.pfnCreate(1, &ur->device, NULL, &ur->context) == UR_RESULT_SUCCESS;
+    for (int i = 0; i < QUEUE_COUNT && is_good; i++) {
+        const ur_queue_properties_t properties = {.stype = UR_STRUCTURE_TYPE_QUEUE_PROPERTIES,
+                                                  .flags = queue_flags[i]};
+        is_good = table->Queue.pfnCreate(ur->context, ur->device, &properties, &ur->queues[i]) ==
+                  UR_RESULT_SUCCESS;
+    }
+    is_good = is_good &&
+              table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
+                                             &ur->program) == UR_RESULT_SUCCESS &&
+              table->Program.pfnBuild(ur->context, ur->program, "") == UR_RESULT_SUCCESS &&
+              table->Mem.pfnBufferCreate(ur->context, UR_MEM_FLAG_READ_WRITE, 8192, NULL,
+                                         &ur->buffer) == UR_RESULT_SUCCESS;
     for (int i = 0; i < BENCH_KERNEL_COUNT && is_good; i++)
         is_good = table->Kernel.pfnCreate(ur->program, bench_kernels[i].name, &ur->kernels[i]) ==
                   UR_RESULT_SUCCESS;
@@ -143,7 +142,7 @@ void ur_row_close(struct ur_row *ur)
     const ur_dditable_t *table = &ur->table;
     for (int i = 0; i < BENCH_UR_GRAPHS; i++)
         ur_row_graph_release(ur, &ur->graphs[i]);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < QUEUE_COUNT; i++)
         ur_row_graph_release(ur, &ur->finished_graphs[i]);
     for (int i = 0; i < BENCH_MEMORIES; i++) {
         if (ur->memory[i])
@@ -157,16 +156,10 @@ void ur_row_close(struct ur_row *ur)
         table->Mem.pfnRelease(ur->buffer);
     if (ur->program)
         table->Program.pfnRelease(ur->program);
-    if (ur->profiling_any_order)
-        table->Queue.pfnRelease(ur->profiling_any_order);
-    if (ur->profiling)
-        table->Queue.pfnRelease(ur->profiling);
-    if (ur->out_of_order)
-        table->Queue.pfnRelease(ur->out_of_order);
-    if (ur->second)
-        table->Queue.pfnRelease(ur->second);
-    if (ur->queue)
-        table->Queue.pfnRelease(ur->queue);
+    for (int i = QUEUE_COUNT - 1; i >= 0; i--) {
+        if (ur->queues[i])
+            table->Queue.pfnRelease(ur->queues[i]);
+    }
     if (ur->context)
         table->Context.pfnRelease(ur->context);
     if (ur->adapter)
@@ -178,11 +171,10 @@ void ur_row_close(struct ur_row *ur)
 bool ur_row_settle(void *state)
 {
     const struct ur_row *ur = state;
-    return ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS &&
-           ur->table.Queue.pfnFinish(ur->second) == UR_RESULT_SUCCESS &&
-           ur->table.Queue.pfnFinish(ur->out_of_order) == UR_RESULT_SUCCESS &&
-           ur->table.Queue.pfnFinish(ur->profiling) == UR_RESULT_SUCCESS &&
-           ur->table.Queue.pfnFinish(ur->profiling_any_order) == UR_RESULT_SUCCESS;
+    bool is_good = true;
+    for (int i = 0; i < QUEUE_COUNT && is_good; i++)
+        is_good = ur->table.Queue.pfnFinish(ur->queues[i]) == UR_RESULT_SUCCESS;
+    return is_good;
 }
 
 // ---- Memory and objects ----
@@ -191,7 +183,7 @@ static bool copy_small(void *state, unsigned count)
 {
     const struct ur_row *ur = state;
     for (unsigned i = 0; i < count; i++) {
-        if (ur->table.Enqueue.pfnUSMMemcpy(ur->queue, false, ur->memory[BENCH_COPY_TO],
+        if (ur->table.Enqueue.pfnUSMMemcpy(ur->queues[IN_ORDER], false, ur->memory[BENCH_COPY_TO],
                                            ur->memory[BENCH_COPY_FROM], 64, 0, NULL,
                                            NULL) != UR_RESULT_SUCCESS)
             return false;
@@ -232,7 +224,7 @@ static bool allocate_and_free_busy(void *state, unsigned count)
         void *memory;
         if (ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, &memory) !=
                 UR_RESULT_SUCCESS ||
-            ur->table.Enqueue.pfnUSMMemcpy(ur->out_of_order, false, memory,
+            ur->table.Enqueue.pfnUSMMemcpy(ur->queues[ANY_ORDER], false, memory,
                                            ur->memory[BENCH_COPY_FROM], 64, 0, NULL,
                                            NULL) != UR_RESULT_SUCCESS ||
             ur->table.USM.pfnFree(ur->context, memory) != UR_RESULT_SUCCESS)
@@ -274,8 +266,9 @@ static bool make_program(const struct ur_row *ur, const struct kernel_image *ima
     return table->Program.pfnRelease(program) == UR_RESULT_SUCCESS && is_good;
 }
 
-static bool make_programs(const struct ur_row *ur, const char *name, unsigned count, int value)
+static bool build(void *state, const char *name, unsigned count, int value)
 {
+    const struct ur_row *ur = state;
     const struct kernel_image image = kernel_image(name);
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
@@ -283,57 +276,13 @@ static bool make_programs(const struct ur_row *ur, const char *name, unsigned co
     return is_good;
 }
 
-static bool program(void *state, unsigned count)
-{
-    return make_programs(state, "bench_small", count, 5);
-}
-
-static bool program_large(void *state, unsigned count)
-{
-    return make_programs(state, "bench_large", count, 5);
-}
-
-static bool build_cold(void *state, unsigned count)
-{
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_programs(state, "bench_small", 1, bench_new_values());
-    return is_good;
-}
-
-// ---- Threads ----
-
-static bool build_same(void *state, unsigned thread, unsigned count, int first_value)
-{
-    (void)thread;
-    (void)first_value;
-    return program(state, count);
-}
-
-static bool build_different(void *state, unsigned thread, unsigned count, int first_value)
-{
-    (void)first_value;
-    return make_programs(state, "bench_small", count, 5 + (int)thread);
-}
-
-static bool build_cold_same(void *state, unsigned thread, unsigned count, int first_value)
-{
-    (void)thread;
-    return make_programs(state, "bench_small", count, first_value);
-}
-
-static bool build_cold_different(void *state, unsigned thread, unsigned count, int first_value)
-{
-    return make_programs(state, "bench_small", count, first_value + (int)thread);
-}
-
 bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT] = {
     [BENCH_CREW_LAUNCH] = ur_row_launch_together,
-    [BENCH_CREW_ONE_QUEUE] = ur_row_launch_to_one_queue,
-    [BENCH_CREW_SAME] = build_same,
-    [BENCH_CREW_DIFFERENT] = build_different,
-    [BENCH_CREW_COLD_SAME] = build_cold_same,
-    [BENCH_CREW_COLD_DIFFERENT] = build_cold_different,
+    [BENCH_CREW_ONE_QUEUE] = bench_launch_to_one_queue,
+    [BENCH_CREW_SAME] = bench_build_same,
+    [BENCH_CREW_DIFFERENT] = bench_build_different,
+    [BENCH_CREW_COLD_SAME] = bench_build_cold_same,
+    [BENCH_CREW_COLD_DIFFERENT] = bench_build_cold_different,
 };
 
 const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
@@ -343,9 +292,9 @@ const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_ALLOCATE] = {.run = allocate_and_free},
     [BENCH_ALLOCATE_BUSY] = {.run = allocate_and_free_busy},
     [BENCH_KERNEL] = {.run = create_kernel},
-    [BENCH_PROGRAM] = {.run = program},
-    [BENCH_PROGRAM_LARGE] = {.run = program_large},
-    [BENCH_COLD] = {.run = build_cold, .is_slow = true},
+    [BENCH_PROGRAM] = {.build = build},
+    [BENCH_PROGRAM_LARGE] = {.build = build},
+    [BENCH_COLD] = {.build = build, .is_slow = true},
 #define TRANSFER(constant, ...) [BENCH_##constant] = {.run = ur_row_transfer_##constant},
     BENCH_TRANSFERS(TRANSFER)
 #undef TRANSFER

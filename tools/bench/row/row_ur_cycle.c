@@ -5,12 +5,11 @@
 #include <stdlib.h>
 
 enum memory { DEVICE, HOST, SHARED };
-enum queue { IN_ORDER, ANY_ORDER, PROFILING, PROFILING_ANY_ORDER };
 
 struct cycle {
     bool (*run)(struct ur_row *ur, const struct cycle *cycle, unsigned i);
     enum memory kind;
-    enum queue queue;
+    enum ur_row_queue queue;
     size_t bytes;
     unsigned commands;
 };
@@ -18,20 +17,6 @@ struct cycle {
 static bool is_good(ur_result_t result)
 {
     return result == UR_RESULT_SUCCESS;
-}
-
-static ur_queue_handle_t queue_of(const struct ur_row *ur, enum queue queue)
-{
-    switch (queue) {
-    case IN_ORDER:
-        return ur->queue;
-    case ANY_ORDER:
-        return ur->out_of_order;
-    case PROFILING:
-        return ur->profiling;
-    default:
-        return ur->profiling_any_order;
-    }
 }
 
 // ---- Memory ----
@@ -140,10 +125,11 @@ static bool use_buffer(struct ur_row *ur, const struct cycle *cycle, unsigned i)
     if (!is_good(ur->table.Mem.pfnBufferCreate(ur->context, UR_MEM_FLAG_READ_WRITE, cycle->bytes,
                                                NULL, &buffer)))
         return false;
-    const bool is_used = is_good(ur->table.Enqueue.pfnMemBufferWrite(
-                             ur->queue, buffer, true, 0, cycle->bytes, bytes, 0, NULL, NULL)) &&
-                         is_good(ur->table.Enqueue.pfnMemBufferRead(
-                             ur->queue, buffer, true, 0, cycle->bytes, bytes, 0, NULL, NULL));
+    const bool is_used =
+        is_good(ur->table.Enqueue.pfnMemBufferWrite(ur->queues[IN_ORDER], buffer, true, 0,
+                                                    cycle->bytes, bytes, 0, NULL, NULL)) &&
+        is_good(ur->table.Enqueue.pfnMemBufferRead(ur->queues[IN_ORDER], buffer, true, 0,
+                                                   cycle->bytes, bytes, 0, NULL, NULL));
     return is_good(ur->table.Mem.pfnRelease(buffer)) && is_used;
 }
 
@@ -156,7 +142,7 @@ static bool finish(const struct ur_row *ur, ur_queue_handle_t queue)
 
 static bool launch_and_finish(struct ur_row *ur, const struct cycle *cycle, unsigned i)
 {
-    const ur_queue_handle_t queue = queue_of(ur, cycle->queue);
+    const ur_queue_handle_t queue = ur->queues[cycle->queue];
     (void)i;
     for (unsigned at = 0; at < cycle->commands; at++) {
         if (!ur_row_launch_three(ur, queue, ur->kernels[BENCH_THREE], NULL))
@@ -167,7 +153,7 @@ static bool launch_and_finish(struct ur_row *ur, const struct cycle *cycle, unsi
 
 static bool copy_and_finish(struct ur_row *ur, const struct cycle *cycle, unsigned i)
 {
-    const ur_queue_handle_t queue = queue_of(ur, cycle->queue);
+    const ur_queue_handle_t queue = ur->queues[cycle->queue];
     (void)i;
     return is_good(ur->table.Enqueue.pfnUSMMemcpy(queue, false, ur->memory[BENCH_COPY_TO],
                                                   ur->memory[BENCH_COPY_FROM], cycle->bytes, 0,
@@ -177,7 +163,7 @@ static bool copy_and_finish(struct ur_row *ur, const struct cycle *cycle, unsign
 
 static bool execute_and_finish(struct ur_row *ur, const struct cycle *cycle, unsigned i)
 {
-    const ur_queue_handle_t queue = queue_of(ur, cycle->queue);
+    const ur_queue_handle_t queue = ur->queues[cycle->queue];
     struct ur_row_graph *graph = &ur->finished_graphs[cycle->queue];
     (void)i;
     if (!graph->handle &&
@@ -189,14 +175,13 @@ static bool execute_and_finish(struct ur_row *ur, const struct cycle *cycle, uns
 
 static bool launch_in_queues(struct ur_row *ur, const struct cycle *cycle, unsigned i)
 {
-    const ur_queue_handle_t queues[] = {ur->queue, ur->second, ur->out_of_order, ur->profiling};
     bool is_fine = true;
     (void)cycle;
     (void)i;
-    for (int at = 0; at < 4 && is_fine; at++)
-        is_fine = ur_row_launch_three(ur, queues[at], ur->kernels[BENCH_THREE], NULL);
-    for (int at = 0; at < 4 && is_fine; at++)
-        is_fine = finish(ur, queues[at]);
+    for (int at = IN_ORDER; at <= PROFILING && is_fine; at++)
+        is_fine = ur_row_launch_three(ur, ur->queues[at], ur->kernels[BENCH_THREE], NULL);
+    for (int at = IN_ORDER; at <= PROFILING && is_fine; at++)
+        is_fine = finish(ur, ur->queues[at]);
     return is_fine;
 }
 
@@ -238,7 +223,7 @@ static bool launch_and_read_times(const struct ur_row *ur, ur_queue_handle_t que
 static bool launch_with_times(struct ur_row *ur, const struct cycle *cycle, unsigned i)
 {
     (void)i;
-    return launch_and_read_times(ur, queue_of(ur, cycle->queue));
+    return launch_and_read_times(ur, ur->queues[cycle->queue]);
 }
 
 static bool launch_with_times_cold(struct ur_row *ur, const struct cycle *cycle, unsigned i)

@@ -36,8 +36,8 @@ bool ur_row_graph_record(const struct ur_row *ur, unsigned launches, bool is_in_
 
 static bool execute(const struct ur_row *ur, const struct ur_row_graph *graph)
 {
-    return ur->table.EnqueueExp.pfnCommandBufferExp(ur->queue, graph->handle, 0, NULL, NULL) ==
-           UR_RESULT_SUCCESS;
+    return ur->table.EnqueueExp.pfnCommandBufferExp(ur->queues[IN_ORDER], graph->handle, 0, NULL,
+                                                    NULL) == UR_RESULT_SUCCESS;
 }
 
 // Of one pointer, in turns one of two.
@@ -76,7 +76,7 @@ static bool run_first(const struct ur_row *ur, unsigned count, unsigned launches
     for (unsigned i = 0; i < count && is_good; i++) {
         struct ur_row_graph graph = {0};
         is_good = ur_row_graph_record(ur, launches, true, false, &graph) && execute(ur, &graph) &&
-                  ur->table.Queue.pfnFinish(ur->queue) == UR_RESULT_SUCCESS;
+                  ur->table.Queue.pfnFinish(ur->queues[IN_ORDER]) == UR_RESULT_SUCCESS;
         ur_row_graph_release(ur, &graph);
     }
     return is_good;

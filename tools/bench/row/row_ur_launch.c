@@ -79,7 +79,7 @@ run_loop(const struct ur_row *ur, ur_queue_handle_t queue, const struct bench_la
 bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned count, bool is_launched)
 {
     const struct ur_row *ur = state;
-    const ur_queue_handle_t queue = launch->is_after ? ur->out_of_order : ur->queue;
+    const ur_queue_handle_t queue = launch->is_after ? ur->queues[ANY_ORDER] : ur->queues[IN_ORDER];
     if (!is_launched)
         return run_loop(ur, queue, launch, count, false, false, false);
     if (launch->is_after)
@@ -88,18 +88,13 @@ bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned coun
                              : run_loop(ur, queue, launch, count, true, false, false);
 }
 
-bool ur_row_launch_together(void *state, unsigned thread, unsigned count, int first_value)
+bool ur_row_launch_together(const struct bench_row *row, unsigned thread, unsigned count,
+                            int first_value)
 {
-    const struct ur_row *ur = state;
+    const struct ur_row *ur = row->state;
     (void)first_value;
-    return run_loop(ur, thread == 0 ? ur->queue : ur->second,
+    return run_loop(ur, thread == 0 ? ur->queues[IN_ORDER] : ur->queues[SECOND],
                     &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
-}
-
-bool ur_row_launch_to_one_queue(void *state, unsigned thread, unsigned count, int first_value)
-{
-    (void)thread;
-    return ur_row_launch_together(state, 0, count, first_value);
 }
 
 void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3])

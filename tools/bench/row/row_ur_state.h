@@ -20,28 +20,27 @@ struct ur_row_graph {
 };
 #define BENCH_UR_GRAPHS 8
 
+// SECOND: in order, of the second thread. PROFILING: in order, too.
+enum ur_row_queue { IN_ORDER, SECOND, ANY_ORDER, PROFILING, PROFILING_ANY_ORDER, QUEUE_COUNT };
+
 struct ur_row {
     ur_dditable_t table;
     ur_adapter_handle_t adapter;
     ur_context_handle_t context;
     ur_device_handle_t device;
-    ur_queue_handle_t queue;  // in order
-    ur_queue_handle_t second; // of the second thread
-    ur_queue_handle_t out_of_order;
-    ur_queue_handle_t profiling; // in order, too
-    ur_queue_handle_t profiling_any_order;
+    ur_queue_handle_t queues[QUEUE_COUNT];
     ur_program_handle_t program;
     ur_kernel_handle_t kernels[BENCH_KERNEL_COUNT];
     void *memory[BENCH_MEMORIES];
     ur_mem_handle_t buffer;
-    struct ur_row_graph graphs[BENCH_UR_GRAPHS]; // of each size two, the second updatable
-    struct ur_row_graph finished_graphs[2];      // of the cycles, in order and not
-    uint32_t host[16];                           // known to no driver
+    struct ur_row_graph graphs[BENCH_UR_GRAPHS];      // of each size two, the second updatable
+    struct ur_row_graph finished_graphs[QUEUE_COUNT]; // of the cycles, in order and not
+    uint32_t host[16];                                // known to no driver
 };
 
 // Of row_ur_launch.c.
 bench_launch_fn ur_row_launch;
-bench_crew_fn ur_row_launch_together, ur_row_launch_to_one_queue;
+bench_crew_fn ur_row_launch_together;
 // The arguments of BENCH_THREE, the same each time.
 void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3]);
 // A launch with them; out_event may be NULL.

@@ -1,35 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "row_ur_state.h"
 
-enum queue { IN_ORDER, ANY_ORDER, PROFILING };
 enum memory { DEVICE, HOST };
 enum command { COPY, FILL };
 enum ending { PLAIN, EVENT, WAIT };
 
 struct transfer {
-    enum queue queue;
+    enum ur_row_queue queue;
     enum memory memory; // of the destination
     enum command command;
     enum ending ending;
 };
 
-static ur_queue_handle_t queue_of(const struct ur_row *ur, enum queue queue)
-{
-    switch (queue) {
-    case IN_ORDER:
-        return ur->queue;
-    case ANY_ORDER:
-        return ur->out_of_order;
-    default:
-        return ur->profiling;
-    }
-}
-
 static bool run(void *state, unsigned count, const struct transfer *transfer)
 {
     static const uint32_t pattern = 0x5a5a5a5a;
     struct ur_row *ur = state;
-    const ur_queue_handle_t queue = queue_of(ur, transfer->queue);
+    const ur_queue_handle_t queue = ur->queues[transfer->queue];
     void *destination = transfer->memory == HOST ? ur->host : ur->memory[BENCH_COPY_TO];
     ur_event_handle_t event = NULL;
     ur_event_handle_t *out_event = transfer->ending == EVENT ? &event : NULL;

@@ -173,16 +173,10 @@ static bool make_programs(zepi_context_t context, const char *name, unsigned cou
     return is_good;
 }
 
-static bool program(void *state, unsigned count)
+static bool build(void *state, const char *name, unsigned count, int value)
 {
     const struct zepi_row *row = state;
-    return make_programs(row->host.context, "bench_small", count, 5);
-}
-
-static bool program_large(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    return make_programs(row->host.context, "bench_large", count, 5);
+    return make_programs(row->host.context, name, count, value);
 }
 
 // The file is there: the first operation of all made it.
@@ -197,51 +191,13 @@ static bool build_from_disk(void *state, unsigned count)
     return is_good;
 }
 
-static bool build_cold(void *state, unsigned count)
-{
-    const struct zepi_row *row = state;
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_programs(row->aside, "bench_small", 1, bench_new_values());
-    return is_good;
-}
-
-// ---- Threads ----
-
-static bool build_same(void *state, unsigned thread, unsigned count, int first_value)
-{
-    (void)thread;
-    (void)first_value;
-    return program(state, count);
-}
-
-static bool build_different(void *state, unsigned thread, unsigned count, int first_value)
-{
-    const struct zepi_row *row = state;
-    (void)first_value;
-    return make_programs(row->host.context, "bench_small", count, 5 + (int)thread);
-}
-
-static bool build_cold_same(void *state, unsigned thread, unsigned count, int first_value)
-{
-    const struct zepi_row *row = state;
-    (void)thread;
-    return make_programs(row->aside, "bench_small", count, first_value);
-}
-
-static bool build_cold_different(void *state, unsigned thread, unsigned count, int first_value)
-{
-    const struct zepi_row *row = state;
-    return make_programs(row->aside, "bench_small", count, first_value + (int)thread);
-}
-
 bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT] = {
     [BENCH_CREW_LAUNCH] = zepi_row_launch_together,
-    [BENCH_CREW_ONE_QUEUE] = zepi_row_launch_to_one_queue,
-    [BENCH_CREW_SAME] = build_same,
-    [BENCH_CREW_DIFFERENT] = build_different,
-    [BENCH_CREW_COLD_SAME] = build_cold_same,
-    [BENCH_CREW_COLD_DIFFERENT] = build_cold_different,
+    [BENCH_CREW_ONE_QUEUE] = bench_launch_to_one_queue,
+    [BENCH_CREW_SAME] = bench_build_same,
+    [BENCH_CREW_DIFFERENT] = bench_build_different,
+    [BENCH_CREW_COLD_SAME] = bench_build_cold_same,
+    [BENCH_CREW_COLD_DIFFERENT] = bench_build_cold_different,
 };
 
 const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT] = {
@@ -251,8 +207,8 @@ const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_ALLOCATE] = {.run = allocate_and_free},
     [BENCH_ALLOCATE_BUSY] = {.run = allocate_and_free_busy},
     [BENCH_KERNEL] = {.run = create_kernel},
-    [BENCH_PROGRAM] = {.run = program},
-    [BENCH_PROGRAM_LARGE] = {.run = program_large},
+    [BENCH_PROGRAM] = {.build = build},
+    [BENCH_PROGRAM_LARGE] = {.build = build},
     [BENCH_DISK] = {.run = build_from_disk, .is_slow = true},
-    [BENCH_COLD] = {.run = build_cold, .is_slow = true},
+    [BENCH_COLD] = {.build = build, .is_slow = true},
 };

@@ -31,7 +31,7 @@ zepi_device_image_desc_t zepi_row_image(const char *name);
 
 // Of row_zepi_launch.c.
 bench_launch_fn zepi_row_launch;
-bench_crew_fn zepi_row_launch_together, zepi_row_launch_to_one_queue;
+bench_crew_fn zepi_row_launch_together;
 
 // The token of launches by name: the images of kernels/bench.cl are registered with it.
 extern const char zepi_row_unit;

@@ -85,16 +85,11 @@ bool zepi_row_launch(void *state, const struct bench_launch *launch, unsigned co
                              : run_loop(row, queue, launch, count, true, false, false);
 }
 
-bool zepi_row_launch_together(void *state, unsigned thread, unsigned count, int first_value)
+bool zepi_row_launch_together(const struct bench_row *bench_row, unsigned thread, unsigned count,
+                              int first_value)
 {
-    const struct zepi_row *row = state;
+    const struct zepi_row *row = bench_row->state;
     (void)first_value;
     return run_loop(row, thread == 0 ? row->host.queue : row->second,
                     &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
-}
-
-bool zepi_row_launch_to_one_queue(void *state, unsigned thread, unsigned count, int first_value)
-{
-    (void)thread;
-    return zepi_row_launch_together(state, 0, count, first_value);
 }

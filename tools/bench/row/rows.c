@@ -6,31 +6,12 @@
 #include "row_zepi.h"
 #include "tools/zepi/paths.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define FIRST_LOOP 64
-#define PROBE_SECONDS 60
-
-// ---- Which operations ----
-
-static bool is_wanted(const struct bench *bench, int place, int operation)
-{
-    bool is_wanted = false;
-    for (int i = 0; i < BENCH_OPERATION_COUNT && !is_wanted; i++) {
-        const struct bench_operation_info *info = &bench_operations[i];
-        const bool serves = i == operation || (place <= BENCH_ROW_ONE_CALL &&
-                                               info->plain == (enum bench_operation)operation);
-        is_wanted = serves && bench_asks_for(bench, (enum bench_operation)i) &&
-                    bench_is_of_part(bench, (enum bench_operation)i);
-    }
-    return is_wanted;
-}
 
 // Does each chosen operation once. With an adapter of another project, operations that fail are
 // left out.
@@ -39,8 +20,8 @@ static bool choose(struct bench *bench, int place)
     const struct bench_row *row = &bench->rows[place];
     for (int i = 0; row->steps && i < BENCH_OPERATION_COUNT; i++) {
         const struct bench_step *step = &row->steps[i];
-        if ((!step->run && !step->launch) || !is_wanted(bench, place, i) ||
-            (bench->skips_slow && step->is_slow))
+        if ((!step->run && !step->launch && !step->build) || !bench_asks_for(bench, i) ||
+            !bench_is_of_part(bench, i) || (bench->skips_slow && step->is_slow))
             continue;
         if (bench_run(row, i, step->is_slow ? 1 : bench_loop_length(bench, i, FIRST_LOOP))) {
             bench->cells[place][i].is_chosen = true;
@@ -51,61 +32,6 @@ static bool choose(struct bench *bench, int place)
             return false;
     }
     return true;
-}
-
-// ---- Probing ----
-
-// In a process of its own: 0 if the adapter comes up and does one of the chosen operations.
-static int try_adapter(struct bench *bench, const char *path)
-{
-    const char *message = NULL;
-    const int say = dup(STDERR_FILENO);
-    const int null = open("/dev/null", O_WRONLY);
-    // Its output before a crash is long.
-    if (null >= 0)
-        dup2(null, STDERR_FILENO);
-    alarm(PROBE_SECONDS);
-    struct ur_row *row = ur_row_open(path, &message);
-    if (!row) {
-        dprintf(say, "zepi-bench: %s is left out: %s\n", path, message);
-        return EXIT_FAILED;
-    }
-    bench->rows[BENCH_ROW_ADAPTER] =
-        (struct bench_row){.name = path, .steps = ur_row_steps, .state = row};
-    choose(bench, BENCH_ROW_ADAPTER);
-    return EXIT_OK;
-}
-
-static bool comes_up(const struct bench *bench, const char *path)
-{
-    int status = 0;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        struct bench own = *bench;
-        _exit(try_adapter(&own, path));
-    }
-    if (child < 0 || waitpid(child, &status, 0) != child) {
-        perror("zepi-bench");
-        return false;
-    }
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "zepi-bench: %s is left out: it %s\n", path,
-                WTERMSIG(status) == SIGALRM ? "does not answer" : "crashes");
-    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_OK;
-}
-
-int bench_rows_probe(struct bench *bench)
-{
-    const int given = bench->adapter_count;
-    const int code = host_prepare(bench->driver);
-    bench->adapter_count = 0;
-    for (int i = 0; i < given && code == EXIT_OK; i++) {
-        const char *path = bench->adapters[i];
-        if (comes_up(bench, path))
-            bench->adapters[bench->adapter_count++] = path;
-    }
-    return code;
 }
 
 // ---- Bringing up ----

@@ -4,10 +4,6 @@
 
 #include "../operation/bench.h"
 
-// Tries the adapters of the command line in processes of their own; an adapter that does not come
-// up there, or crashes, is reported and left out. To be called before anything is loaded.
-int bench_rows_probe(struct bench *bench);
-
 // Brings all rows up, and does every operation that is asked for once, so that nothing of it is
 // new. Returns an exit code after a message.
 int bench_rows_open(struct bench *bench);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define LOOP 100 // operations
-#define ROUNDS 3 // of times
 #define SIZES 2
 static const unsigned sizes[SIZES] = {SCALE_FEW, SCALE_MANY};
 
@@ -95,14 +94,10 @@ static const char *title_of(const struct scale_case *info, unsigned operation)
     return operation < SCALE_MAX_OPERATIONS ? info->operations[operation - NAMED].title : NULL;
 }
 
-// ---- One case ----
+// ---- One case, under callgrind ----
 
-// Measures an operation, whose loop was run before, with sizes[size] objects.
-typedef bool measure_fn(void *user, const struct loop *loop, unsigned size);
-
-static bool settle(struct scale *scale, const struct bench *bench)
+static bool settle(const struct bench *bench)
 {
-    (void)scale;
     bool is_good = true;
     for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && is_good; place++) {
         const struct bench_row *row = &bench->rows[place];
@@ -111,15 +106,24 @@ static bool settle(struct scale *scale, const struct bench *bench)
     return is_good;
 }
 
-static bool measure_operations(const struct bench *bench, struct scale *scale,
-                               const struct scale_case *info, unsigned size, measure_fn *measure,
-                               void *user)
+// Counts an operation with sizes[size] objects.
+static bool count(const struct loop *loop, unsigned size)
+{
+    static unsigned file;
+    if (!bench_callgrind_count(run_loop, loop))
+        return false;
+    printf("%u %u %u\n", size, loop->operation, ++file);
+    fflush(stdout);
+    return true;
+}
+
+static bool count_operations(const struct bench *bench, struct scale *scale,
+                             const struct scale_case *info, unsigned size)
 {
     bool is_good = !info->prepare || info->prepare(scale);
     for (unsigned i = info->is_one_way ? NAMED : 0; title_of(info, i) && is_good; i++) {
         const struct loop loop = {scale, info, i};
-        is_good = warm_up(&loop) && settle(scale, bench) && measure(user, &loop, size) &&
-                  settle(scale, bench);
+        is_good = warm_up(&loop) && settle(bench) && count(&loop, size) && settle(bench);
         if (!is_good)
             fprintf(stderr, "zepi-bench: failed: %s, %u alive, %s\n", info->name, scale->live,
                     title_of(info, i));
@@ -127,8 +131,7 @@ static bool measure_operations(const struct bench *bench, struct scale *scale,
     return (!info->unprepare || info->unprepare(scale)) && is_good;
 }
 
-static bool measure_case(const struct bench *bench, const struct scale_case *info,
-                         measure_fn *measure, void *user)
+static bool count_case(const struct bench *bench, const struct scale_case *info)
 {
     static struct scale whole;
     struct scale *scale = &whole;
@@ -137,13 +140,12 @@ static bool measure_case(const struct bench *bench, const struct scale_case *inf
     scale->ur = bench->rows[BENCH_ROW_UR].state;
     bool is_good = !info->open || info->open(scale);
     for (unsigned size = 0; size < SIZES && is_good; size++) {
-        for (; scale->live < sizes[size] && is_good && !bench_is_interrupted(); scale->live++)
+        for (; scale->live < sizes[size] && is_good; scale->live++)
             is_good = info->make(scale, scale->live);
         is_good = is_good && scale->live == sizes[size];
         if (!is_good)
             fprintf(stderr, "zepi-bench: failed: %s, object %u\n", info->name, scale->live);
-        is_good = is_good && settle(scale, bench) &&
-                  measure_operations(bench, scale, info, size, measure, user);
+        is_good = is_good && settle(bench) && count_operations(bench, scale, info, size);
     }
     while (!info->is_one_way && scale->live > 0)
         is_good = info->drop(scale, --scale->live) && is_good;
@@ -156,75 +158,45 @@ static bool measure_case(const struct bench *bench, const struct scale_case *inf
 
 // ---- All cases ----
 
+// NULL: there are no more.
+static const struct scale_case *case_at(size_t index)
+{
+    for (size_t list = 0; list < LISTS; list++) {
+        for (const struct scale_case *at = lists[list]; at->name; at++) {
+            if (index-- == 0)
+                return at;
+        }
+    }
+    return NULL;
+}
+
+const char *bench_scale_name(size_t index)
+{
+    const struct scale_case *info = case_at(index);
+    return info ? info->name : NULL;
+}
+
 static bool is_chosen(const struct bench *bench, const struct scale_case *info)
 {
     return bench_is_asked_for(bench, info->name) &&
            (!info->is_ur || bench->rows[BENCH_ROW_UR].state);
 }
 
-// The next case that is chosen, after `info` or, if that is NULL, the first. NULL: none.
-static const struct scale_case *next_case(const struct bench *bench, const struct scale_case *info)
-{
-    bool is_past = !info;
-    for (size_t list = 0; list < LISTS; list++) {
-        for (const struct scale_case *at = lists[list]; at->name; at++) {
-            if (is_past && is_chosen(bench, at))
-                return at;
-            is_past = is_past || at == info;
-        }
-    }
-    return NULL;
-}
-
-bool bench_scale_knows(const char *name)
-{
-    for (size_t list = 0; list < LISTS; list++) {
-        for (const struct scale_case *at = lists[list]; at->name; at++) {
-            if (strstr(at->name, name))
-                return true;
-        }
-    }
-    return false;
-}
-
-void bench_scale_print_names(int line_columns)
-{
-    int column = line_columns;
-    for (size_t list = 0; list < LISTS; list++) {
-        for (const struct scale_case *at = lists[list]; at->name; at++) {
-            const int length = (int)strlen(at->name);
-            const bool fits = column + 1 + length <= line_columns;
-            printf("%s%s", fits ? " " : "\n  ", at->name);
-            column = fits ? column + 1 + length : 2 + length;
-        }
-    }
-    putchar('\n');
-}
-
-// ---- Under callgrind ----
-
-static bool count(void *user, const struct loop *loop, unsigned size)
-{
-    unsigned *file = user;
-    if (!bench_callgrind_count(run_loop, loop))
-        return false;
-    printf("%u %u %u\n", size, loop->operation, ++*file);
-    fflush(stdout);
-    return true;
-}
-
 int bench_scale_run_counted(struct bench *bench)
 {
-    unsigned file = 0;
-    const struct scale_case *info = NULL;
-    while ((info = next_case(bench, info)) != NULL) {
-        if (!measure_case(bench, info, count, &file))
+    const struct scale_case *info;
+    for (size_t i = 0; (info = case_at(i)); i++) {
+        if (!is_chosen(bench, info))
+            continue;
+        if (!count_case(bench, info))
             return EXIT_FAILED;
         puts("end");
         fflush(stdout);
     }
     return EXIT_OK;
 }
+
+// ---- Reading ----
 
 // Reads the counts of one case. False: they end too early, or a file has a wrong format.
 static bool follow_case(struct scale_result *result, const char *folder, FILE *output)
@@ -250,36 +222,16 @@ static bool follow_case(struct scale_result *result, const char *folder, FILE *o
     return false;
 }
 
-// ---- Times ----
-
-static bool take_time(void *user, const struct loop *loop, unsigned size)
-{
-    struct scale_result *result = user;
-    double *best_ns = &result->cells[loop->operation].best_ns[size];
-    bool is_good = true;
-    for (unsigned round = 0; round < ROUNDS && is_good; round++) {
-        const uint64_t start_ns = host_now_ns();
-        is_good = run_loop(loop);
-        const double ns = (double)(host_now_ns() - start_ns) / LOOP;
-        if (round == 0 || ns < *best_ns)
-            *best_ns = ns;
-    }
-    return is_good;
-}
-
 static bool measure_all(struct bench *bench, struct scale_result *results, const char *folder,
-                        int number)
+                        int count)
 {
-    const struct scale_case *info = NULL;
     struct bench_callgrind callgrind = bench_callgrind_start(bench, folder, true);
     bool is_good = callgrind.output;
-    for (int i = 0; is_good && (info = next_case(bench, info)) != NULL; i++) {
-        bench_progress("200 and 20,000 alive: case", i + 1, number);
-        results[i].info = info;
+    for (int i = 0; i < count && is_good; i++) {
+        bench_progress("200 and 20,000 alive: case", i + 1, count);
         for (unsigned operation = 0; operation < SCALE_MAX_OPERATIONS; operation++)
-            results[i].cells[operation].title = title_of(info, operation);
-        is_good = measure_case(bench, info, take_time, &results[i]) &&
-                  follow_case(&results[i], folder, callgrind.output) && !bench_is_interrupted();
+            results[i].cells[operation].title = title_of(results[i].info, operation);
+        is_good = follow_case(&results[i], folder, callgrind.output) && !bench_is_interrupted();
     }
     bench_progress_end();
     return bench_callgrind_end(&callgrind, is_good) && is_good;
@@ -288,12 +240,14 @@ static bool measure_all(struct bench *bench, struct scale_result *results, const
 int bench_scale(struct bench *bench, bool is_json, const char *folder)
 {
     static struct scale_result results[SCALE_MAX_CASES + 1];
-    const struct scale_case *info = NULL;
-    int number = 0;
+    const struct scale_case *info;
+    int count = 0;
     bool is_within = true;
-    while ((info = next_case(bench, info)) != NULL)
-        number++;
-    if (number > SCALE_MAX_CASES || !measure_all(bench, results, folder, number))
+    for (size_t i = 0; (info = case_at(i)) && count < SCALE_MAX_CASES; i++) {
+        if (is_chosen(bench, info))
+            results[count++].info = info;
+    }
+    if (!measure_all(bench, results, folder, count))
         return EXIT_FAILED;
     if (is_json)
         scale_report_json(results);

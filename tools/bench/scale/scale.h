@@ -72,7 +72,6 @@ extern const struct scale_left_out scale_left_out[];
 struct scale_cell {
     const char *title; // NULL: the case has no more operations
     double own[2];     // instructions of few and of many
-    double best_ns[2];
 };
 
 struct scale_result {
@@ -80,10 +79,8 @@ struct scale_result {
     struct scale_cell cells[SCALE_MAX_OPERATIONS];
 };
 
-// Whether a case has this in its name.
-bool bench_scale_knows(const char *name);
-// All names, on lines of their own.
-void bench_scale_print_names(int line_columns);
+// The name of a case; NULL: there are no more.
+const char *bench_scale_name(size_t index);
 // Measures the chosen cases, and prints them, as JSON or in Markdown. Returns an exit code: whether
 // all are within the limit.
 int bench_scale(struct bench *bench, bool is_json, const char *folder);

@@ -19,6 +19,8 @@ static inline zepi_context_t scale_context(const struct scale *scale)
 
 // The release of the object at `i`.
 bool scale_release(struct scale *scale, unsigned i);
+// The release of what the case keeps for all objects.
+void scale_close_common(struct scale *scale);
 
 // A launch of a kernel with 3 arguments, by its object or, if that is NULL, by name from a module
 // or a unit.

@@ -62,12 +62,6 @@ static bool update(struct scale *scale, unsigned i)
     return update_command(scale, scale->objects[i], 0) && execute(scale, i);
 }
 
-static bool get_info(struct scale *scale, unsigned i)
-{
-    zepi_graph_info_t info = {.size = sizeof(info)};
-    return scale_ok(zepi.graph_get_info(scale->objects[i], &info));
-}
-
 static bool launch_plain(struct scale *scale, unsigned i)
 {
     const struct scale_launch launch = {.queue = scale->row->host.queue,
@@ -81,12 +75,6 @@ static bool launch_plain(struct scale *scale, unsigned i)
 static bool open_graph(struct scale *scale)
 {
     return create_graph(scale, 0, &scale->common[0]);
-}
-
-static void close_common(struct scale *scale)
-{
-    for (size_t i = 0; i < sizeof(scale->common) / sizeof(scale->common[0]); i++)
-        host_release(scale->common[i]);
 }
 
 static bool make_command(struct scale *scale, unsigned i)
@@ -168,7 +156,7 @@ static void close_capture(struct scale *scale)
 {
     if (scale->common[1])
         zepi.queue_end_capture(scale->common[1]);
-    close_common(scale);
+    scale_close_common(scale);
 }
 
 static bool make_captured(struct scale *scale, unsigned i)
@@ -195,14 +183,13 @@ const struct scale_case scale_graphs[] = {
      .drop = scale_release,
      .operations = {{"execute one", execute},
                     {"update one, execute it", update},
-                    {"information", get_info},
                     {"launch in a queue", launch_plain}}},
     {.name = "graph-command",
      .title = "commands of a graph",
      .types = "graph_command",
      .is_one_way = true,
      .open = open_graph,
-     .close = close_common,
+     .close = scale_close_common,
      .prepare = finalize_as_many,
      .unprepare = release_as_many,
      .make = make_command,

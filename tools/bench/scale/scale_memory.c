@@ -72,11 +72,6 @@ static bool open_pool(struct scale *scale)
     return scale_ok(zepi.pool_create(scale_context(scale), NULL, (zepi_pool_t *)&scale->common[0]));
 }
 
-static void close_pool(struct scale *scale)
-{
-    host_release(scale->common[0]);
-}
-
 static bool make_shared_small(struct scale *scale, unsigned i)
 {
     const zepi_wait_list_t none = {0};
@@ -109,12 +104,6 @@ static bool allocate_in_pool(struct scale *scale, unsigned i)
            scale_ok(zepi.queue_free(queue, memory, none, NULL));
 }
 
-static bool get_pool_info(struct scale *scale, unsigned i)
-{
-    zepi_pool_info_t info = {.size = sizeof(info)};
-    return scale_ok(zepi.pool_get_info(scale->objects[i], &info));
-}
-
 static bool use_new_pool(struct scale *scale, unsigned i)
 {
     (void)i;
@@ -128,14 +117,6 @@ static bool make_buffer(struct scale *scale, unsigned i)
 {
     return scale_ok(
         zepi.buffer_create(scale_context(scale), 1000, NULL, (zepi_buffer_t *)&scale->objects[i]));
-}
-
-static bool get_address(struct scale *scale, unsigned i)
-{
-    void *address;
-    size_t size_bytes;
-    return scale_ok(
-        zepi.buffer_get_address(scale->objects[i], scale->row->host.device, &address, &size_bytes));
 }
 
 static bool launch_with_buffer(struct scale *scale, unsigned i)
@@ -166,12 +147,6 @@ static bool copy_to_image(struct scale *scale, unsigned i)
     const zepi_wait_list_t none = {0};
     return scale_ok(zepi.queue_copy_to_image(scale->row->host.queue, scale->objects[i], NULL,
                                              scale->row->memory[0], 0, 0, none, NULL));
-}
-
-static bool get_image_info(struct scale *scale, unsigned i)
-{
-    zepi_image_info_t info = {.size = sizeof(info)};
-    return scale_ok(zepi.image_get_info(scale->objects[i], &info));
 }
 
 static bool make_sampler(struct scale *scale, unsigned i)
@@ -304,7 +279,7 @@ const struct scale_case scale_memory[] = {
      .title = "shared USM of a pool, 256 bytes",
      .types = "",
      .open = open_pool,
-     .close = close_pool,
+     .close = scale_close_common,
      .make = make_shared_small,
      .drop = free_usm,
      .operations = {{"information, by an address inside", get_usm_info},
@@ -316,20 +291,19 @@ const struct scale_case scale_memory[] = {
      .drop = scale_release,
      .operations = {{"allocate and free 4 KiB in one of them", allocate_in_pool},
                     {"one more: make, allocate, free, release", use_new_pool},
-                    {"information", get_pool_info},
                     {"allocate and free 4 KiB of the context's pool", scale_allocate}}},
     {.name = "buffer",
      .title = "buffers",
      .types = "buffer",
      .make = make_buffer,
      .drop = scale_release,
-     .operations = {{"launch with one", launch_with_buffer}, {"address", get_address}}},
+     .operations = {{"launch with one", launch_with_buffer}}},
     {.name = "image",
      .title = "images",
      .types = "image",
      .make = make_image,
      .drop = scale_release,
-     .operations = {{"copy to one", copy_to_image}, {"information", get_image_info}}},
+     .operations = {{"copy to one", copy_to_image}}},
     {.name = "sampler",
      .title = "samplers",
      .types = "sampler",

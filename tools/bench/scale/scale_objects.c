@@ -165,7 +165,7 @@ static bool open_profiling(struct scale *scale)
                                       (zepi_queue_t *)&scale->common[0]));
 }
 
-static void close_common(struct scale *scale)
+void scale_close_common(struct scale *scale)
 {
     for (size_t i = 0; i < sizeof(scale->common) / sizeof(scale->common[0]); i++)
         host_release(scale->common[i]);
@@ -242,12 +242,6 @@ static bool launch_new_kernel(struct scale *scale, unsigned i)
            scale_release(scale, scale->live);
 }
 
-static bool get_kernel_info(struct scale *scale, unsigned i)
-{
-    zepi_kernel_info_t info = {.size = sizeof(info)};
-    return scale_ok(zepi.kernel_get_info(scale->objects[i], scale->row->host.device, &info));
-}
-
 static bool suggest_group_size(struct scale *scale, unsigned i)
 {
     const size_t global = 1024;
@@ -308,7 +302,7 @@ const struct scale_case scale_objects[] = {
      .title = "events with times",
      .types = "event",
      .open = open_profiling,
-     .close = close_common,
+     .close = scale_close_common,
      .make = make_event_profiling,
      .drop = scale_release,
      .operations = {EVENT_OPERATIONS, {"times", get_times}}},
@@ -328,6 +322,5 @@ const struct scale_case scale_objects[] = {
      .operations = {{"launch", launch_kernel},
                     {"launch by name", launch_by_name},
                     {"one more: make, launch, release", launch_new_kernel},
-                    {"information", get_kernel_info},
                     {"suggested group size", suggest_group_size}}},
     {0}};

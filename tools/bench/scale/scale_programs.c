@@ -57,12 +57,6 @@ static bool has_kernel(struct scale *scale, unsigned i)
     return scale_ok(zepi.module_has_kernel(scale->objects[i], "three", &has)) && has;
 }
 
-static bool set_constant(struct scale *scale, unsigned i)
-{
-    const int value = 7; // of all, so that they can be joined
-    return scale_ok(zepi.spec_constant_set(scale->objects[i], 0, sizeof(value), &value));
-}
-
 static bool hash_and_compare(struct scale *scale, unsigned i)
 {
     uint64_t hash;
@@ -100,11 +94,6 @@ static bool open_input(struct scale *scale)
     return create_input(scale, &image, &scale->common[0]);
 }
 
-static void close_input(struct scale *scale)
-{
-    host_release(scale->common[0]);
-}
-
 static bool make_executable(struct scale *scale, unsigned i)
 {
     return scale_ok(zepi.module_build(scale->common[0], NULL, (zepi_module_t *)&scale->objects[i]));
@@ -137,12 +126,6 @@ static bool launch_from_module(struct scale *scale, unsigned i)
     return scale_launch(scale, &launch);
 }
 
-static bool get_constant(struct scale *scale, unsigned i)
-{
-    int value;
-    return scale_ok(zepi.spec_constant_get(scale->objects[i], NULL, 0, sizeof(value), &value));
-}
-
 // ---- Device images ----
 
 static bool make_image(struct scale *scale, unsigned i)
@@ -156,18 +139,6 @@ static bool make_image(struct scale *scale, unsigned i)
         host_release(module);
     }
     return is_good;
-}
-
-static bool get_image_info(struct scale *scale, unsigned i)
-{
-    zepi_device_image_info_t info = {.size = sizeof(info)};
-    return scale_ok(zepi.device_image_get_info(scale->objects[i], &info));
-}
-
-static bool create_known_image(struct scale *scale, unsigned i)
-{
-    void *module;
-    return create_different(scale, i, &module) && scale_ok(zepi.release(module));
 }
 
 // ---- Translation units ----
@@ -229,7 +200,6 @@ const struct scale_case scale_programs[] = {
      .drop = scale_release,
      .operations = {{"create from known bytes, release", create_known},
                     {"has a kernel", has_kernel},
-                    {"set a constant", set_constant},
                     {"hash, comparison of two", hash_and_compare},
                     {"join two", join}}},
     {.name = "module-same",
@@ -238,25 +208,23 @@ const struct scale_case scale_programs[] = {
      .make = make_input,
      .drop = scale_release,
      .operations = {{"build one of them, known", build_one},
-                    {"set a constant", set_constant},
                     {"hash, comparison of two", hash_and_compare},
                     {"join two", join}}},
     {.name = "module-executable",
      .title = "executables of one build",
      .types = "module",
      .open = open_input,
-     .close = close_input,
+     .close = scale_close_common,
      .make = make_executable,
      .drop = scale_release,
      .operations = {{"get a kernel, release", get_kernel},
                     {"launch by name", launch_from_module},
-                    {"value of a constant", get_constant},
                     {"join two", join}}},
     {.name = "module-object",
      .title = "objects of one compile",
      .types = "module",
      .open = open_input,
-     .close = close_input,
+     .close = scale_close_common,
      .make = make_object,
      .drop = scale_release,
      .operations = {{"link one, known", link_one}, {"has a kernel", has_kernel}}},
@@ -267,8 +235,7 @@ const struct scale_case scale_programs[] = {
      .close = close_bytes,
      .make = make_image,
      .drop = scale_release,
-     .operations = {{"create from known bytes, release", create_known_image},
-                    {"information", get_image_info}}},
+     .operations = {{"create from known bytes, release", create_known}}},
     {.name = "unit",
      .title = "translation units",
      .types = "",

@@ -37,8 +37,6 @@ static void put_cell(struct grid *grid, const struct scale_cell *cell)
     grid_put(grid, line, 1, "%.0f", cell->own[0]);
     grid_put(grid, line, 2, "%.0f", cell->own[1]);
     grid_put(grid, line, 3, "%.2f", ratio_of(cell));
-    grid_put(grid, line, 4, "%.0f", cell->best_ns[0]);
-    grid_put(grid, line, 5, "%.0f", cell->best_ns[1]);
 }
 
 // A reason that has no room beside its type stands in a line of its own.
@@ -63,7 +61,7 @@ static const struct scale_cell *steepest(const struct scale_result *result)
 void scale_report_table(const struct bench *bench, const struct scale_result *results)
 {
     static struct grid grid;
-    static const char *const head[] = {"alive", "own, 200", "20,000", "ratio", "ns, 200", "20,000"};
+    static const char *const head[] = {"alive", "own, 200", "20,000", "ratio"};
     int operations = 0;
     grid.columns = sizeof(head) / sizeof(head[0]);
     grid.lines = 1;
@@ -83,8 +81,8 @@ void scale_report_table(const struct bench *bench, const struct scale_result *re
     }
     grid_print(&grid);
     printf(
-        "own: zepi's instructions an operation, without the driver's and the loader's; times with "
-        "them.\nThe limit of the ratio is %.0f.\n%d operations%s\nNot measured:\n",
+        "own: zepi's instructions an operation, without the driver's and the loader's.\nThe limit "
+        "of the ratio is %.0f.\n%d operations%s\nNot measured:\n",
         SCALE_LIMIT, operations,
         bench->only_count == 0
             ? "; of each type the one that grows most. --case NAME and --json print all."
@@ -108,8 +106,6 @@ static void add_cell(cJSON *list, const struct scale_result *result, const struc
     cJSON_AddNumberToObject(object, "instructions_many", cell->own[1]);
     cJSON_AddNumberToObject(object, "ratio", ratio_of(cell));
     cJSON_AddBoolToObject(object, "is_within_limit", scale_is_within_limit(cell));
-    cJSON_AddNumberToObject(object, "few_ns", cell->best_ns[0]);
-    cJSON_AddNumberToObject(object, "many_ns", cell->best_ns[1]);
     cJSON_AddItemToArray(list, object);
 }
 

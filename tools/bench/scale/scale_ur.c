@@ -40,7 +40,8 @@ static bool launch(const struct scale *scale, ur_kernel_handle_t kernel, ur_mem_
     arguments[2].size = sizeof(value);
     arguments[2].value.value = &value;
     return ok(table_of(scale)->EnqueueExp.pfnKernelLaunchWithArgsExp(
-        scale->ur->queue, kernel, 1, NULL, &global, &global, 3, arguments, NULL, 0, NULL, NULL));
+        scale->ur->queues[IN_ORDER], kernel, 1, NULL, &global, &global, 3, arguments, NULL, 0, NULL,
+        NULL));
 }
 
 // ---- Programs ----
@@ -86,14 +87,15 @@ static bool launch_with_buffer(struct scale *scale, unsigned i)
 
 static bool map_part(struct scale *scale, ur_mem_handle_t buffer, size_t offset, void **out)
 {
-    return ok(table_of(scale)->Enqueue.pfnMemBufferMap(
-        scale->ur->queue, buffer, true, UR_MAP_FLAG_READ, offset, 4, 0, NULL, NULL, out));
+    return ok(table_of(scale)->Enqueue.pfnMemBufferMap(scale->ur->queues[IN_ORDER], buffer, true,
+                                                       UR_MAP_FLAG_READ, offset, 4, 0, NULL, NULL,
+                                                       out));
 }
 
 static bool unmap_part(struct scale *scale, ur_mem_handle_t buffer, void *address)
 {
-    return ok(
-        table_of(scale)->Enqueue.pfnMemUnmap(scale->ur->queue, buffer, address, 0, NULL, NULL));
+    return ok(table_of(scale)->Enqueue.pfnMemUnmap(scale->ur->queues[IN_ORDER], buffer, address, 0,
+                                                   NULL, NULL));
 }
 
 static bool map_and_unmap(struct scale *scale, unsigned i)
@@ -155,15 +157,9 @@ static bool drop_graph(struct scale *scale, unsigned i)
     return ok(table_of(scale)->GraphExp.pfnDestroyExp(scale->objects[i]));
 }
 
-static bool is_graph_empty(struct scale *scale, unsigned i)
-{
-    bool is_empty;
-    return ok(table_of(scale)->GraphExp.pfnIsEmptyExp(scale->objects[i], &is_empty));
-}
-
 static bool open_graph(struct scale *scale)
 {
-    const ur_queue_handle_t queue = scale->ur->queue;
+    const ur_queue_handle_t queue = scale->ur->queues[IN_ORDER];
     ur_exp_graph_handle_t *graph = (ur_exp_graph_handle_t *)&scale->common[0];
     return ok(table_of(scale)->GraphExp.pfnCreateExp(scale->ur->context, graph)) &&
            ok(table_of(scale)->QueueExp.pfnBeginCaptureIntoGraphExp(queue, *graph)) &&
@@ -190,8 +186,8 @@ static bool drop_executable(struct scale *scale, unsigned i)
 
 static bool execute(struct scale *scale, unsigned i)
 {
-    return ok(table_of(scale)->EnqueueExp.pfnGraphExp(scale->ur->queue, scale->objects[i], 0, NULL,
-                                                      NULL));
+    return ok(table_of(scale)->EnqueueExp.pfnGraphExp(scale->ur->queues[IN_ORDER],
+                                                      scale->objects[i], 0, NULL, NULL));
 }
 
 // ---- External memory ----
@@ -231,8 +227,9 @@ static bool drop_external(struct scale *scale, unsigned i)
 
 static bool copy_to_external(struct scale *scale, unsigned i)
 {
-    return ok(table_of(scale)->Enqueue.pfnUSMMemcpy(scale->ur->queue, false, scale->beside[i],
-                                                    scale->ur->memory[0], 64, 0, NULL, NULL));
+    return ok(table_of(scale)->Enqueue.pfnUSMMemcpy(scale->ur->queues[IN_ORDER], false,
+                                                    scale->beside[i], scale->ur->memory[0], 64, 0,
+                                                    NULL, NULL));
 }
 
 const struct scale_case scale_ur[] = {
@@ -269,8 +266,7 @@ const struct scale_case scale_ur[] = {
      .types = "ur_graph",
      .is_ur = true,
      .make = make_graph,
-     .drop = drop_graph,
-     .operations = {{"is empty", is_graph_empty}}},
+     .drop = drop_graph},
     {.name = "ur-executable",
      .title = "executables of a graph",
      .types = "ur_executable",
