@@ -158,6 +158,28 @@ static void a_reset_is_a_lost_device(void)
     tear_down();
 }
 
+// As is work that another queue had on the GPU.
+static void a_reset_loses_other_queues_that_are_busy(void)
+{
+    zepi_event_t other, event;
+    zepi_queue_t queue;
+    set_up();
+    TEST_OK(work(1));
+    TEST_OK(zepi.queue_create(gear.context, gear.device, ZEPI_QUEUE_IN_ORDER, &queue));
+    TEST_OK(launch(queue, 1, numbers, NULL));
+    TEST_OK(zepi.queue_finish(queue));
+    intel_set_kernel_time(5000000);
+    TEST_OK(launch(queue, 2, numbers, &other));
+    set_faults("reset:1:EIO");
+    TEST_OK(launch(gear.queue, 3, numbers, &event));
+    TEST_FAILS(zepi.event_wait(1, &event, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
+    TEST_FAILS(zepi.event_wait(1, &other, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
+    zepi.release(event);
+    zepi.release(other);
+    zepi.release(queue);
+    tear_down();
+}
+
 #define ON(product, name, run)                                                                     \
     {                                                                                              \
         name "_on_" product, run,                                                                  \
@@ -177,6 +199,8 @@ static const struct intel_story stories[] = {
     ON_ALL("a_submission_without_room_is_made_again", a_submission_without_room_is_made_again),
     ON_ALL("a_wait_that_is_interrupted_goes_on", a_wait_that_is_interrupted_goes_on),
     ON_ALL("a_reset_is_a_lost_device", a_reset_is_a_lost_device),
+    ON_DISCRETE("a_reset_loses_other_queues_that_are_busy",
+                a_reset_loses_other_queues_that_are_busy),
     {0}};
 
 int main(int argc, char **argv)

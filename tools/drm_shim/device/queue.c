@@ -58,12 +58,14 @@ struct shim_engine *shim_queue_find(uint32_t id)
 // Jobs that the GPU had are lost with their queues.
 static void reset(const struct shim_node *node)
 {
-    for (uint32_t id = 1; id <= queues.capacity; id++) {
-        const struct queue *queue = shim_handles_find(&queues, id);
+    pthread_mutex_lock(&queues.mutex); // no queue is destroyed meanwhile
+    for (uint32_t i = 0; i < queues.capacity; i++) {
+        const struct queue *queue = queues.items[i];
         if (queue != NULL && queue->node == node &&
             !shim_engine_has_ended(queue->engine, UINT64_MAX))
             shim_engine_lose(queue->engine, "by a reset");
     }
+    pthread_mutex_unlock(&queues.mutex);
 }
 
 int shim_queue_submit(const struct shim_node *node, struct shim_engine *engine,
