@@ -51,5 +51,15 @@ expect 'nor to another one of its kind' 1 'has no code that Intel.R. Arc' \
     "$zepi" cache import "$scratch/file" --intel-driver=dg2
 expect 'which builds anew' 0 '^found: 0$' "$zepi" cache warm "$data/vector_add.spv" --intel-driver=dg2
 expect 'both lie side by side' 0 '^found: 1$' "$zepi" cache warm "$data/vector_add.spv" --intel-driver=bmg
+expect 'a double is refused with a sentence by the Arc A770, which has none' 1 \
+    "0x70000004.: error: in kernel 'scaled_copy_double': Double type is not supported" \
+    "$zepi" build --intel-driver=dg2 "$data/scaled_copy_double.spv"
+expect 'and built for Meteor Lake' 0 '^built in' "$zepi" build --intel-driver=mtl "$data/scaled_copy_double.spv"
+for product in bmg tgl; do
+    expect "$product: a kernel driver that answers nothing is no driver" 3 'platforms: none' \
+        env DRM_SHIM_FAULT=device_query:1+:ENODEV "$zepi" info --intel-driver=$product
+done
+expect 'and one without contexts' 3 'platforms: none' \
+    env DRM_SHIM_FAULT=context_create:1+:ENOMEM "$zepi" info --intel-driver=tgl
 
 exit $failed
