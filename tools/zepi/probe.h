@@ -2,6 +2,9 @@
 #ifndef ZEPI_TOOL_PROBE_H
 #define ZEPI_TOOL_PROBE_H
 
+#include <stdio.h>
+#include <sys/types.h>
+
 // Calls `probe` in a process of its own, whose stderr goes nowhere: the loader of drivers reads the
 // environment once a process, and a driver or adapter that crashes or hangs must not take this
 // program with it. Returns the exit code that `probe` returned, or one of these.
@@ -11,5 +14,9 @@ enum {
     PROBE_CRASHED = -3,
 };
 int probe_in_process(int (*probe)(void *user), void *user);
+
+// Starts a program, found as execvp does it, without an input. Returns its standard output; its
+// messages are appended to the file `log`. NULL: it does not start.
+FILE *probe_start(const char *const arguments[], const char *log, pid_t *out_process);
 
 #endif

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "runtime.h"
 #include "command_line.h"
+#include "probe.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 #define LIBRARY "libsycl.so."
 #define LISTS "LD_TRACE_LOADED_OBJECTS"
@@ -23,33 +21,6 @@ extern char **environ;
 #define OLDEST_MINOR 3
 
 // ---- Output of other programs ----
-
-// Starts a program whose stdout is the result's. NULL: it does not start.
-static FILE *start_program(const char *const arguments[], pid_t *out_process)
-{
-    int ends[2];
-    posix_spawn_file_actions_t actions;
-    if (pipe(ends) != 0)
-        return NULL;
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    bool is_good = posix_spawn_file_actions_init(&actions) == 0;
-    if (is_good) {
-        is_good = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY,
-                                                   0) == 0 &&
-                  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
-                  posix_spawn_file_actions_addclose(&actions, ends[1]) == 0 &&
-                  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
-                                                   0) == 0 &&
-                  posix_spawn(out_process, arguments[0], &actions, NULL, (char *const *)arguments,
-                              environ) == 0;
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    close(ends[1]);
-    FILE *output = is_good ? fdopen(ends[0], "r") : NULL;
-    if (!output)
-        close(ends[0]);
-    return output;
-}
 
 static void end_program(FILE *output, pid_t process)
 {
@@ -95,7 +66,7 @@ static bool list_libsycl(const struct program *program, const char *file, const 
     bool is_listed = false;
     // The loader of the GNU C library then lists and starts nothing, as for ldd.
     setenv(LISTS, "1", 1);
-    FILE *output = start_program(preload ? more : plain, &process);
+    FILE *output = probe_start(preload ? more : plain, "/dev/null", &process);
     unsetenv(LISTS);
     if (!output)
         return false;
@@ -184,7 +155,7 @@ static bool find_by_packages(const struct program *program, char path[PATH_MAX],
     pid_t process;
     bool is_found = false;
     near[0] = '\0';
-    FILE *output = start_program(arguments, &process);
+    FILE *output = probe_start(arguments, "/dev/null", &process);
     if (!output)
         return false;
     while (!is_found && fgets(line, sizeof(line), output)) {

@@ -3,10 +3,9 @@
 
 #include "tools/zepi/host.h"
 #include "tools/zepi/paths.h"
+#include "tools/zepi/probe.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,28 +30,6 @@ bool bench_callgrind_count(bool (*run)(const void *user), const void *user)
 
 // ---- Running ----
 
-// Runs a program with its stdout in `out_output`, if that is not NULL. 0: it does not start.
-static pid_t start(char *const arguments[], const char *log, FILE **out_output)
-{
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    pid_t process = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return 0;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND,
-                                     0600);
-    if (posix_spawnp(&process, arguments[0], &actions, NULL, arguments, environ) != 0)
-        process = 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    *out_output = process > 0 ? fdopen(ends[0], "r") : NULL;
-    if (!*out_output)
-        close(ends[0]);
-    return process;
-}
-
 static bool ended_well(pid_t process)
 {
     int status;
@@ -61,15 +38,16 @@ static bool ended_well(pid_t process)
 
 bool bench_callgrind_is_there(void)
 {
-    char *const arguments[] = {(char *)"valgrind", (char *)"--version", NULL};
+    const char *const arguments[] = {"valgrind", "--version", NULL};
     char line[64];
-    FILE *output = NULL;
-    const pid_t process = start(arguments, "/dev/null", &output);
+    pid_t process = 0;
+    FILE *output = probe_start(arguments, "/dev/null", &process);
+    const bool is_started = output;
     while (output && fgets(line, sizeof(line), output))
         continue;
     if (output)
         fclose(output);
-    if (process > 0 && ended_well(process))
+    if (is_started && ended_well(process))
         return true;
     fputs("zepi-bench: instructions need callgrind, which is not there: install valgrind\n",
           stderr);
@@ -130,16 +108,17 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
         arguments[count++] = bench->adapters[i];
     }
     arguments[count] = NULL;
-    callgrind.process = start((char *const *)arguments, log, &callgrind.output);
+    callgrind.output = probe_start(arguments, log, &callgrind.process);
     return callgrind;
 }
 
 bool bench_callgrind_end(struct bench_callgrind *callgrind, bool is_good)
 {
     char log[PATH_MAX];
-    if (callgrind->output)
+    const bool is_started = callgrind->output;
+    if (is_started)
         fclose(callgrind->output);
-    is_good = callgrind->process > 0 && ended_well(callgrind->process) && is_good;
+    is_good = is_started && ended_well(callgrind->process) && is_good;
     if (!is_good) {
         fputs("zepi-bench: callgrind does not count:\n", stderr);
         snprintf(log, sizeof(log), "%s/log", callgrind->folder);

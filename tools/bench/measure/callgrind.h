@@ -5,6 +5,7 @@
 #include "../operation/bench.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 
 // This program under callgrind. What it counts is written to files of the folder: out.1, out.2, ...
 
@@ -12,7 +13,7 @@
 bool bench_callgrind_is_there(void);
 
 struct bench_callgrind {
-    int process;
+    pid_t process;
     const char *folder; // borrowed
     FILE *output;       // of the process; NULL: it did not start
 };
