@@ -92,6 +92,14 @@ void need_compiler(const sycl::context &context);
 // SYCL source, compiled by the runtime's own compiler. Kernels are free functions.
 executable_bundle build_sycl(const sycl::context &context, const std::string &source);
 
+// The beginning of source with small kernels. The runtime's compiler takes two seconds for all of
+// SYCL's headers.
+#if TEST_SYCL_RELEASE >= 20262
+#define KERNEL_HEADERS "#include <sycl/ext/oneapi/free_function_kernel_properties.hpp>\n"
+#else
+#define KERNEL_HEADERS "#include <sycl/sycl.hpp>\n"
+#endif
+
 // A queue whose asynchronous errors fail the story.
 sycl::queue make_queue(const sycl::property_list &properties = {});
 sycl::queue make_in_order_queue();

@@ -292,13 +292,11 @@ STORY(objects_of_source_are_linked)
     sycl::queue queue = make_queue();
     need_compiler(queue.get_context());
     auto definition = syclexp::create_kernel_bundle_from_source(
-        queue.get_context(), syclexp::source_language::sycl, std::string(R"(
-#include <sycl/sycl.hpp>
+        queue.get_context(), syclexp::source_language::sycl, std::string(KERNEL_HEADERS R"(
 SYCL_EXTERNAL int twice(int value) { return 2 * value; }
 )"));
     auto user = syclexp::create_kernel_bundle_from_source(
-        queue.get_context(), syclexp::source_language::sycl, std::string(R"(
-#include <sycl/sycl.hpp>
+        queue.get_context(), syclexp::source_language::sycl, std::string(KERNEL_HEADERS R"(
 namespace syclexp = sycl::ext::oneapi::experimental;
 SYCL_EXTERNAL int twice(int value);
 extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclexp::single_task_kernel))
@@ -319,8 +317,7 @@ STORY(bundles_are_saved_and_loaded_in_every_state)
     sycl::queue queue = make_queue();
     need_compiler(queue.get_context());
     auto source = syclexp::create_kernel_bundle_from_source(
-        queue.get_context(), syclexp::source_language::sycl, std::string(R"(
-#include <sycl/sycl.hpp>
+        queue.get_context(), syclexp::source_language::sycl, std::string(KERNEL_HEADERS R"(
 namespace syclexp = sycl::ext::oneapi::experimental;
 extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclexp::single_task_kernel))
 void increment(int *value) { *value += 1; }

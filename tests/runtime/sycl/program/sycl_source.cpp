@@ -356,8 +356,8 @@ STORY(groups_wait_for_each_other_in_cooperative_launches)
 STORY(a_device_global_lives_beside_its_kernels)
 {
     sycl::queue queue = make_queue();
-    auto bundle = build_sycl(queue.get_context(), R"(
-#include <sycl/sycl.hpp>
+    auto bundle = build_sycl(queue.get_context(), KERNEL_HEADERS R"(
+#include <sycl/ext/oneapi/device_global/device_global.hpp>
 namespace syclexp = sycl::ext::oneapi::experimental;
 syclexp::device_global<int[4]> counters;
 extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclexp::single_task_kernel))
@@ -390,8 +390,8 @@ void count(int by) { counters[2] += by; }
 STORY(a_device_global_of_the_image_keeps_its_value_between_kernels)
 {
     sycl::queue queue = make_queue();
-    auto bundle = build_sycl(queue.get_context(), R"(
-#include <sycl/sycl.hpp>
+    auto bundle = build_sycl(queue.get_context(), KERNEL_HEADERS R"(
+#include <sycl/ext/oneapi/device_global/device_global.hpp>
 namespace syclexp = sycl::ext::oneapi::experimental;
 syclexp::device_global<int, decltype(syclexp::properties(syclexp::device_image_scope))> counter;
 extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclexp::single_task_kernel))
@@ -416,8 +416,7 @@ STORY(templates_are_instantiated_by_name)
     sycl::queue queue = make_queue();
     need_compiler(queue.get_context());
     auto source = syclexp::create_kernel_bundle_from_source(
-        queue.get_context(), syclexp::source_language::sycl, std::string(R"(
-#include <sycl/sycl.hpp>
+        queue.get_context(), syclexp::source_language::sycl, std::string(KERNEL_HEADERS R"(
 #include "factor.hpp"
 namespace syclexp = sycl::ext::oneapi::experimental;
 template <class T> SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((syclexp::single_task_kernel))
