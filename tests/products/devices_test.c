@@ -4,6 +4,7 @@
 
 #include "test_plugin.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,6 +212,39 @@ static void objects_of_one_are_refused_by_the_other(void)
     tear_down();
 }
 
+// A device is lost, and the other goes on.
+static void a_reset_is_of_one_device(void)
+{
+    bool (*set_faults)(const char *);
+    void *symbol = dlsym(RTLD_DEFAULT, "drm_shim_set_faults");
+    zepi_event_t event;
+    float *memory[DEVICES];
+    INTEL_EXPECT(symbol != NULL, "this is not the stand-in");
+    memcpy(&set_faults, &symbol, sizeof(symbol));
+    set_up();
+    for (int i = 0; i < DEVICES; i++) {
+        memory[i] = allocate(&sides[i], ZEPI_USM_SHARED);
+        for (int item = 0; item < ITEMS; item++)
+            memory[i][item] = 1;
+        add(&sides[i], memory[i], memory[i], memory[i]);
+        TEST_OK(zepi.queue_finish(sides[i].queue));
+    }
+    INTEL_EXPECT(set_faults("reset:1:EIO"), "faults are refused");
+    add(&sides[1], memory[1], memory[1], memory[1]);
+    TEST_OK(zepi.queue_marker(sides[0].queue, TEST_NO_WAIT, &event));
+    INTEL_EXPECT(zepi.queue_finish(sides[1].queue) != ZEPI_SUCCESS, "the device is not lost");
+    for (int round = 0; round < 3; round++)
+        add(&sides[0], memory[0], memory[0], memory[0]);
+    TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
+    TEST_OK(zepi.queue_finish(sides[0].queue));
+    INTEL_EXPECT(memory[0][ITEMS - 1] == 16.0f, "%f", memory[0][ITEMS - 1]);
+    INTEL_EXPECT(memory[1][ITEMS - 1] == 2.0f, "%f", memory[1][ITEMS - 1]);
+    zepi.release(event);
+    for (int i = 0; i < DEVICES; i++)
+        TEST_OK(zepi.usm_free(sides[i].context, memory[i]));
+    tear_down();
+}
+
 #define TWO_PRODUCTS "DRM_SHIM_PRODUCT=tgl,bmg"
 #define EXECUTED "DRM_SHIM_EXEC=1"
 
@@ -223,6 +257,7 @@ static const struct intel_story stories[] = {
     {"objects_of_one_are_refused_by_the_other",
      objects_of_one_are_refused_by_the_other,
      {TWO_PRODUCTS}},
+    {"a_reset_is_of_one_device", a_reset_is_of_one_device, {TWO_PRODUCTS, EXECUTED}},
     {0}};
 
 int main(int argc, char **argv)
