@@ -454,6 +454,8 @@ static void compare_unit(struct launch *launch, const struct images *images, int
             compare_launch(launch, "unit", images, choice, set, value, expected);
         }
     }
+    launch->desc.selector = NULL;
+    launch->desc.selector_data = NULL;
 }
 
 // A value of a constant that nothing in the unit declares has no effect.
