@@ -477,7 +477,6 @@ static void run_unit(struct launch *launch, const struct images *images)
     TEST_OK(zepi.release(module));
     TEST_OK(zepi.unit_unregister(UNIT));
     launch->desc.unit = NULL;
-    launch->desc.selector = NULL;
 }
 
 // Images of all states: one, all pairs, and the triples without regard to their order.
