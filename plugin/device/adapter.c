@@ -19,6 +19,8 @@ static struct zepi_mutex mutex;
 static bool has_loader;
 static struct zepi_platform **platforms; // owned
 static uint32_t platform_count;          // set once it is not 0
+// Level Zero's loader 1.20 crashes if it is asked again for drivers that it did not find.
+static bool is_newer_list_refused;
 
 static void adapter_unload(void)
 {
@@ -63,13 +65,17 @@ static zepi_result_t find_drivers(struct drivers *out_drivers)
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
         .value = UINT32_MAX};
     init_drivers_fn init_drivers = NULL;
-    void *symbol = zepi_options()->newer_functions ? zepi_ze_symbol("zeInitDrivers") : NULL;
+    void *symbol = zepi_options()->newer_functions && !is_newer_list_refused
+                       ? zepi_ze_symbol("zeInitDrivers")
+                       : NULL;
     memcpy(&init_drivers, &symbol, sizeof(symbol));
 
     uint32_t newer_count = 0;
     uint32_t count = 0;
-    if (init_drivers && init_drivers(&newer_count, NULL, &desc) != ZE_RESULT_SUCCESS)
+    if (init_drivers && init_drivers(&newer_count, NULL, &desc) != ZE_RESULT_SUCCESS) {
         newer_count = 0;
+        is_newer_list_refused = true;
+    }
     zepi_result_t result = ZEPI_ZE(zeInit, 0);
     if (result == ZEPI_SUCCESS)
         result = ZEPI_ZE(zeDriverGet, &count, NULL);
