@@ -78,7 +78,7 @@ compiles()
     local number
     for number in $(seq "$1"); do
         sed -n 's/.*count: compile:spirv //p' "$scratch/$number"
-    done | paste -s -d + | bc
+    done | awk '{ sum += $1 } END { print sum + 0 }'
 }
 # machines COUNT ARGUMENT...: all at once.
 machines()
