@@ -27,16 +27,33 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     return zepi_copy_end(&copy, result, out_event);
 }
 
+// One slice begins at an address of its own (quirk forgotten-slices). The caller has checked that
+// the slice is inside the memory.
+static uintptr_t begin_of_slice(const void *memory, struct zepi_layout *layout)
+{
+    uintptr_t begin = (uintptr_t)memory;
+    if (layout->region.depth <= 1) {
+        begin += (uintptr_t)layout->region.originZ * layout->slice_pitch_bytes;
+        layout->region.originZ = 0;
+        layout->slice_pitch_bytes = 0;
+    }
+    return begin;
+}
+
 zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destination,
                                     const struct zepi_layout *to, const void *source,
                                     const struct zepi_layout *from, ze_event_handle_t signal,
                                     uint32_t wait_count, ze_event_handle_t *waits)
 {
+    struct zepi_layout to_slice = *to, from_slice = *from;
+    void *to_begin = (void *)begin_of_slice(destination, &to_slice);
+    const void *from_begin = (const void *)begin_of_slice(source, &from_slice);
     zepi_stats_count_bytes(ZEPI_STAT_COPIES, (uint64_t)to->region.width * to->region.height *
                                                  (to->region.depth > 0 ? to->region.depth : 1));
-    return ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, list, destination, &to->region,
-                   to->row_pitch_bytes, to->slice_pitch_bytes, source, &from->region,
-                   from->row_pitch_bytes, from->slice_pitch_bytes, signal, wait_count, waits);
+    return ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, list, to_begin, &to_slice.region,
+                   to_slice.row_pitch_bytes, to_slice.slice_pitch_bytes, from_begin,
+                   &from_slice.region, from_slice.row_pitch_bytes, from_slice.slice_pitch_bytes,
+                   signal, wait_count, waits);
 }
 
 zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,

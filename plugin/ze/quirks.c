@@ -94,6 +94,9 @@ static const struct zepi_quirk table[] = {
      "signal that the list submits first for that kernel, not by the copy, and mappings of memory "
      "that the driver did not allocate go while the copy waits. After a barrier there is no such "
      "signal."},
+    {"forgotten-slices", 0, INTEL, 0, "26.27", "none",
+     "A rectangle of one slice that is not the first, in memory that the driver did not allocate: "
+     "pages are mapped as if it were the first, and the copy is a page fault of the GPU."},
     {"output-at-synchronize", 0, INTEL, 0, "any", "a call behind a wait for a queue",
      "What kernels printed appears, and failed commands are told of, when a list is synchronized."},
     {"foreign-events-refused", 0, INTEL, 0, "any", "the submitting thread waits then",

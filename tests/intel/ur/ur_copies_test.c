@@ -235,6 +235,64 @@ static void expect_buffer(ur_mem_handle_t buffer, unsigned char expected)
         INTEL_EXPECT(read[i] == expected, "byte %zu is %u, expected %u", i, read[i], expected);
 }
 
+// ---- Rows that are a page apart ----
+
+#define PAGE 4096
+#define FAR_BYTES 64
+#define FAR_ROWS 8
+#define FAR_SLICE ((FAR_ROWS + 1) * PAGE)
+#define FAR_SLICES 4
+
+static unsigned char far_values(const unsigned char *memory, ur_rect_offset_t origin,
+                                ur_rect_region_t region)
+{
+    const unsigned char *first = memory + origin.z * FAR_SLICE + origin.y * PAGE + origin.x;
+    for (size_t slice = 0; slice < region.depth; slice++)
+        for (size_t row = 0; row < region.height; row++)
+            for (size_t i = 0; i < region.width; i++) {
+                const unsigned char value = first[slice * FAR_SLICE + row * PAGE + i];
+                INTEL_EXPECT(value == *first, "slice %zu, row %zu, byte %zu is %u, not %u", slice,
+                             row, i, value, *first);
+            }
+    return *first;
+}
+
+// To plain memory, which is all 0 before, and back.
+static void copy_far_rows(ur_rect_offset_t origin, ur_rect_region_t region)
+{
+    const size_t bytes = region.width * region.height * region.depth;
+    const size_t slice_pitch = region.width * region.height;
+    unsigned char *memory = aligned_alloc(PAGE, FAR_SLICES * FAR_SLICE);
+    INTEL_EXPECT(memory != NULL, "no memory");
+    memset(memory, 0, FAR_SLICES * FAR_SLICE);
+    ur_mem_handle_t buffer = create_buffer(NULL);
+    UR_OK(urEnqueueMemBufferWrite(queue, buffer, true, 0, BYTES, plain, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferReadRect(queue, buffer, true, start, origin, region, region.width,
+                                     slice_pitch, PAGE, FAR_SLICE, memory, 0, NULL, NULL));
+    INTEL_EXPECT(far_values(memory, origin, region) == 1, "the rows were not read");
+    memset(memory, 2, FAR_SLICES * FAR_SLICE);
+    UR_OK(urEnqueueMemBufferWriteRect(queue, buffer, true, start, origin, region, region.width,
+                                      slice_pitch, PAGE, FAR_SLICE, memory, 0, NULL, NULL));
+    UR_OK(urEnqueueMemBufferRead(queue, buffer, true, 0, BYTES, plain, 0, NULL, NULL));
+    for (size_t i = 0; i < BYTES; i++)
+        INTEL_EXPECT(plain[i] == (i < bytes ? 2 : 1), "byte %zu is %u", i, plain[i]);
+    UR_OK(urMemRelease(buffer));
+    free(memory);
+}
+
+// Quirk forgotten-slices.
+static void rows_of_plain_memory_are_far_apart_in_any_slice(void)
+{
+    static const ur_rect_offset_t origins[] = {{0, 0, 0}, {16, 1, 0}, {16, 1, 2}};
+    for (int kind = COPIES_IN_ORDER; kind <= COPIES_ANY_ORDER; kind++)
+        for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++)
+            for (size_t depth = 1; depth <= 2; depth++) {
+                set_up_buffers((enum copy_queue)kind);
+                copy_far_rows(origins[i], (ur_rect_region_t){FAR_BYTES, FAR_ROWS, depth});
+                tear_down_buffers();
+            }
+}
+
 static void buffers_are_written_from_plain_memory_in_order(void)
 {
     const ur_rect_region_t half = {64, BYTES / 128, 1};
@@ -401,6 +459,9 @@ static const struct intel_story stories[] = {
      {EXECUTE, "GLIBC_TUNABLES=glibc.rtld.execstack=2:glibc.malloc.perturb=165"}},
     {"a_blocking_copy_to_plain_memory_is_complete",
      a_blocking_copy_to_plain_memory_is_complete,
+     {EXECUTE}},
+    {"rows_of_plain_memory_are_far_apart_in_any_slice",
+     rows_of_plain_memory_are_far_apart_in_any_slice,
      {EXECUTE}},
     {0}};
 
