@@ -4,9 +4,7 @@
 
 #include "test_plugin.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define LARGE_BYTES (UINT64_C(100) << 20)
@@ -14,15 +12,6 @@
 
 static struct test_gear gear;
 static zepi_kernel_t empty;
-
-static void set_faults(const char *text)
-{
-    bool (*set)(const char *);
-    void *symbol = dlsym(RTLD_DEFAULT, "drm_shim_set_faults");
-    INTEL_EXPECT(symbol != NULL, "this is not the stand-in");
-    memcpy(&set, &symbol, sizeof(symbol));
-    INTEL_EXPECT(set(text), "faults are refused");
-}
 
 static void set_up(void)
 {
@@ -59,7 +48,7 @@ static void launch_and_hang(void)
     set_up();
     TEST_OK(launch(gear.queue, NULL));
     TEST_OK(zepi.queue_finish(gear.queue));
-    set_faults("kernel:1:hang");
+    intel_set_faults("kernel:1:hang");
     zepi_event_t event = NULL;
     TEST_OK(launch(gear.queue, &event));
     TEST_FAILS(zepi.event_wait(1, &event, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
@@ -84,7 +73,7 @@ static void objects_are_destroyed_after_a_hang(void)
 static void a_submission_that_is_refused_is_an_error(void)
 {
     set_up();
-    set_faults("exec:1:EIO");
+    intel_set_faults("exec:1:EIO");
     INTEL_EXPECT(launch(gear.queue, NULL) != ZEPI_SUCCESS, "nothing failed");
     INTEL_EXPECT(says_lost(getenv("DRM_SHIM_PRODUCT") ? launch(gear.queue, NULL)
                                                       : zepi.queue_finish(gear.queue)),
@@ -96,7 +85,7 @@ static void a_wait_with_a_limit_ends_at_it(void)
 {
     struct timespec before, after;
     set_up();
-    set_faults("kernel:1:hang");
+    intel_set_faults("kernel:1:hang");
     zepi_event_t event = NULL;
     TEST_OK(launch(gear.queue, &event));
     clock_gettime(CLOCK_MONOTONIC, &before);
@@ -119,10 +108,10 @@ static void an_allocation_fails_while_the_kernel_has_no_memory(void)
 {
     void *memory = NULL;
     set_up();
-    set_faults("gem_create:1+:ENOMEM");
+    intel_set_faults("gem_create:1+:ENOMEM");
     for (int i = 0; i < 3; i++)
         TEST_FAILS(allocate(LARGE_BYTES, &memory), ZEPI_ERROR_OUT_OF_DEVICE_MEMORY);
-    set_faults(NULL);
+    intel_set_faults(NULL);
     TEST_OK(allocate(LARGE_BYTES, &memory));
     TEST_OK(launch(gear.queue, NULL));
     TEST_OK(zepi.queue_finish(gear.queue));

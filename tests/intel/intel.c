@@ -29,11 +29,17 @@ _Noreturn void intel_fail(const char *file, int line, const char *format, ...)
     exit(1);
 }
 
+static void *shim_function(const char *name)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    INTEL_EXPECT(symbol, "%s has no %s", TEST_DRM_SHIM, name);
+    return symbol;
+}
+
 _Noreturn void intel_end_lost(void)
 {
     uint64_t (*errors)(void);
-    void *symbol = dlsym(RTLD_DEFAULT, "drm_shim_errors");
-    INTEL_EXPECT(symbol, "%s has no drm_shim_errors", TEST_DRM_SHIM);
+    void *symbol = shim_function("drm_shim_errors");
     memcpy(&errors, &symbol, sizeof(symbol));
     const bool is_strict = strcmp(getenv("DRM_SHIM_STRICT"), "1") == 0;
     INTEL_EXPECT(!is_strict || errors() == 0, "the stand-in has seen errors");
@@ -236,11 +242,18 @@ size_t intel_trace_count(const struct intel_trace *trace, enum intel_command_kin
     return count;
 }
 
+void intel_set_faults(const char *text)
+{
+    bool (*set)(const char *);
+    void *symbol = shim_function("drm_shim_set_faults");
+    memcpy(&set, &symbol, sizeof(symbol));
+    INTEL_EXPECT(set(text), "faults are refused: %s", text);
+}
+
 static void set_time(const char *function, unsigned microseconds)
 {
     void (*set)(uint64_t);
-    void *symbol = dlsym(RTLD_DEFAULT, function);
-    INTEL_EXPECT(symbol, "%s has no %s", TEST_DRM_SHIM, function);
+    void *symbol = shim_function(function);
     memcpy(&set, &symbol, sizeof(symbol));
     set(microseconds);
 }

@@ -66,7 +66,10 @@ struct intel_trace intel_trace_read(void);
 void intel_trace_finish(struct intel_trace *trace);
 size_t intel_trace_count(const struct intel_trace *trace, enum intel_command_kind kind);
 
-// The shim's switches of this process: how long a kernel takes from now on.
+// The shim's switches of this process: faults of the kernel driver from now on (DRM_SHIM_FAULT), in
+// place of those before; NULL: none.
+void intel_set_faults(const char *text);
+// How long a kernel takes from now on.
 void intel_set_kernel_time(unsigned microseconds);
 // How long a submission takes before the GPU has it.
 void intel_set_submit_time(unsigned microseconds);

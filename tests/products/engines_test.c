@@ -31,7 +31,7 @@ static void tear_down(void)
     test_plugin_unload();
 }
 
-// What the kernels of the trace used.
+// The queues that the kernels of a trace ran in.
 struct use {
     size_t queues;  // of the kernel driver
     size_t at_once; // kernels that ran at the same time, at most

@@ -5,25 +5,15 @@
 
 #include "test_plugin.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ITEMS 256
-#define BYTES (UINT64_C(4) << 20) // more than what is pooled
+#define BYTES (UINT64_C(4) << 20) // pools have no block of this size
 
 static struct test_gear gear;
 static zepi_kernel_t mark;
 static int *numbers;
-
-static void set_faults(const char *text)
-{
-    bool (*set)(const char *);
-    void *symbol = dlsym(RTLD_DEFAULT, "drm_shim_set_faults");
-    INTEL_EXPECT(symbol != NULL, "this is not the stand-in");
-    memcpy(&set, &symbol, sizeof(symbol));
-    INTEL_EXPECT(set(text), "faults are refused");
-}
 
 static void set_up(void)
 {
@@ -38,7 +28,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    set_faults(NULL);
+    intel_set_faults(NULL);
     TEST_OK(zepi.usm_free(gear.context, numbers));
     zepi.release(mark);
     test_gear_destroy(&gear);
@@ -105,7 +95,7 @@ static void expect_no_harm(const char *site, const char *error)
     for (int call = 1; call <= 4; call++) {
         char text[64];
         snprintf(text, sizeof(text), "%s:%d:%s", site, call, error);
-        set_faults(text);
+        intel_set_faults(text);
         TEST_OK(work(call));
         taken += faults_taken();
     }
@@ -132,9 +122,9 @@ static void no_memory_is_an_error_that_passes(void)
 {
     set_up();
     TEST_OK(work(1));
-    set_faults("gem_create:1+:ENOMEM");
+    intel_set_faults("gem_create:1+:ENOMEM");
     TEST_FAILS(work(2), ZEPI_ERROR_OUT_OF_DEVICE_MEMORY);
-    set_faults(NULL);
+    intel_set_faults(NULL);
     for (int round = 3; round < 6; round++)
         TEST_OK(work(round));
     tear_down();
@@ -147,7 +137,7 @@ static void a_reset_is_a_lost_device(void)
     set_up();
     TEST_OK(work(1));
     numbers[0] = 0;
-    set_faults("reset:1:EIO");
+    intel_set_faults("reset:1:EIO");
     TEST_OK(launch(gear.queue, 1, numbers, &event));
     TEST_FAILS(zepi.event_wait(1, &event, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
     INTEL_EXPECT(is_lost(zepi.queue_finish(gear.queue)), "the queue works");
@@ -170,7 +160,7 @@ static void a_reset_loses_other_queues_that_are_busy(void)
     TEST_OK(zepi.queue_finish(queue));
     intel_set_kernel_time(5000000);
     TEST_OK(launch(queue, 2, numbers, &other));
-    set_faults("reset:1:EIO");
+    intel_set_faults("reset:1:EIO");
     TEST_OK(launch(gear.queue, 3, numbers, &event));
     TEST_FAILS(zepi.event_wait(1, &event, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
     TEST_FAILS(zepi.event_wait(1, &other, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);

@@ -4,18 +4,6 @@
 
 #include "ur_fixture.h"
 
-#include <dlfcn.h>
-#include <string.h>
-
-static void set_faults(const char *text)
-{
-    bool (*set)(const char *);
-    void *symbol = dlsym(RTLD_DEFAULT, "drm_shim_set_faults");
-    INTEL_EXPECT(symbol != NULL, "this is not the stand-in");
-    memcpy(&set, &symbol, sizeof(symbol));
-    INTEL_EXPECT(set(text), "faults are refused");
-}
-
 static void a_hang_is_a_lost_device(void)
 {
     const size_t one = 1, offset = 0;
@@ -24,7 +12,7 @@ static void a_hang_is_a_lost_device(void)
     UR_OK(urContextCreate(1, &gear.device, NULL, &gear.context));
     const ur_kernel_handle_t kernel = ur_kernel("empty", "empty");
     const ur_queue_handle_t queue = ur_queue(gear.device, 0);
-    set_faults("kernel:1:hang");
+    intel_set_faults("kernel:1:hang");
     UR_OK(urEnqueueKernelLaunchWithArgsExp(queue, kernel, 1, &offset, &one, &one, 0, NULL, NULL, 0,
                                            NULL, &event));
     UR_FAILS(urEventWait(1, &event), UR_RESULT_ERROR_DEVICE_LOST);
