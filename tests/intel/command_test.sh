@@ -5,28 +5,8 @@ set -u
 zepi=$1 python=$2 driver=$3
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 export ZEPI_CACHE_DIR=$scratch/cache
-failed=0
-
-if [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ] || [ ! -e "$(dirname "$zepi")/../lib/libdrm_shim.so" ]; then
-    echo "skipped: Intel's driver is not in $driver, or libdrm_shim.so was not built: run tools/setup --intel-driver, then build"
-    exit 77
-fi
-
-# expect WHAT STATUS PATTERN COMMAND...: COMMAND's exit status, and a pattern in its output.
-expect()
-{
-    local what=$1 status=$2 pattern=$3 output got
-    shift 3
-    output=$("$@" 2>&1)
-    got=$?
-    if [ $got -eq "$status" ] && grep -q -E -e "$pattern" <<<"$output"; then
-        echo "$what ... ok"
-        return
-    fi
-    echo "$what ... FAILED: exit code $got, expected $status and '$pattern' in:"
-    tail -n 20 <<<"$output" | sed 's/^/    /'
-    failed=1
-}
+# shellcheck source=tests/intel/expect.sh
+. "$(dirname "$0")/expect.sh"
 
 find_device='import dpctl; print(dpctl.get_devices()[0].name)'
 device='Intel.*Arc.*B580'

@@ -6,28 +6,8 @@ zepi=$1 driver=$2 data=$3
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 export ZEPI_CACHE_DIR=$scratch/cache
-failed=0
-
-if [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ] || [ ! -e "$(dirname "$zepi")/../lib/libdrm_shim.so" ]; then
-    echo "skipped: Intel's driver is not in $driver, or libdrm_shim.so was not built: run tools/setup --intel-driver, then build"
-    exit 77
-fi
-
-# expect WHAT STATUS PATTERN COMMAND...: COMMAND's exit status, and a pattern in its output.
-expect()
-{
-    local what=$1 status=$2 pattern=$3 output got
-    shift 3
-    output=$("$@" 2>&1)
-    got=$?
-    if [ $got -eq "$status" ] && grep -q -E -e "$pattern" <<<"$output"; then
-        echo "$what ... ok"
-        return
-    fi
-    echo "$what ... FAILED: exit code $got, expected $status and '$pattern' in:"
-    tail -n 20 <<<"$output" | sed 's/^/    /'
-    failed=1
-}
+# shellcheck source=tests/intel/expect.sh
+. "$(dirname "$0")/../intel/expect.sh"
 
 expect 'devices of two products are there, the discrete one first' 0 '0xe20b .*0x9a49' \
     sh -c "'$zepi' info --intel-driver=tgl,bmg | grep 'device id' | tr '\n' ' '"
