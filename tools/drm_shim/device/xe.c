@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "faults.h"
 #include "gpu_clock.h"
+#include "handles.h"
 #include "log.h"
 #include "memory/arena.h"
 #include "memory/watch.h"
@@ -16,7 +17,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int create_buffer(const struct shim_node *node, struct drm_xe_gem_create *create)
 {
@@ -64,57 +64,52 @@ static int unbind_buffer(struct shim_address_space *space, const struct drm_xe_v
 // ---- Memory of the program ----
 
 // A binding of it has no handle of the driver's: a buffer of its own counts it.
-static pthread_mutex_t bindings_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the variables below
-static struct user_binding {
-    const struct shim_address_space *space; // NULL: free
+struct user_binding {
+    const struct shim_address_space *space;
     uint64_t address;
     uint32_t handle;
-} * bindings;
-static size_t binding_capacity;
+};
+static struct shim_handles user_bindings = {.mutex = PTHREAD_MUTEX_INITIALIZER}; // owned
 
 static void forget_user(const struct shim_address_space *space, uint64_t address, uint64_t size)
 {
-    pthread_mutex_lock(&bindings_mutex);
-    for (size_t i = 0; i < binding_capacity; i++)
-        if (bindings[i].space == space && bindings[i].address - address < size) {
-            shim_buffer_close(bindings[i].handle);
-            bindings[i].space = NULL;
-        }
-    pthread_mutex_unlock(&bindings_mutex);
+    pthread_mutex_lock(&user_bindings.mutex);
+    for (size_t i = 0; i < user_bindings.capacity; i++) {
+        struct user_binding *binding = user_bindings.items[i];
+        if (binding == NULL || binding->space != space || binding->address - address >= size)
+            continue;
+        shim_buffer_close(binding->handle);
+        free(binding);
+        user_bindings.items[i] = NULL;
+    }
+    pthread_mutex_unlock(&user_bindings.mutex);
 }
 
-static bool note_user(struct user_binding binding)
+static int note_user(const struct shim_node *node, const struct shim_address_space *space,
+                     const struct drm_xe_vm_bind_op *op, uint8_t *bytes)
 {
-    size_t i = 0;
-    pthread_mutex_lock(&bindings_mutex);
-    while (i < binding_capacity && bindings[i].space != NULL)
-        i++;
-    const size_t capacity = i < binding_capacity ? binding_capacity : 2 * binding_capacity + 16;
-    struct user_binding *more =
-        capacity == binding_capacity ? bindings : realloc(bindings, capacity * sizeof(*bindings));
-    if (more != NULL) {
-        memset(more + binding_capacity, 0, (capacity - binding_capacity) * sizeof(*more));
-        bindings = more;
-        binding_capacity = capacity;
-        bindings[i] = binding;
+    struct user_binding *binding = malloc(sizeof(*binding));
+    if (binding == NULL)
+        return ENOMEM;
+    *binding = (struct user_binding){.space = space, .address = op->addr};
+    int error = shim_buffer_create_user(node, bytes, op->range, &binding->handle);
+    if (error == 0 && shim_handles_add(&user_bindings, binding) == 0) {
+        shim_buffer_close(binding->handle);
+        error = ENOMEM;
     }
-    pthread_mutex_unlock(&bindings_mutex);
-    return more != NULL;
+    if (error != 0)
+        free(binding);
+    return error;
 }
 
 static int bind_user(const struct shim_node *node, struct shim_address_space *space,
                      const struct drm_xe_vm_bind_op *op)
 {
-    struct user_binding binding = {.space = space, .address = op->addr};
     uint8_t *bytes = (uint8_t *)(uintptr_t)op->userptr;
     forget_user(space, op->addr, op->range);
-    const int error = shim_buffer_create_user(node, bytes, op->range, &binding.handle);
+    const int error = note_user(node, space, op, bytes);
     if (error != 0)
         return error;
-    if (!note_user(binding)) {
-        shim_buffer_close(binding.handle);
-        return ENOMEM;
-    }
     if (shim_address_space_bind(space, op->addr, op->range, bytes, false))
         return 0;
     forget_user(space, op->addr, op->range);

@@ -177,29 +177,27 @@ static bool begins(const char *path, const char *with)
     return strncmp(path, with, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
+static bool is_in_tree(const char *path)
+{
+    static const char *const folders[] = {"/dev/dri", "/sys/class/drm", "/sys/bus/pci/devices",
+                                          "/sys/devices/pci0000:00"};
+    unsigned major, minor;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+        if (begins(path, folders[i]))
+            return true;
+    return sscanf(path, "/sys/dev/char/%u:%u", &major, &minor) == 2 && major == SHIM_NODE_MAJOR &&
+           minor - SHIM_NODE_MINOR < SHIM_DEVICES_MAXIMUM;
+}
+
 const char *shim_tree_path(const char *path, char *buffer)
 {
-    static const char *const folders[] = {"/dev/dri",
-                                          "/sys/dev/char/226:128",
-                                          "/sys/dev/char/226:129",
-                                          "/sys/dev/char/226:130",
-                                          "/sys/dev/char/226:131",
-                                          "/sys/class/drm",
-                                          "/sys/bus/pci/devices",
-                                          "/sys/devices/pci0000:00"};
-    if (path == NULL || path[0] != '/' || (path[1] != 'd' && path[1] != 's'))
+    if (path == NULL || path[0] != '/' || (path[1] != 'd' && path[1] != 's') || !is_in_tree(path) ||
+        shim_node_at(0) == NULL)
         return path;
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        if (!begins(path, folders[i]))
-            continue;
-        if (shim_node_at(0) == NULL)
-            return path;
-        pthread_once(&tree_once, make_tree);
-        snprintf(buffer, PATH_MAX, "%s%s", root, path);
-        shim_log(SHIM_LOG_IOCTL, "path %s", path);
-        return buffer;
-    }
-    return path;
+    pthread_once(&tree_once, make_tree);
+    snprintf(buffer, PATH_MAX, "%s%s", root, path);
+    shim_log(SHIM_LOG_IOCTL, "path %s", path);
+    return buffer;
 }
 
 void shim_tree_strip(char *path)
