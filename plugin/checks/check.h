@@ -6,9 +6,9 @@
 #include "memory/usm.h"
 #include "queue/event.h"
 
-// Checks of a host's arguments for both front ends. A check has no text: it says what is wrong, and
-// the front end turns this fault into its code and its sentence. Layers below check none of it
-// again. Any thread, under no lock.
+// Both front ends check a host's arguments with these functions. A check has no text: its fault
+// tells the kind of mistake, and the front end turns it into its code and its sentence. Layers
+// below check none of it again. Any thread, under no lock.
 
 enum zepi_fault_kind {
     ZEPI_FAULT_NO_LIST,     // a wait list of `wanted` events is NULL
