@@ -2,7 +2,6 @@
 #include "api/api.h"
 #include "api/check.h"
 #include "copy/fill.h"
-#include "copy/hint.h"
 #include "queue/command/barrier.h"
 
 #define MOST_PATTERN_BYTES 128
@@ -114,19 +113,26 @@ zepi_result_t zepi_api_queue_prefetch(zepi_queue_t queue, const void *memory, si
     if ((result = zepi_api_check_command(queue, wait)) ||
         (result = check_bytes(queue->context, "memory", memory, size_bytes)))
         return result;
-    return size_bytes > 0 ? zepi_queue_prefetch(queue, memory, size_bytes, wait, out_event)
+    const struct zepi_transfer prefetch = {
+        .head.kind = ZEPI_COMMAND_PREFETCH, .from = memory, .size_bytes = size_bytes};
+    return size_bytes > 0 ? zepi_queue_transfer(queue, &prefetch, wait, out_event)
                           : zepi_queue_marker(queue, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_advise(zepi_queue_t queue, const void *memory, size_t size_bytes,
                                     zepi_advice_t advice, zepi_event_t *out_event)
 {
+    const zepi_wait_list_t no_wait = {NULL, 0};
     zepi_result_t result;
     if ((result = zepi_check_object(queue, &zepi_queue_type)) ||
         ((unsigned)advice > ZEPI_ADVICE_BIAS_UNCACHED &&
          (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "advice %d is not known", (int)advice))) ||
         (result = check_bytes(queue->context, "memory", memory, size_bytes)))
         return result;
-    return size_bytes > 0 ? zepi_queue_advise(queue, memory, size_bytes, advice, out_event)
-                          : zepi_queue_marker(queue, (zepi_wait_list_t){NULL, 0}, out_event);
+    const struct zepi_transfer hint = {.head.kind = ZEPI_COMMAND_ADVISE,
+                                       .from = memory,
+                                       .size_bytes = size_bytes,
+                                       .advice = 1u << advice};
+    return size_bytes > 0 ? zepi_queue_transfer(queue, &hint, no_wait, out_event)
+                          : zepi_queue_marker(queue, no_wait, out_event);
 }

@@ -47,7 +47,7 @@ zepi_result_t zepi_api_graph_get_info(zepi_graph_t graph, zepi_graph_info_t *out
 // ---- Adding ----
 
 // A command to be filled in.
-static zepi_result_t begin_graph_add(struct zepi_graph *graph, enum zepi_graph_command_kind kind,
+static zepi_result_t begin_graph_add(struct zepi_graph *graph, enum zepi_command_kind kind,
                                      zepi_graph_wait_list_t wait,
                                      struct zepi_graph_command **out_command)
 {
@@ -105,7 +105,7 @@ zepi_result_t zepi_api_graph_add_launch(zepi_graph_t graph, const zepi_launch_de
                                         zepi_graph_wait_list_t wait, uint32_t *out_number)
 {
     struct zepi_graph_command *command = NULL;
-    zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_LAUNCH, wait, &command);
+    zepi_result_t result = begin_graph_add(graph, ZEPI_COMMAND_LAUNCH, wait, &command);
     if (result != ZEPI_SUCCESS)
         return result;
     command->is_updatable = graph->is_updatable;
@@ -118,12 +118,15 @@ zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, con
                                       uint32_t *out_number)
 {
     struct zepi_graph_command *command = NULL;
-    zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_COPY, wait, &command);
+    zepi_result_t result = begin_graph_add(graph, ZEPI_COMMAND_COPY, wait, &command);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
     result = result ? result : zepi_api_check_range(graph->context, "source", source, size_bytes);
-    const struct zepi_transfer copy = {.to = destination, .from = source, .size_bytes = size_bytes};
+    const struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY,
+                                       .to = destination,
+                                       .from = source,
+                                       .size_bytes = size_bytes};
     if (result == ZEPI_SUCCESS)
         result = zepi_graph_command_set_transfer(command, &copy, NULL);
     return end_graph_add(command, result, out_number);
@@ -134,7 +137,7 @@ zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, con
                                       zepi_graph_wait_list_t wait, uint32_t *out_number)
 {
     struct zepi_graph_command *command = NULL;
-    zepi_result_t result = begin_graph_add(graph, ZEPI_GRAPH_FILL, wait, &command);
+    zepi_result_t result = begin_graph_add(graph, ZEPI_COMMAND_FILL, wait, &command);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
@@ -144,7 +147,8 @@ zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, con
         result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                            "%zu bytes to fill with a pattern of %zu, expected a multiple",
                            size_bytes, pattern_size_bytes);
-    const struct zepi_transfer fill = {.to = destination,
+    const struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
+                                       .to = destination,
                                        .size_bytes = size_bytes,
                                        .pattern = pattern,
                                        .pattern_size_bytes = pattern_size_bytes};
@@ -172,7 +176,7 @@ static zepi_result_t make_update(struct zepi_graph *graph, const zepi_graph_upda
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the update is of command %u, the graph has %zu commands", number,
                          (size_t)commands->count);
-    if (commands->list[number]->kind != ZEPI_GRAPH_LAUNCH)
+    if (commands->list[number]->kind != ZEPI_COMMAND_LAUNCH)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "command %u of the graph is %s, expected a launch", number,
                          zepi_graph_command_name(commands->list[number]));

@@ -13,7 +13,7 @@ zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void 
     zepi_result_t result = zepi_copy_begin(&copy, queue, wait, out_event, ZEPI_ENGINE_COPY,
                                            destination, source, size_bytes);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
-        const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_COPY,
+        const struct zepi_transfer command = {.head.kind = ZEPI_COMMAND_COPY,
                                               .to = destination,
                                               .from = source,
                                               .size_bytes = size_bytes};
@@ -40,43 +40,18 @@ static uintptr_t begin_of_slice(const void *memory, struct zepi_layout *layout)
     return begin;
 }
 
-zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destination,
-                                    const struct zepi_layout *to, const void *source,
-                                    const struct zepi_layout *from, ze_event_handle_t signal,
-                                    uint32_t wait_count, ze_event_handle_t *waits)
+static zepi_result_t append_copy_rect(ze_command_list_handle_t list,
+                                      const struct zepi_transfer *copy, ze_event_handle_t signal,
+                                      uint32_t wait_count, ze_event_handle_t *waits)
 {
-    struct zepi_layout to_slice = *to, from_slice = *from;
-    void *to_begin = (void *)begin_of_slice(destination, &to_slice);
-    const void *from_begin = (const void *)begin_of_slice(source, &from_slice);
-    zepi_stats_count_bytes(ZEPI_STAT_COPIES, (uint64_t)to->region.width * to->region.height *
-                                                 (to->region.depth > 0 ? to->region.depth : 1));
-    return ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, list, to_begin, &to_slice.region,
-                   to_slice.row_pitch_bytes, to_slice.slice_pitch_bytes, from_begin,
-                   &from_slice.region, from_slice.row_pitch_bytes, from_slice.slice_pitch_bytes,
-                   signal, wait_count, waits);
-}
-
-zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
-                                   const struct zepi_layout *to, const void *source,
-                                   const struct zepi_layout *from, zepi_wait_list_t wait,
-                                   zepi_event_t *out_event)
-{
-    struct zepi_copy copy;
-    zepi_result_t result =
-        zepi_copy_begin(&copy, queue, wait, out_event, ZEPI_ENGINE_COPY, destination, source, 0);
-    if (__builtin_expect(result == ZEPI_CAPTURED, 0)) {
-        const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_COPY_RECT,
-                                              .to = destination,
-                                              .to_layout = *to,
-                                              .from = source,
-                                              .from_layout = *from};
-        return zepi_capture_command(queue, &command.head, wait, out_event);
-    }
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_append_copy_rect(copy.submit.list, destination, to, source, from,
-                                   copy.submit.signal, copy.submit.wait_count, copy.submit.waits);
-    return zepi_copy_end(&copy, result, out_event);
+    struct zepi_layout to = copy->to_layout, from = copy->from_layout;
+    void *to_begin = (void *)begin_of_slice(copy->to, &to);
+    const void *from_begin = (const void *)begin_of_slice(copy->from, &from);
+    zepi_stats_count_bytes(ZEPI_STAT_COPIES, (uint64_t)to.region.width * to.region.height *
+                                                 (to.region.depth > 0 ? to.region.depth : 1));
+    return ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, list, to_begin, &to.region,
+                   to.row_pitch_bytes, to.slice_pitch_bytes, from_begin, &from.region,
+                   from.row_pitch_bytes, from.slice_pitch_bytes, signal, wait_count, waits);
 }
 
 // ---- Images ----
@@ -105,9 +80,9 @@ static zepi_result_t append_image_copy_with_pitches(ze_command_list_handle_t lis
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the loader lacks image copies with pitches");
 }
 
-zepi_result_t zepi_append_image_copy(ze_command_list_handle_t list,
-                                     const struct zepi_image_copy *copy, ze_event_handle_t signal,
-                                     uint32_t wait_count, ze_event_handle_t *waits)
+static zepi_result_t append_image_copy(ze_command_list_handle_t list,
+                                       const struct zepi_image_copy *copy, ze_event_handle_t signal,
+                                       uint32_t wait_count, ze_event_handle_t *waits)
 {
     const ze_image_region_t *to = image_copy_region(&copy->to_region);
     const ze_image_region_t *from = image_copy_region(&copy->from_region);
@@ -123,21 +98,110 @@ zepi_result_t zepi_append_image_copy(ze_command_list_handle_t list,
                    from, signal, wait_count, waits);
 }
 
+// ---- Hints ----
+
+static zepi_result_t append_advice(ze_command_list_handle_t list, const struct zepi_device *device,
+                                   const struct zepi_transfer *hint)
+{
+    static const ze_memory_advice_t advices[] = {
+        [ZEPI_ADVICE_SET_READ_MOSTLY] = ZE_MEMORY_ADVICE_SET_READ_MOSTLY,
+        [ZEPI_ADVICE_CLEAR_READ_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
+        [ZEPI_ADVICE_SET_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION,
+        [ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
+        [ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY,
+        [ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
+        [ZEPI_ADVICE_BIAS_CACHED] = ZE_MEMORY_ADVICE_BIAS_CACHED,
+        [ZEPI_ADVICE_BIAS_UNCACHED] = ZE_MEMORY_ADVICE_BIAS_UNCACHED,
+    };
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (unsigned bit = 0; hint->advice >> bit && result == ZEPI_SUCCESS; bit++) {
+        if (hint->advice & (1u << bit))
+            result = ZEPI_ZE(zeCommandListAppendMemAdvise, list, device->ze, hint->from,
+                             hint->size_bytes, advices[bit]);
+    }
+    return result;
+}
+
+// Hints take no events of their own: barriers stand for them.
+static zepi_result_t append_hint(ze_command_list_handle_t list, const struct zepi_device *device,
+                                 const struct zepi_transfer *hint, ze_event_handle_t signal,
+                                 uint32_t wait_count, ze_event_handle_t *waits)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (wait_count > 0)
+        result = ZEPI_ZE(zeCommandListAppendBarrier, list, NULL, wait_count, waits);
+    if (result == ZEPI_SUCCESS)
+        result =
+            hint->head.kind == ZEPI_COMMAND_ADVISE
+                ? append_advice(list, device, hint)
+                : ZEPI_ZE(zeCommandListAppendMemoryPrefetch, list, hint->from, hint->size_bytes);
+    return result == ZEPI_SUCCESS && signal
+               ? ZEPI_ZE(zeCommandListAppendBarrier, list, signal, 0, NULL)
+               : result;
+}
+
+// ---- All kinds ----
+
+zepi_result_t zepi_append_transfer(ze_command_list_handle_t list, const struct zepi_device *device,
+                                   const struct zepi_transfer *transfer, ze_event_handle_t signal,
+                                   uint32_t wait_count, ze_event_handle_t *waits)
+{
+    switch (transfer->head.kind) {
+    case ZEPI_COMMAND_COPY:
+        zepi_stats_count_bytes(ZEPI_STAT_COPIES, transfer->size_bytes);
+        return ZEPI_ZE(zeCommandListAppendMemoryCopy, list, transfer->to, transfer->from,
+                       transfer->size_bytes, signal, wait_count, waits);
+    case ZEPI_COMMAND_COPY_RECT:
+        return append_copy_rect(list, transfer, signal, wait_count, waits);
+    case ZEPI_COMMAND_COPY_IMAGE:
+        return append_image_copy(list, transfer->image_copy, signal, wait_count, waits);
+    case ZEPI_COMMAND_FILL:
+        zepi_stats_count_bytes(ZEPI_STAT_FILLS, transfer->size_bytes);
+        return ZEPI_ZE(zeCommandListAppendMemoryFill, list, transfer->to, transfer->pattern,
+                       transfer->pattern_size_bytes, transfer->size_bytes, signal, wait_count,
+                       waits);
+    default:
+        return append_hint(list, device, transfer, signal, wait_count, waits);
+    }
+}
+
+zepi_result_t zepi_queue_transfer(zepi_queue_t queue, const struct zepi_transfer *transfer,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_copy frame;
+    const bool is_rect = transfer->head.kind == ZEPI_COMMAND_COPY_RECT;
+    const bool is_copy = is_rect || transfer->head.kind == ZEPI_COMMAND_COPY_IMAGE;
+    zepi_result_t result = zepi_copy_begin(
+        &frame, queue, wait, out_event, is_rect ? ZEPI_ENGINE_COPY : ZEPI_ENGINE_COMPUTE,
+        is_copy ? transfer->to : NULL, is_copy ? transfer->from : NULL, 0);
+    if (__builtin_expect(result == ZEPI_CAPTURED, 0))
+        return zepi_capture_command(queue, &transfer->head, wait, out_event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_append_transfer(frame.submit.list, queue->device, transfer, frame.submit.signal,
+                                  frame.submit.wait_count, frame.submit.waits);
+    return zepi_copy_end(&frame, result, out_event);
+}
+
+zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
+                                   const struct zepi_layout *to, const void *source,
+                                   const struct zepi_layout *from, zepi_wait_list_t wait,
+                                   zepi_event_t *out_event)
+{
+    const struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_RECT,
+                                       .to = destination,
+                                       .to_layout = *to,
+                                       .from = source,
+                                       .from_layout = *from};
+    return zepi_queue_transfer(queue, &copy, wait, out_event);
+}
+
 zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_copy *copy,
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_copy frame;
-    zepi_result_t result = zepi_copy_begin(&frame, queue, wait, out_event, ZEPI_ENGINE_COMPUTE,
-                                           copy->to ? NULL : copy->to_memory,
-                                           copy->from ? NULL : copy->from_memory, 0);
-    if (result == ZEPI_CAPTURED) {
-        const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_COPY_IMAGE,
-                                              .image_copy = copy};
-        return zepi_capture_command(queue, &command.head, wait, out_event);
-    }
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_append_image_copy(frame.submit.list, copy, frame.submit.signal,
-                                    frame.submit.wait_count, frame.submit.waits);
-    return zepi_copy_end(&frame, result, out_event);
+    const struct zepi_transfer transfer = {.head.kind = ZEPI_COMMAND_COPY_IMAGE,
+                                           .to = copy->to_memory,
+                                           .from = copy->from_memory,
+                                           .image_copy = copy};
+    return zepi_queue_transfer(queue, &transfer, wait, out_event);
 }

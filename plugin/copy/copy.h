@@ -32,19 +32,12 @@ struct zepi_image_copy {
     uint32_t slice_pitch_bytes;
 };
 
-// A copy, fill or hint as a graph has it. Borrowed for one call, with what it points to.
-enum {
-    ZEPI_CAPTURED_COPY = ZEPI_CAPTURED_COPIES,
-    ZEPI_CAPTURED_COPY_RECT,
-    ZEPI_CAPTURED_COPY_IMAGE,
-    ZEPI_CAPTURED_FILL,
-    ZEPI_CAPTURED_PREFETCH,
-    ZEPI_CAPTURED_ADVISE,
-};
+// A copy, fill or hint, as a command of a queue or a graph. Borrowed for one call, with what it
+// points to.
 struct zepi_transfer {
     struct zepi_captured_command head;
-    void *to;
-    const void *from; // memory of hints, too
+    void *to;         // memory; NULL: an image
+    const void *from; // the same; memory of hints, too
     size_t size_bytes;
     struct zepi_layout to_layout; // rectangles
     struct zepi_layout from_layout;
@@ -61,20 +54,20 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    const struct zepi_layout *from, zepi_wait_list_t wait,
                                    zepi_event_t *out_event);
 
-// As a command of a queue, which the caller has checked with the images. ZEPI_ERROR_UNSUPPORTED:
-// there are pitches, and the loader knows no copies with them.
+// The caller has checked the images, too. ZEPI_ERROR_UNSUPPORTED: there are pitches, and the loader
+// knows no copies with them.
 zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_copy *copy,
                                     zepi_wait_list_t wait, zepi_event_t *out_event);
 
-// For a list that is recorded.
-zepi_result_t zepi_append_copy_rect(ze_command_list_handle_t list, void *destination,
-                                    const struct zepi_layout *to, const void *source,
-                                    const struct zepi_layout *from, ze_event_handle_t signal,
-                                    uint32_t wait_count, ze_event_handle_t *waits);
+// Enqueues a copy of a rectangle or an image, or a hint.
+zepi_result_t zepi_queue_transfer(zepi_queue_t queue, const struct zepi_transfer *transfer,
+                                  zepi_wait_list_t wait, zepi_event_t *out_event);
 
-zepi_result_t zepi_append_image_copy(ze_command_list_handle_t list,
-                                     const struct zepi_image_copy *copy, ze_event_handle_t signal,
-                                     uint32_t wait_count, ze_event_handle_t *waits);
+// Appends to a list of the device. The driver has a command for a fill's pattern
+// (zepi_has_fill_command).
+zepi_result_t zepi_append_transfer(ze_command_list_handle_t list, const struct zepi_device *device,
+                                   const struct zepi_transfer *transfer, ze_event_handle_t signal,
+                                   uint32_t wait_count, ze_event_handle_t *waits);
 
 // ---- Copies without events, of a front end that has checked queue and ranges ----
 

@@ -31,7 +31,7 @@ static zepi_result_t capture_fill(struct zepi_queue *queue, void *destination, c
                                   size_t pattern_size_bytes, size_t size_bytes,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const struct zepi_transfer command = {.head.kind = ZEPI_CAPTURED_FILL,
+    const struct zepi_transfer command = {.head.kind = ZEPI_COMMAND_FILL,
                                           .to = destination,
                                           .size_bytes = size_bytes,
                                           .pattern = pattern,

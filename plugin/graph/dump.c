@@ -81,34 +81,34 @@ static void dump_command(FILE *file, const struct zepi_graph_command *command)
     const struct zepi_transfer *transfer = command->transfer ? &command->transfer->transfer : NULL;
     const struct zepi_image_copy *image = transfer ? transfer->image_copy : NULL;
     switch (command->kind) {
-    case ZEPI_GRAPH_COPY:
+    case ZEPI_COMMAND_COPY:
         fprintf(file, "copy of %zu bytes\\nto %p\\nfrom %p", transfer->size_bytes, transfer->to,
                 transfer->from);
         break;
-    case ZEPI_GRAPH_COPY_RECT:
+    case ZEPI_COMMAND_COPY_RECT:
         fprintf(file, "copy of %u x %u x %u bytes\\nto %p\\nfrom %p",
                 transfer->to_layout.region.width, transfer->to_layout.region.height,
                 transfer->to_layout.region.depth, transfer->to, transfer->from);
         break;
-    case ZEPI_GRAPH_COPY_IMAGE:
+    case ZEPI_COMMAND_COPY_IMAGE:
         fprintf(file, "copy of an image\\nto %p\\nfrom %p",
                 image->to ? (void *)image->to : image->to_memory,
                 image->from ? (const void *)image->from : image->from_memory);
         break;
-    case ZEPI_GRAPH_FILL:
+    case ZEPI_COMMAND_FILL:
         fprintf(file, "fill of %zu bytes\\nat %p\\nwith a pattern of %zu", transfer->size_bytes,
                 transfer->to, transfer->pattern_size_bytes);
         break;
-    case ZEPI_GRAPH_PREFETCH:
-    case ZEPI_GRAPH_ADVISE:
+    case ZEPI_COMMAND_PREFETCH:
+    case ZEPI_COMMAND_ADVISE:
         fprintf(file, "%s %zu bytes\\nat %p",
-                command->kind == ZEPI_GRAPH_PREFETCH ? "prefetch of" : "advice about",
+                command->kind == ZEPI_COMMAND_PREFETCH ? "prefetch of" : "advice about",
                 transfer->size_bytes, transfer->from);
         break;
-    case ZEPI_GRAPH_LAUNCH:
+    case ZEPI_COMMAND_LAUNCH:
         dump_launch(file, &command->launch->launch);
         break;
-    case ZEPI_GRAPH_NATIVE:
+    case ZEPI_COMMAND_NATIVE:
         fprintf(file, "native command");
         break;
     default:

@@ -79,8 +79,8 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
 }
 
 struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
-                                                   enum zepi_graph_command_kind kind,
-                                                   uint32_t wait_count, const uint32_t *waits)
+                                                   enum zepi_command_kind kind, uint32_t wait_count,
+                                                   const uint32_t *waits)
 {
     struct zepi_graph_command *command = zepi_object_create(&zepi_graph_command_type);
     if (!command)
@@ -127,7 +127,7 @@ static zepi_result_t graph_add_command_locked(struct zepi_graph *graph,
         list[command->waits[i]]->is_awaited = true;
     if (command->wait_count > commands->most_waits)
         commands->most_waits = command->wait_count;
-    if (command->kind == ZEPI_GRAPH_NATIVE)
+    if (command->kind == ZEPI_COMMAND_NATIVE)
         commands->native_count++;
     command->number = (uint32_t)commands->count;
     list[commands->count++] = command;

@@ -64,8 +64,8 @@ zepi_result_t zepi_graph_check_add(struct zepi_graph *graph, uint32_t wait_count
                                    const uint32_t *waits);
 // A command that waits for these, to be filled in and added. NULL without memory (noted).
 struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
-                                                   enum zepi_graph_command_kind kind,
-                                                   uint32_t wait_count, const uint32_t *waits);
+                                                   enum zepi_command_kind kind, uint32_t wait_count,
+                                                   const uint32_t *waits);
 // Checks a launch of a kernel object on the graph's device, and makes a record of it.
 zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, const struct zepi_launch *launch,
                                      struct zepi_launch_record **out_record);

@@ -10,15 +10,16 @@
 const char *zepi_graph_command_name(const struct zepi_graph_command *command)
 {
     static const char *const names[] = {
-        [ZEPI_GRAPH_COPY] = "a copy",
-        [ZEPI_GRAPH_COPY_RECT] = "a copy of a rectangle",
-        [ZEPI_GRAPH_COPY_IMAGE] = "a copy of an image",
-        [ZEPI_GRAPH_FILL] = "a fill",
-        [ZEPI_GRAPH_PREFETCH] = "a prefetch",
-        [ZEPI_GRAPH_ADVISE] = "a memory advice",
-        [ZEPI_GRAPH_LAUNCH] = "a launch",
-        [ZEPI_GRAPH_NATIVE] = "a native command",
-        [ZEPI_GRAPH_NOTHING] = "a hint",
+        [ZEPI_COMMAND_MARKER] = "a marker",
+        [ZEPI_COMMAND_BARRIER] = "a barrier",
+        [ZEPI_COMMAND_COPY] = "a copy",
+        [ZEPI_COMMAND_COPY_RECT] = "a copy of a rectangle",
+        [ZEPI_COMMAND_COPY_IMAGE] = "a copy of an image",
+        [ZEPI_COMMAND_FILL] = "a fill",
+        [ZEPI_COMMAND_PREFETCH] = "a prefetch",
+        [ZEPI_COMMAND_ADVISE] = "a memory advice",
+        [ZEPI_COMMAND_LAUNCH] = "a launch",
+        [ZEPI_COMMAND_NATIVE] = "a native command",
     };
     return names[command->kind];
 }
@@ -66,7 +67,7 @@ static void command_release_transfer(struct zepi_graph_command *command)
 static void command_destroy(void *object)
 {
     struct zepi_graph_command *command = object;
-    if (command->kind == ZEPI_GRAPH_LAUNCH)
+    if (command->kind == ZEPI_COMMAND_LAUNCH)
         command_release_launch(command);
     if (command->transfer)
         command_release_transfer(command);

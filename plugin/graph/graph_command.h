@@ -21,25 +21,13 @@ struct zepi_graph_transfer {
     struct zepi_graph_memory memory[2];
 };
 
-enum zepi_graph_command_kind {
-    ZEPI_GRAPH_COPY,
-    ZEPI_GRAPH_COPY_RECT,
-    ZEPI_GRAPH_COPY_IMAGE,
-    ZEPI_GRAPH_FILL,
-    ZEPI_GRAPH_PREFETCH,
-    ZEPI_GRAPH_ADVISE,
-    ZEPI_GRAPH_LAUNCH,
-    ZEPI_GRAPH_NATIVE,
-    ZEPI_GRAPH_NOTHING, // a hint without a counterpart
-};
-
 // A command, whose handle the host may have for updates. It goes with its graph. Written only
 // before it is added, but for `launch`, `number`, `is_awaited` and what updates have.
 struct zepi_graph_command {
     struct zepi_object object;
     struct zepi_graph *graph;     // borrowed: holds the command
     struct zepi_context *context; // borrowed from it
-    enum zepi_graph_command_kind kind;
+    enum zepi_command_kind kind;
     uint32_t number;     // in its graph, once it is added
     bool is_updatable;   // a launch whose list is to be one that an update can change
     bool is_awaited;     // by a later command

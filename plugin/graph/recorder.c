@@ -3,7 +3,6 @@
 
 #include "copy/copy.h"
 #include "copy/fill.h"
-#include "copy/hint.h"
 #include "core/stats.h"
 #include "device/context.h"
 #include "graph/mutable_launch.h"
@@ -24,14 +23,13 @@ static zepi_result_t record_wait_for_all(const struct zepi_recorder *recorder)
     return ZEPI_ZE(zeCommandListAppendBarrier, recorder->list, NULL, 0, NULL);
 }
 
-// ---- Copies and fills ----
+// ---- Copies, fills and hints ----
 
-static zepi_result_t record_copy(const struct zepi_recorder *recorder, void *to, const void *from,
-                                 size_t size_bytes)
+static zepi_result_t record_transfer(const struct zepi_recorder *recorder,
+                                     const struct zepi_transfer *transfer)
 {
-    zepi_stats_count_bytes(ZEPI_STAT_COPIES, size_bytes);
-    return ZEPI_ZE(zeCommandListAppendMemoryCopy, recorder->list, to, from, size_bytes,
-                   recorder->signal, recorder->wait_count, recorder->waits);
+    return zepi_append_transfer(recorder->list, recorder->uses->device, transfer, recorder->signal,
+                                recorder->wait_count, recorder->waits);
 }
 
 // A pattern that the driver has no command for: copies of the bytes that are filled already.
@@ -55,7 +53,11 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
         const size_t ready = done == 0 ? pattern_size : done;
         const size_t left = fill->size_bytes - done;
         const size_t size = ready < left ? ready : left;
-        result = record_copy(&copy, to + done, done == 0 ? pattern : to, size);
+        const struct zepi_transfer transfer = {.head.kind = ZEPI_COMMAND_COPY,
+                                               .to = to + done,
+                                               .from = done == 0 ? pattern : to,
+                                               .size_bytes = size};
+        result = record_transfer(&copy, &transfer);
         if (result == ZEPI_SUCCESS)
             result = record_wait_for_all(&copy);
         copy.wait_count = 0;
@@ -64,42 +66,6 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
     }
     copy.signal = recorder->signal;
     return result == ZEPI_SUCCESS && copy.signal ? record_barrier_command(&copy) : result;
-}
-
-static zepi_result_t record_fill(const struct zepi_recorder *recorder,
-                                 const struct zepi_transfer *fill)
-{
-    if (!zepi_has_fill_command(recorder->uses->device, fill->pattern_size_bytes))
-        return record_fill_by_copies(recorder, fill);
-    zepi_stats_count_bytes(ZEPI_STAT_FILLS, fill->size_bytes);
-    return ZEPI_ZE(zeCommandListAppendMemoryFill, recorder->list, fill->to, fill->pattern,
-                   fill->pattern_size_bytes, fill->size_bytes, recorder->signal,
-                   recorder->wait_count, recorder->waits);
-}
-
-// ---- Hints ----
-
-// Hints take no events: barriers stand for them.
-static zepi_result_t record_hint(const struct zepi_recorder *recorder,
-                                 enum zepi_graph_command_kind kind,
-                                 const struct zepi_transfer *hint)
-{
-    struct zepi_recorder before = *recorder;
-    struct zepi_recorder after = *recorder;
-    zepi_result_t result = ZEPI_SUCCESS;
-    before.signal = NULL;
-    after.wait_count = 0;
-    if (recorder->wait_count > 0)
-        result = record_barrier_command(&before);
-    if (result == ZEPI_SUCCESS && kind == ZEPI_GRAPH_PREFETCH)
-        result = ZEPI_ZE(zeCommandListAppendMemoryPrefetch, recorder->list, hint->from,
-                         hint->size_bytes);
-    for (unsigned bit = 0; hint->advice >> bit && result == ZEPI_SUCCESS; bit++) {
-        if (hint->advice & (1u << bit))
-            result = zepi_append_advice(recorder->list, recorder->uses->device, hint->from,
-                                        hint->size_bytes, (zepi_advice_t)bit);
-    }
-    return result == ZEPI_SUCCESS && recorder->signal ? record_barrier_command(&after) : result;
 }
 
 // ---- Launches ----
@@ -156,25 +122,13 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
                                   const struct zepi_graph_command *command)
 {
-    const struct zepi_transfer *transfer = command->transfer ? &command->transfer->transfer : NULL;
-    switch (command->kind) {
-    case ZEPI_GRAPH_COPY:
-        return record_copy(recorder, transfer->to, transfer->from, transfer->size_bytes);
-    case ZEPI_GRAPH_COPY_RECT:
-        return zepi_append_copy_rect(recorder->list, transfer->to, &transfer->to_layout,
-                                     transfer->from, &transfer->from_layout, recorder->signal,
-                                     recorder->wait_count, recorder->waits);
-    case ZEPI_GRAPH_COPY_IMAGE:
-        return zepi_append_image_copy(recorder->list, transfer->image_copy, recorder->signal,
-                                      recorder->wait_count, recorder->waits);
-    case ZEPI_GRAPH_FILL:
-        return record_fill(recorder, transfer);
-    case ZEPI_GRAPH_PREFETCH:
-    case ZEPI_GRAPH_ADVISE:
-        return record_hint(recorder, command->kind, transfer);
-    case ZEPI_GRAPH_LAUNCH:
+    if (command->kind == ZEPI_COMMAND_LAUNCH)
         return record_launch(recorder, command);
-    default:
+    if (!command->transfer)
         return record_barrier_command(recorder);
-    }
+    const struct zepi_transfer *transfer = &command->transfer->transfer;
+    return command->kind == ZEPI_COMMAND_FILL &&
+                   !zepi_has_fill_command(recorder->uses->device, transfer->pattern_size_bytes)
+               ? record_fill_by_copies(recorder, transfer)
+               : record_transfer(recorder, transfer);
 }

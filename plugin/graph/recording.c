@@ -203,7 +203,7 @@ static zepi_result_t recording_add_moves(struct zepi_recording *recording,
 // In a graph that is not in order.
 static bool needs_event(const struct zepi_graph_command *command)
 {
-    return command->is_awaited && command->kind != ZEPI_GRAPH_NATIVE;
+    return command->is_awaited && command->kind != ZEPI_COMMAND_NATIVE;
 }
 
 static zepi_result_t recording_create_event(struct zepi_recording *recording, uint32_t index,
@@ -336,7 +336,7 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
         result = recording_add_move(recording, &commands->kept[i].part, ZEPI_BUFFER_WRITE);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
-        if (command->kind == ZEPI_GRAPH_NATIVE) {
+        if (command->kind == ZEPI_COMMAND_NATIVE) {
             result = recording_add_native(recording, command, &next_list, &recorder.list);
             since = i + 1;
             continue;

@@ -85,7 +85,7 @@ static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const struct zepi_captured_launch command = {.head.kind = ZEPI_CAPTURED_LAUNCH,
+    const struct zepi_captured_launch command = {.head.kind = ZEPI_COMMAND_LAUNCH,
                                                  .launch = launch};
     return zepi_capture_command(queue, &command.head, wait, out_event);
 }

@@ -39,7 +39,6 @@ static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct z
 }
 
 // A launch as a graph captures it.
-enum { ZEPI_CAPTURED_LAUNCH = ZEPI_CAPTURED_LAUNCHES };
 struct zepi_captured_launch {
     struct zepi_captured_command head;
     const struct zepi_launch *launch; // not checked

@@ -17,18 +17,24 @@ struct zepi_queue;
 // command is to be captured, and its caller then describes the command to zepi_capture_command.
 #define ZEPI_CAPTURED ((zepi_result_t)0x7ffd)
 
-// Of commands that this layer has; other layers number theirs, from here on.
-enum {
-    ZEPI_CAPTURED_MARKER,
-    ZEPI_CAPTURED_BARRIER,
-    ZEPI_CAPTURED_COPIES = 16,
-    ZEPI_CAPTURED_LAUNCHES = 32,
+// Commands that are captured, and those of graphs.
+enum zepi_command_kind {
+    ZEPI_COMMAND_MARKER,  // or a hint without a counterpart
+    ZEPI_COMMAND_BARRIER, // holds up all later commands of its queue
+    ZEPI_COMMAND_COPY,
+    ZEPI_COMMAND_COPY_RECT,
+    ZEPI_COMMAND_COPY_IMAGE,
+    ZEPI_COMMAND_FILL,
+    ZEPI_COMMAND_PREFETCH,
+    ZEPI_COMMAND_ADVISE,
+    ZEPI_COMMAND_LAUNCH,
+    ZEPI_COMMAND_NATIVE,
 };
 
 // A command that was checked as if it were to be executed. Borrowed for one call. Begins the
 // structure in which its layer describes it.
 struct zepi_captured_command {
-    unsigned kind;
+    enum zepi_command_kind kind;
 };
 
 struct zepi_capture_functions {

@@ -23,7 +23,7 @@ zepi_result_t zepi_capture_get_graph(struct zepi_capture *capture, struct zepi_g
 zepi_result_t zepi_capture_draft_init_behind(struct zepi_capture_draft *draft,
                                              struct zepi_queue *queue,
                                              const struct zepi_event *marker,
-                                             enum zepi_graph_command_kind kind)
+                                             enum zepi_command_kind kind)
 {
     *draft = (struct zepi_capture_draft){.capture = marker->capture, .queue = queue};
     if (!draft->capture)

@@ -33,30 +33,18 @@ zepi_result_t zepi_captured_command_keep(struct zepi_capture *capture, void *obj
 static zepi_result_t capture_make_command(struct zepi_capture_draft *draft,
                                           const struct zepi_captured_command *from)
 {
-    static const enum zepi_graph_command_kind kinds[] = {
-        [ZEPI_CAPTURED_MARKER] = ZEPI_GRAPH_NOTHING,
-        [ZEPI_CAPTURED_BARRIER] = ZEPI_GRAPH_NOTHING,
-        [ZEPI_CAPTURED_COPY] = ZEPI_GRAPH_COPY,
-        [ZEPI_CAPTURED_COPY_RECT] = ZEPI_GRAPH_COPY_RECT,
-        [ZEPI_CAPTURED_COPY_IMAGE] = ZEPI_GRAPH_COPY_IMAGE,
-        [ZEPI_CAPTURED_FILL] = ZEPI_GRAPH_FILL,
-        [ZEPI_CAPTURED_PREFETCH] = ZEPI_GRAPH_PREFETCH,
-        [ZEPI_CAPTURED_ADVISE] = ZEPI_GRAPH_ADVISE,
-        [ZEPI_CAPTURED_LAUNCH] = ZEPI_GRAPH_LAUNCH,
-    };
-    struct zepi_graph_command *command =
-        zepi_graph_make_command(draft->graph, kinds[from->kind], 0, NULL);
+    struct zepi_graph_command *command = zepi_graph_make_command(draft->graph, from->kind, 0, NULL);
     draft->command = command;
     if (!command)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    if (from->kind == ZEPI_CAPTURED_LAUNCH) {
+    if (from->kind == ZEPI_COMMAND_LAUNCH) {
         const struct zepi_captured_launch *launch = (const struct zepi_captured_launch *)from;
         command->is_updatable = draft->graph->is_updatable;
         return zepi_graph_make_launch(draft->graph, launch->launch, &command->launch);
     }
-    return from->kind >= ZEPI_CAPTURED_COPIES
-               ? zepi_graph_command_set_transfer(command, (const struct zepi_transfer *)from, NULL)
-               : ZEPI_SUCCESS;
+    return from->kind == ZEPI_COMMAND_MARKER || from->kind == ZEPI_COMMAND_BARRIER
+               ? ZEPI_SUCCESS
+               : zepi_graph_command_set_transfer(command, (const struct zepi_transfer *)from, NULL);
 }
 
 static zepi_result_t capture_check_queue(const struct zepi_capture *capture,
@@ -75,9 +63,9 @@ zepi_result_t zepi_captured_command_add(struct zepi_capture *capture, struct zep
     struct zepi_capture_draft draft = {
         .capture = capture,
         .queue = queue,
-        .waits_for_all = command->kind == ZEPI_CAPTURED_BARRIER ||
-                         (command->kind == ZEPI_CAPTURED_MARKER && wait.count == 0),
-        .holds_up_all = command->kind == ZEPI_CAPTURED_BARRIER};
+        .waits_for_all = command->kind == ZEPI_COMMAND_BARRIER ||
+                         (command->kind == ZEPI_COMMAND_MARKER && wait.count == 0),
+        .holds_up_all = command->kind == ZEPI_COMMAND_BARRIER};
     zepi_result_t result = capture_check_queue(capture, queue);
     if (result == ZEPI_SUCCESS)
         result = zepi_capture_get_graph(capture, &draft.graph);
@@ -101,7 +89,7 @@ zepi_result_t zepi_captured_command_add_native(struct zepi_queue *queue,
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_capture_draft draft;
-    result = zepi_capture_draft_init_behind(&draft, queue, before, ZEPI_GRAPH_NATIVE);
+    result = zepi_capture_draft_init_behind(&draft, queue, before, ZEPI_COMMAND_NATIVE);
     if (result == ZEPI_SUCCESS)
         result = zepi_capture_draft_read_waits(&draft, (zepi_wait_list_t){&before, 1});
     if (result == ZEPI_SUCCESS)

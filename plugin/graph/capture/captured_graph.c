@@ -172,7 +172,7 @@ zepi_result_t zepi_captured_graph_add(struct zepi_queue *queue, struct zepi_grap
     if (result != ZEPI_SUCCESS)
         return result;
     nested.before = (uint32_t)before->number;
-    result = zepi_capture_draft_init_behind(&draft, queue, before, ZEPI_GRAPH_NOTHING);
+    result = zepi_capture_draft_init_behind(&draft, queue, before, ZEPI_COMMAND_MARKER);
     if (result == ZEPI_SUCCESS)
         result = nested_graph_init(&nested, &draft);
     if (result == ZEPI_SUCCESS)

@@ -91,8 +91,8 @@ static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum syn
 static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
                                   zepi_event_t *out_event, enum sync_kind kind)
 {
-    const struct zepi_captured_command command = {.kind = is_barrier(kind) ? ZEPI_CAPTURED_BARRIER
-                                                                           : ZEPI_CAPTURED_MARKER};
+    const struct zepi_captured_command command = {.kind = is_barrier(kind) ? ZEPI_COMMAND_BARRIER
+                                                                           : ZEPI_COMMAND_MARKER};
     return zepi_capture_command(queue, &command, wait, out_event);
 }
 

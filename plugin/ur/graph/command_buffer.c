@@ -45,7 +45,7 @@ ur_result_t zepi_ur_append_check_graph(const struct zepi_ur_append *append)
 }
 
 struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *append,
-                                               enum zepi_graph_command_kind kind)
+                                               enum zepi_command_kind kind)
 {
     return zepi_graph_make_command(append->graph, kind, append->wait_count, append->waits);
 }

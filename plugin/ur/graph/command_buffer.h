@@ -67,7 +67,7 @@ ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append);
 ur_result_t zepi_ur_append_check_graph(const struct zepi_ur_append *append);
 // NULL without memory (noted).
 struct zepi_graph_command *zepi_ur_append_make(const struct zepi_ur_append *append,
-                                               enum zepi_graph_command_kind kind);
+                                               enum zepi_command_kind kind);
 // `command` is consumed; NULL: there was no memory.
 ur_result_t zepi_ur_append_end(const struct zepi_ur_append *append,
                                struct zepi_graph_command *command);

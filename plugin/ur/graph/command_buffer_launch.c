@@ -44,7 +44,7 @@ static struct zepi_graph_command *make_command(const struct zepi_ur_append *appe
                                                const ur_kernel_handle_t *alternatives,
                                                struct zepi_launch_record *launch)
 {
-    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_GRAPH_LAUNCH);
+    struct zepi_graph_command *command = zepi_ur_append_make(append, ZEPI_COMMAND_LAUNCH);
     if (!command) {
         zepi_launch_record_release(launch);
         return NULL;

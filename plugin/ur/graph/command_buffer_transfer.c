@@ -5,11 +5,10 @@
 #include "ur/queue/transfer.h"
 
 static ur_result_t append_transfer(const struct zepi_ur_append *append,
-                                   enum zepi_graph_command_kind kind,
                                    const struct zepi_transfer *transfer,
                                    const struct zepi_graph_memory memory[2])
 {
-    struct zepi_graph_command *command = zepi_ur_append_make(append, kind);
+    struct zepi_graph_command *command = zepi_ur_append_make(append, transfer->head.kind);
     if (command && zepi_graph_command_set_transfer(command, transfer, memory) != ZEPI_SUCCESS) {
         zepi_release(command);
         command = NULL;
@@ -32,8 +31,9 @@ ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
         (result = zepi_ur_check_range(append.graph->context, pDst, size, "pDst")) ||
         (result = zepi_ur_check_range(append.graph->context, pSrc, size, "pSrc")))
         return result;
-    const struct zepi_transfer copy = {.to = pDst, .from = pSrc, .size_bytes = size};
-    return append_transfer(&append, ZEPI_GRAPH_COPY, &copy, NULL);
+    const struct zepi_transfer copy = {
+        .head.kind = ZEPI_COMMAND_COPY, .to = pDst, .from = pSrc, .size_bytes = size};
+    return append_transfer(&append, &copy, NULL);
 }
 
 static ur_result_t append_fill(const struct zepi_ur_append *append, void *memory,
@@ -41,9 +41,12 @@ static ur_result_t append_fill(const struct zepi_ur_append *append, void *memory
                                struct zepi_ur_mem *mem)
 {
     const struct zepi_graph_memory uses[2] = {zepi_ur_graph_memory(mem)};
-    const struct zepi_transfer fill = {
-        .to = memory, .size_bytes = size, .pattern = pattern, .pattern_size_bytes = pattern_size};
-    return append_transfer(append, ZEPI_GRAPH_FILL, &fill, uses);
+    const struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
+                                       .to = memory,
+                                       .size_bytes = size,
+                                       .pattern = pattern,
+                                       .pattern_size_bytes = pattern_size};
+    return append_transfer(append, &fill, uses);
 }
 
 ur_result_t zepi_urCommandBufferAppendUSMFillExp(
@@ -62,7 +65,7 @@ ur_result_t zepi_urCommandBufferAppendUSMFillExp(
     return append_fill(&append, pMemory, pPattern, patternSize, size, NULL);
 }
 
-static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_command_kind kind,
+static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_command_kind kind,
                                const void *memory, size_t size, uint32_t flags,
                                uint32_t unknown_flags)
 {
@@ -71,11 +74,14 @@ static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_graph_co
         (result = zepi_ur_check_range(append->graph->context, memory, size, "pMemory")) ||
         (result = zepi_ur_check_flags(flags, unknown_flags)))
         return result;
+    if (kind == ZEPI_COMMAND_MARKER)
+        return zepi_ur_append_end(append, zepi_ur_append_make(append, kind));
     const struct zepi_transfer hint = {
+        .head.kind = kind,
         .from = memory,
         .size_bytes = size,
-        .advice = kind == ZEPI_GRAPH_ADVISE ? zepi_ur_advice_bits(flags) : 0};
-    return append_transfer(append, kind, &hint, NULL);
+        .advice = kind == ZEPI_COMMAND_ADVISE ? zepi_ur_advice_bits(flags) : 0};
+    return append_transfer(append, &hint, NULL);
 }
 
 ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
@@ -87,8 +93,8 @@ ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     // Level Zero moves memory to devices only.
-    const enum zepi_graph_command_kind kind =
-        flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST ? ZEPI_GRAPH_NOTHING : ZEPI_GRAPH_PREFETCH;
+    const enum zepi_command_kind kind =
+        flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST ? ZEPI_COMMAND_MARKER : ZEPI_COMMAND_PREFETCH;
     return append_hint(&append, kind, pMemory, size, flags, UR_USM_MIGRATION_FLAGS_MASK);
 }
 
@@ -100,7 +106,8 @@ ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    return append_hint(&append, ZEPI_GRAPH_ADVISE, pMemory, size, advice, UR_USM_ADVICE_FLAGS_MASK);
+    return append_hint(&append, ZEPI_COMMAND_ADVISE, pMemory, size, advice,
+                       UR_USM_ADVICE_FLAGS_MASK);
 }
 
 // ---- Buffers ----
@@ -149,13 +156,12 @@ static ur_result_t check_bytes(const struct zepi_ur_append *append, const struct
 }
 
 static ur_result_t append_between(const struct zepi_ur_append *append,
-                                  enum zepi_graph_command_kind kind,
                                   const struct zepi_transfer *transfer, const struct end *to,
                                   const struct end *from)
 {
     const struct zepi_graph_memory memory[2] = {zepi_ur_graph_memory(zepi_ur_mem(to->mem)),
                                                 zepi_ur_graph_memory(zepi_ur_mem(from->mem))};
-    return append_transfer(append, kind, transfer, memory);
+    return append_transfer(append, transfer, memory);
 }
 
 static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, struct end *from,
@@ -165,9 +171,11 @@ static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, st
     if ((result = check_ends(append, to, from)) || (result = check_bytes(append, from, size)) ||
         (result = check_bytes(append, to, size)))
         return result;
-    const struct zepi_transfer copy = {
-        .to = to->memory + to->offset, .from = from->memory + from->offset, .size_bytes = size};
-    return append_between(append, ZEPI_GRAPH_COPY, &copy, to, from);
+    const struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY,
+                                       .to = to->memory + to->offset,
+                                       .from = from->memory + from->offset,
+                                       .size_bytes = size};
+    return append_between(append, &copy, to, from);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
@@ -252,7 +260,7 @@ static ur_result_t read_side(const struct zepi_ur_append *append, const struct s
 static ur_result_t append_rect(struct zepi_ur_append *append, struct side *to, struct side *from,
                                ur_rect_region_t region)
 {
-    struct zepi_transfer copy = {0};
+    struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_RECT};
     ur_result_t result;
     if ((result = check_ends(append, &to->end, &from->end)) ||
         (result = read_side(append, from, region, &copy.from_layout)) ||
@@ -260,7 +268,7 @@ static ur_result_t append_rect(struct zepi_ur_append *append, struct side *to, s
         return result;
     copy.to = to->end.memory;
     copy.from = from->end.memory;
-    return append_between(append, ZEPI_GRAPH_COPY_RECT, &copy, &to->end, &from->end);
+    return append_between(append, &copy, &to->end, &from->end);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(

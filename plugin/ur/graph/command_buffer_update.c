@@ -234,7 +234,7 @@ static ur_result_t check_command(const struct zepi_graph *buffer,
         return UR_RESULT_ERROR_INVALID_OPERATION;
     if (command_of(handle)->graph != buffer)
         return zepi_ur_refuse(wrong, "a command of another command buffer");
-    if (command_of(handle)->kind != ZEPI_GRAPH_LAUNCH)
+    if (command_of(handle)->kind != ZEPI_COMMAND_LAUNCH)
         return zepi_ur_refuse(wrong, "command %u is %s, expected a launch",
                               command_of(handle)->number,
                               zepi_graph_command_name(command_of(handle)));

@@ -121,7 +121,7 @@ ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
         (!pfnNativeCommand && (result = zepi_ur_refuse_null("pfnNativeCommand"))) ||
         (result = zepi_ur_append_check_graph(&append)))
         return result;
-    struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_GRAPH_NATIVE);
+    struct zepi_graph_command *command = zepi_ur_append_make(&append, ZEPI_COMMAND_NATIVE);
     const zepi_result_t recorded =
         command ? zepi_graph_record_native(command, pfnNativeCommand, pData) : ZEPI_SUCCESS;
     if (recorded != ZEPI_SUCCESS) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy/copy.h"
 #include "copy/fill.h"
-#include "copy/hint.h"
 #include "queue/command/barrier.h"
 #include "queue/progress.h"
 #include "ur/command.h"
@@ -138,10 +137,12 @@ static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t
                                   ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
                                   zepi_event_t *out_event)
 {
+    const struct zepi_transfer prefetch = {
+        .head.kind = ZEPI_COMMAND_PREFETCH, .from = memory, .size_bytes = size};
     // Level Zero moves memory to devices only: a hint to move it to the host is ignored.
     return flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
                ? zepi_queue_marker(queue, wait, out_event)
-               : zepi_queue_prefetch(queue, memory, size, wait, out_event);
+               : zepi_queue_transfer(queue, &prefetch, wait, out_event);
 }
 
 ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem, size_t size,
@@ -182,20 +183,6 @@ uint32_t zepi_ur_advice_bits(ur_usm_advice_flags_t advice)
     return bits;
 }
 
-static zepi_result_t advise_usm(zepi_queue_t queue, const void *memory, size_t size,
-                                ur_usm_advice_flags_t advice, zepi_event_t *out_event)
-{
-    const uint32_t bits = zepi_ur_advice_bits(advice);
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (unsigned bit = 0; bits >> bit && result == ZEPI_SUCCESS; bit++) {
-        if (bits & (1u << bit))
-            result = zepi_queue_advise(queue, memory, size, (zepi_advice_t)bit, NULL);
-    }
-    return result == ZEPI_SUCCESS && out_event
-               ? zepi_queue_marker(queue, (zepi_wait_list_t){NULL, 0}, out_event)
-               : result;
-}
-
 ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,
                                     ur_usm_advice_flags_t advice, ur_event_handle_t *out_event)
 {
@@ -204,8 +191,13 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
     if ((result = zepi_ur_command_begin(&command, hQueue, false, 0, NULL, out_event)) ||
         (result = check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK)))
         return result;
+    const struct zepi_transfer hint = {.head.kind = ZEPI_COMMAND_ADVISE,
+                                       .from = pMem,
+                                       .size_bytes = size,
+                                       .advice = zepi_ur_advice_bits(advice)};
     return zepi_ur_command_end(
-        &command, advise_usm(command.queue, pMem, size, advice, zepi_ur_command_event(&command)),
+        &command,
+        zepi_queue_transfer(command.queue, &hint, command.wait, zepi_ur_command_event(&command)),
         UR_COMMAND_USM_ADVISE);
 }
 
