@@ -119,7 +119,7 @@ zepi_result_t zepi_api_ipc_get_handle(zepi_context_t context, const void *memory
 zepi_result_t zepi_api_ipc_put_handle(zepi_context_t context, const void *handle)
 {
     const zepi_result_t result = zepi_api_check_context_pointer(context, handle, "handle");
-    return result ? result : zepi_ipc_put(context, handle);
+    return result ? result : zepi_ipc_put(context, handle, false);
 }
 
 zepi_result_t zepi_api_ipc_open_handle(zepi_context_t context, zepi_device_t device,

@@ -95,5 +95,6 @@ zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_devic
                         "physical memory of %zu bytes: expected a multiple of the page size, %zu",
                         size_bytes, page_bytes))))
         return result;
-    return zepi_physical_memory_create(context, device, size_bytes, out_memory);
+    return zepi_physical_memory_create(context, device, size_bytes, ZEPI_PHYSICAL_OWN, -1,
+                                       out_memory);
 }

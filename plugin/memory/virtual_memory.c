@@ -62,15 +62,55 @@ static void physical_memory_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(physical_memory, physical_memory_destroy);
 
-zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes,
-                                          struct zepi_physical_memory **out_memory)
+zepi_result_t zepi_physical_memory_is_shareable(const struct zepi_device *device,
+                                                bool *out_is_shareable)
 {
-    ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC,
-                                   .size = size_bytes};
+    ze_device_external_memory_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
+    *out_is_shareable = false;
+    if (!device->platform->optional.physical_mem_get_properties)
+        return ZEPI_SUCCESS;
+    const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
+    *out_is_shareable = ze == ZE_RESULT_SUCCESS && (properties.memoryAllocationExportTypes &
+                                                    properties.memoryAllocationImportTypes &
+                                                    ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD);
+    return zepi_check_ze_severe(ze, "zeDeviceGetExternalMemoryProperties");
+}
+
+static zepi_result_t check_sharing(const struct zepi_device *device,
+                                   enum zepi_physical_sharing sharing)
+{
+    bool is_shareable = true;
+    const zepi_result_t result = sharing == ZEPI_PHYSICAL_OWN
+                                     ? ZEPI_SUCCESS
+                                     : zepi_physical_memory_is_shareable(device, &is_shareable);
+    if (result != ZEPI_SUCCESS || is_shareable)
+        return result;
+    return zepi_fail(ZEPI_ERROR_UNSUPPORTED,
+                     "the driver shares no physical memory with other processes");
+}
+
+zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
+                                          size_t size_bytes, enum zepi_physical_sharing sharing,
+                                          int descriptor, struct zepi_physical_memory **out_memory)
+{
+    const ze_external_memory_export_desc_t exported = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+    const ze_external_memory_import_fd_t imported = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+        .fd = descriptor};
+    const void *const chains[] = {
+        [ZEPI_PHYSICAL_SHARED] = &exported, [ZEPI_PHYSICAL_IMPORTED] = &imported};
+    ze_physical_mem_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = chains[sharing], .size = size_bytes};
     ze_physical_mem_handle_t ze = NULL;
     unsigned attempt = 0;
     ze_result_t created;
+    const zepi_result_t result = check_sharing(device, sharing);
+    if (result != ZEPI_SUCCESS)
+        return result;
     // Quirk sizes-end-process: sizes that no device has.
     if (device->global_memory_bytes > 0 && size_bytes > device->global_memory_bytes)
         return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
@@ -82,6 +122,7 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
     memory->context = zepi_retain(context);
     memory->device = device;
     memory->size_bytes = size_bytes;
+    memory->sharing = sharing;
     struct zepi_physical_place *place = zepi_allocate(1, sizeof(*place));
     if (!place) {
         zepi_release(memory);
@@ -99,6 +140,29 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
     memory->place = place;
     *out_memory = memory;
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_physical_memory_export(const struct zepi_physical_memory *memory,
+                                          int *out_descriptor)
+{
+    const struct zepi_context *context = memory->context;
+    const struct zepi_ze_optional *optional = &context->platform->optional;
+    const bool is_drivers = optional->physical_mem_get_properties_is_drivers;
+    ze_external_memory_export_fd_t exported = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+                                               .fd = -1};
+    struct zepi_ze_physical_properties properties = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_PHYSICAL_PROPERTIES,
+        .next = &exported};
+    const zepi_result_t result = zepi_check_ze(
+        optional->physical_mem_get_properties(
+            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, context->ze) : context->ze,
+            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_PHYSICAL_MEM, memory->place->ze)
+                       : memory->place->ze,
+            &properties),
+        "zePhysicalMemGetProperties");
+    *out_descriptor = exported.fd;
+    return result;
 }
 
 // ---- Mappings ----

@@ -14,6 +14,12 @@ struct zepi_physical_place;
 // sizes are multiples of the page size. Contexts have been checked. Any thread: a lock of the
 // context guards its mappings.
 
+enum zepi_physical_sharing {
+    ZEPI_PHYSICAL_OWN,
+    ZEPI_PHYSICAL_SHARED,   // other processes may open it
+    ZEPI_PHYSICAL_IMPORTED, // belongs to another process
+};
+
 // Memory of a device that has no address until it is mapped. What is mapped stays until it is
 // unmapped, even if the object is released before.
 struct zepi_physical_memory {
@@ -21,6 +27,7 @@ struct zepi_physical_memory {
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
     size_t size_bytes;
+    enum zepi_physical_sharing sharing;
     struct zepi_physical_place *place; // one reference
 };
 
@@ -60,8 +67,16 @@ zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const
                                              enum zepi_memory_access *out_access);
 
 // `size_bytes` is a multiple of the page size, not 0. `device` is one of the context's.
+// `descriptor`: the file behind memory that is ZEPI_PHYSICAL_IMPORTED; the driver owns it after
+// success. ZEPI_ERROR_UNSUPPORTED: the driver shares no physical memory.
 zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
-                                          size_t size_bytes,
-                                          struct zepi_physical_memory **out_memory);
+                                          size_t size_bytes, enum zepi_physical_sharing sharing,
+                                          int descriptor, struct zepi_physical_memory **out_memory);
+// A file descriptor of memory that is ZEPI_PHYSICAL_SHARED. The caller closes it.
+zepi_result_t zepi_physical_memory_export(const struct zepi_physical_memory *memory,
+                                          int *out_descriptor);
+// Whether the device's driver shares physical memory with other processes.
+zepi_result_t zepi_physical_memory_is_shareable(const struct zepi_device *device,
+                                                bool *out_is_shareable);
 
 #endif

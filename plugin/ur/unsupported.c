@@ -18,9 +18,6 @@
     "no driver that zepi was tried on shares the state of an event as the header wants it "        \
     "(zexCounterBasedEventOpenIpcHandle): a signal of the opened event does not reach the other "  \
     "one, and an event that was never signalled has no status (quirk unshared-events)"
-#define NO_PHYSICAL_SHARING                                                                        \
-    "physical memory is not shared with other processes, USM is: no application that zepi was "    \
-    "tried with shares it (plugin/memory/interop/README.md)"
 #define NO_COMMAND_EVENTS                                                                          \
     "a single command of a command buffer neither waits for events nor has one; executions do"
 

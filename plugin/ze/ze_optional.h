@@ -52,6 +52,14 @@ struct zepi_ze_size {
 #define ZEPI_ZE_STRUCTURE_TYPE_CACHE_LINE 0x00020028u    // ZE_extension_device_cache_line_size
 #define ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY 0x00020041u // ..._device_usablemem_size_properties
 
+struct zepi_ze_physical_properties { // 1.15
+    ze_structure_type_t stype;
+    void *next;
+    uint64_t id;
+    uint64_t size_bytes;
+};
+#define ZEPI_ZE_STRUCTURE_TYPE_PHYSICAL_PROPERTIES 0x00020040u
+
 struct zepi_ze_sysmem_desc { // ZE_extension_external_memmap_sysmem
     ze_structure_type_t stype;
     const void *next;
@@ -158,6 +166,7 @@ struct zepi_ze_vector_widths { // 1.13
 // Those that ZEPI_NEWER_FUNCTIONS=off does without.
 //
 // - append_host_function: the list calls a function of the host.
+// - physical_mem_get_properties: exports physical memory as a file descriptor, by its chain.
 // - append_command_lists, append_lists_with_parameters: an immediate list executes closed ones. The
 //   second one, whose chain is the fourth argument, is for drivers without the first one.
 // - The last three: ZE_experimental_mutable_command_list 1.1, with kernels.
@@ -167,6 +176,8 @@ struct zepi_ze_vector_widths { // 1.13
     X(append_host_function, "zeCommandListAppendHostFunction", ZEPI_ZE_API_VERSION(1, 17),         \
       (ze_command_list_handle_t, void (*)(void *), void *, const void *, ze_event_handle_t,        \
        uint32_t, ze_event_handle_t *))                                                             \
+    X(physical_mem_get_properties, "zePhysicalMemGetProperties", ZEPI_ZE_API_VERSION(1, 15),       \
+      (ze_context_handle_t, ze_physical_mem_handle_t, struct zepi_ze_physical_properties *))       \
     X(append_command_lists, "zeCommandListImmediateAppendCommandListsExp",                         \
       ZEPI_ZE_API_VERSION(1, 9),                                                                   \
       (ze_command_list_handle_t, uint32_t, ze_command_list_handle_t *, ze_event_handle_t,          \

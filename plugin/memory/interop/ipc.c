@@ -9,6 +9,7 @@
 #include "device/platform.h"
 #include "memory/usm.h"
 #include "memory/usm_driver.h"
+#include "memory/virtual_memory.h"
 #include "sync/deferred.h"
 #include "ze/ze.h"
 
@@ -20,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAGIC 0x43504933u // changes with the layout
+#define MAGIC 0x43504934u // changes with the layout
 
 struct ipc_export {
     struct zepi_ipc_handle handle; // first: hosts name it by its address
@@ -50,11 +51,21 @@ static struct zepi_ipc *ipc_of(const struct zepi_context *context)
     return context->components[ZEPI_COMPONENT_IPC];
 }
 
+// The file descriptor that the handle begins with.
+static int descriptor_of(const struct zepi_ipc_handle *handle)
+{
+    int descriptor;
+    memcpy(&descriptor, handle->ze.data, sizeof(descriptor));
+    return descriptor;
+}
+
 static void export_destroy(const struct zepi_context *context, struct ipc_export *shared)
 {
     const struct zepi_ze_optional *optional = &context->platform->optional;
+    if (shared->handle.size_bytes > 0)
+        close(descriptor_of(&shared->handle));
     // Drivers before 1.6 have no such function (quirk no-put-of-handles).
-    if (optional->put_ipc_handle)
+    else if (optional->put_ipc_handle)
         optional->put_ipc_handle(optional->put_ipc_handle_is_drivers
                                      ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, context->ze)
                                      : context->ze,
@@ -133,16 +144,9 @@ static void find_file(int descriptor, uint64_t out_file[2])
     out_file[1] = is_open ? status.st_ino : 0;
 }
 
-// The file descriptor that the handle begins with.
-static int descriptor_of(const struct zepi_ipc_handle *handle)
-{
-    int descriptor;
-    memcpy(&descriptor, handle->ze.data, sizeof(descriptor));
-    return descriptor;
-}
-
-static zepi_result_t fill_handle(struct zepi_context *context, const void *memory,
-                                 struct zepi_ipc_handle *handle)
+static zepi_result_t fill_usm_handle(struct zepi_context *context, const void *memory,
+                                     struct zepi_ipc_handle *handle,
+                                     const struct zepi_device **out_device)
 {
     zepi_usm_info_t info = {.size = sizeof(info)};
     void *base = NULL;
@@ -159,52 +163,92 @@ static zepi_result_t fill_handle(struct zepi_context *context, const void *memor
         result = ZEPI_ZE(zeMemGetIpcHandle, context->ze, base, &handle->ze);
     if (result != ZEPI_SUCCESS)
         return result;
+    handle->offset_bytes = (uint64_t)((const char *)memory - (const char *)base);
+    *out_device = info.device;
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t fill_physical_handle(const struct zepi_physical_memory *memory,
+                                          struct zepi_ipc_handle *handle,
+                                          const struct zepi_device **out_device)
+{
+    int descriptor;
+    const zepi_result_t result = zepi_physical_memory_export(memory, &descriptor);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    memcpy(handle->ze.data, &descriptor, sizeof(descriptor));
+    handle->size_bytes = memory->size_bytes;
+    *out_device = memory->device;
+    return ZEPI_SUCCESS;
+}
+
+// `physical` NULL: of USM, from `memory` on.
+static zepi_result_t make_export(struct zepi_context *context, const void *memory,
+                                 const struct zepi_physical_memory *physical,
+                                 const struct zepi_ipc_handle **out_handle)
+{
+    const struct zepi_device *device = NULL;
+    struct zepi_ipc *ipc = ipc_of(context);
+    struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
+    if (!shared)
+        return zepi_fail_no_memory();
+    struct zepi_ipc_handle *handle = &shared->handle;
+    const zepi_result_t result = physical ? fill_physical_handle(physical, handle, &device)
+                                          : fill_usm_handle(context, memory, handle, &device);
+    if (result != ZEPI_SUCCESS) {
+        zepi_free(shared);
+        return result;
+    }
     handle->magic = MAGIC;
     handle->process = (uint32_t)getpid();
-    handle->offset_bytes = (uint64_t)((const char *)memory - (const char *)base);
     find_file(descriptor_of(handle), handle->file);
-    memcpy(handle->device, info.device->properties.uuid.id, sizeof(handle->device));
+    memcpy(handle->device, device->properties.uuid.id, sizeof(handle->device));
     set_checksum(handle);
+    shared->node.address = (uintptr_t)handle;
+    zepi_mutex_lock(&ipc->mutex);
+    zepi_address_tree_add(&ipc->exports, &shared->node);
+    zepi_mutex_unlock(&ipc->mutex);
+    *out_handle = handle;
     return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
                            const struct zepi_ipc_handle **out_handle)
 {
-    struct zepi_ipc *ipc = ipc_of(context);
-    struct ipc_export *shared = zepi_allocate(1, sizeof(*shared));
-    if (!shared)
-        return zepi_fail_no_memory();
-    const zepi_result_t result = fill_handle(context, memory, &shared->handle);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(shared);
-        return result;
-    }
-    shared->node.address = (uintptr_t)&shared->handle;
-    zepi_mutex_lock(&ipc->mutex);
-    zepi_address_tree_add(&ipc->exports, &shared->node);
-    zepi_mutex_unlock(&ipc->mutex);
-    *out_handle = &shared->handle;
-    return ZEPI_SUCCESS;
+    return make_export(context, memory, NULL, out_handle);
 }
 
-zepi_result_t zepi_ipc_put(struct zepi_context *context, const void *handle)
+zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
+                                    const struct zepi_ipc_handle **out_handle)
+{
+    return make_export(memory->context, NULL, memory, out_handle);
+}
+
+static const char *kind_name(bool is_physical)
+{
+    return is_physical ? "physical memory" : "USM";
+}
+
+zepi_result_t zepi_ipc_put(struct zepi_context *context, const void *handle, bool is_physical)
 {
     struct zepi_ipc *ipc = ipc_of(context);
     zepi_mutex_lock(&ipc->mutex);
     struct zepi_address_node *found = zepi_address_tree_find(&ipc->exports, handle);
+    if (found && (((struct ipc_export *)found->address)->handle.size_bytes > 0) != is_physical)
+        found = NULL;
     if (found)
         zepi_address_tree_remove(&ipc->exports, found);
     zepi_mutex_unlock(&ipc->mutex);
     if (!found)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no handle of the context", handle);
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is no handle of %s of the context", handle,
+                         kind_name(is_physical));
     export_destroy(context, (struct ipc_export *)found->address);
     return ZEPI_SUCCESS;
 }
 
 // ---- Opening ----
 
-static zepi_result_t read_handle(const void *bytes, size_t size_bytes,
+static zepi_result_t read_handle(const void *bytes, size_t size_bytes, bool is_physical,
                                  const struct zepi_device *device,
                                  struct zepi_ipc_handle *out_handle)
 {
@@ -216,6 +260,9 @@ static zepi_result_t read_handle(const void *bytes, size_t size_bytes,
     if (out_handle->magic != MAGIC || memcmp(out_handle, bytes, sizeof(*out_handle)) != 0)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "the bytes are no handle of memory, or one of another version of zepi");
+    if ((out_handle->size_bytes > 0) != is_physical)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the handle is of %s, expected %s",
+                         kind_name(!is_physical), kind_name(is_physical));
     if (memcmp(out_handle->device, device->properties.uuid.id, sizeof(out_handle->device)) != 0)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the handle is of memory of another device");
     return ZEPI_SUCCESS;
@@ -302,7 +349,7 @@ zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *de
     struct zepi_ipc_handle handle;
     zepi_result_t result = check_is_offered(context);
     if (result == ZEPI_SUCCESS)
-        result = read_handle(bytes, size_bytes, device, &handle);
+        result = read_handle(bytes, size_bytes, false, device, &handle);
     if (result != ZEPI_SUCCESS)
         return result;
     struct ipc_import *import = zepi_allocate(1, sizeof(*import));
@@ -317,6 +364,24 @@ zepi_result_t zepi_ipc_open(struct zepi_context *context, struct zepi_device *de
     }
     if (result != ZEPI_SUCCESS)
         zepi_free(import);
+    return result;
+}
+
+zepi_result_t zepi_ipc_open_physical(struct zepi_context *context, struct zepi_device *device,
+                                     const void *bytes, size_t size_bytes,
+                                     struct zepi_physical_memory **out_memory)
+{
+    struct zepi_ipc_handle handle;
+    zepi_result_t result = read_handle(bytes, size_bytes, true, device, &handle);
+    if (result == ZEPI_SUCCESS)
+        result = take_descriptor(&handle);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result =
+        zepi_physical_memory_create(context, device, (size_t)handle.size_bytes,
+                                    ZEPI_PHYSICAL_IMPORTED, descriptor_of(&handle), out_memory);
+    if (result != ZEPI_SUCCESS)
+        close(descriptor_of(&handle));
     return result;
 }
 

@@ -430,6 +430,9 @@ zepi_result_t zepi_ur_device_feature(void *object, uint64_t parameter, uint64_t 
     case UR_DEVICE_INFO_IPC_MEMORY_SUPPORT_EXP:
         result = zepi_ipc_is_offered(device->platform, &has_it);
         break;
+    case UR_DEVICE_INFO_IPC_PHYSICAL_MEMORY_SUPPORT_EXP:
+        result = zepi_physical_memory_is_shareable(device, &has_it);
+        break;
     case UR_DEVICE_INFO_USM_HOST_ALLOC_REGISTER_SUPPORT_EXP:
         has_it = zepi_host_memory_can_register(device->platform);
         break;

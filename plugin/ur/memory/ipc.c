@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/interop/ipc.h"
 
-#include "ur/handles.h"
+#include "ur/memory/physical_memory.h"
 
 ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
                                       void **ppIPCMemHandleData, size_t *pIPCMemHandleDataSizeRet)
@@ -18,12 +18,16 @@ ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
     return UR_RESULT_SUCCESS;
 }
 
+static ur_result_t put_handle(ur_context_handle_t context, const void *handle, bool is_physical)
+{
+    const ur_result_t result = zepi_ur_check_context_pointer(context, handle, "the handle's data");
+    return result ? result
+                  : zepi_ur_result(zepi_ipc_put(zepi_ur_context(context), handle, is_physical));
+}
+
 ur_result_t zepi_urIPCPutMemHandleExp(ur_context_handle_t hContext, void *pIPCMemHandleData)
 {
-    const ur_result_t result =
-        zepi_ur_check_context_pointer(hContext, pIPCMemHandleData, "pIPCMemHandleData");
-    return result ? result
-                  : zepi_ur_result(zepi_ipc_put(zepi_ur_context(hContext), pIPCMemHandleData));
+    return put_handle(hContext, pIPCMemHandleData, false);
 }
 
 ur_result_t zepi_urIPCOpenMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
@@ -44,4 +48,64 @@ ur_result_t zepi_urIPCCloseMemHandleExp(ur_context_handle_t hContext, void *pMem
 {
     const ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
     return result ? result : zepi_ur_result(zepi_ipc_close(zepi_ur_context(hContext), pMem));
+}
+
+// ---- Physical memory ----
+
+ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
+                                          ur_physical_mem_handle_t hPhysMem,
+                                          void **ppIPCPhysMemHandleData,
+                                          size_t *pIPCPhysMemHandleDataSizeRet)
+{
+    const struct zepi_ipc_handle *handle = NULL;
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_physical(hContext, hPhysMem)) ||
+        (result = zepi_ur_check_pointer(ppIPCPhysMemHandleData, "ppIPCPhysMemHandleData")) ||
+        (result =
+             zepi_ur_check_pointer(pIPCPhysMemHandleDataSizeRet, "pIPCPhysMemHandleDataSizeRet")) ||
+        (zepi_ur_physical_memory(hPhysMem)->sharing != ZEPI_PHYSICAL_SHARED &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT,
+                                  "the physical memory was not created with "
+                                  "UR_PHYSICAL_MEM_FLAG_ENABLE_IPC"))) ||
+        (result =
+             zepi_ur_result(zepi_ipc_get_physical(zepi_ur_physical_memory(hPhysMem), &handle))))
+        return result;
+    *ppIPCPhysMemHandleData = (void *)handle;
+    *pIPCPhysMemHandleDataSizeRet = sizeof(*handle);
+    return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urIPCPutPhysMemHandleExp(ur_context_handle_t hContext,
+                                          const void *pIPCPhysMemHandleData)
+{
+    return put_handle(hContext, pIPCPhysMemHandleData, true);
+}
+
+ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
+                                           const void *pIPCPhysMemHandleData,
+                                           size_t ipcPhysMemHandleDataSize,
+                                           ur_physical_mem_handle_t *phPhysMem)
+{
+    ur_result_t result;
+    if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
+        (result = zepi_ur_check_pointer(pIPCPhysMemHandleData, "pIPCPhysMemHandleData")) ||
+        (result = zepi_ur_check_pointer(phPhysMem, "phPhysMem")))
+        return result;
+    return zepi_ur_result_with(
+        zepi_ipc_open_physical(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                               pIPCPhysMemHandleData, ipcPhysMemHandleDataSize,
+                               (struct zepi_physical_memory **)phPhysMem),
+        ZEPI_ERROR_INVALID_SIZE, UR_RESULT_ERROR_INVALID_VALUE);
+}
+
+// What is mapped of the memory stays.
+ur_result_t zepi_urIPCClosePhysMemHandleExp(ur_context_handle_t hContext,
+                                            ur_physical_mem_handle_t hPhysMem)
+{
+    ur_result_t result = zepi_ur_check_context_physical(hContext, hPhysMem);
+    if (result == UR_RESULT_SUCCESS &&
+        zepi_ur_physical_memory(hPhysMem)->sharing != ZEPI_PHYSICAL_IMPORTED)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "the physical memory was not opened by a handle");
+    return zepi_ur_release(result, hPhysMem);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "memory/virtual_memory.h"
-
-#include "ur/handles.h"
 #include "ur/info.h"
-
-ZEPI_UR_DEFINE_HANDLE(physical_memory, ur_physical_mem_handle_t, zepi_physical_memory,
-                      UR_RESULT_ERROR_INVALID_VALUE)
+#include "ur/memory/physical_memory.h"
 
 // ---- Ranges ----
 
@@ -68,11 +63,7 @@ ur_result_t zepi_urVirtualMemMap(ur_context_handle_t hContext, const void *pStar
 {
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
     ur_result_t result;
-    if ((result = zepi_ur_check_context(hContext)) ||
-        (result = zepi_ur_check_physical_memory(hPhysicalMem)) ||
-        (result = zepi_ur_check_same_context(
-             zepi_ur_context(hContext), zepi_ur_physical_memory(hPhysicalMem)->context,
-             UR_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory")) ||
+    if ((result = zepi_ur_check_context_physical(hContext, hPhysicalMem)) ||
         (result = zepi_ur_check_pointer(pStart, "pStart")) ||
         (result = read_access_flags(flags, &access)))
         return result;
@@ -147,23 +138,22 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
     if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
         (result = zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK)) ||
         (result = zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem")) ||
-        ((flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC) &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                  "physical memory is not shared with other processes"))) ||
         (result = check_page_multiple(hContext, hDevice, size)))
         return result;
-    return zepi_ur_result(
-        zepi_physical_memory_create(zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
-                                    (struct zepi_physical_memory **)phPhysicalMem));
+    return zepi_ur_result(zepi_physical_memory_create(
+        zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
+        flags & UR_PHYSICAL_MEM_FLAG_ENABLE_IPC ? ZEPI_PHYSICAL_SHARED : ZEPI_PHYSICAL_OWN, -1,
+        (struct zepi_physical_memory **)phPhysicalMem));
 }
 
 ZEPI_UR_DEFINE_REFERENCES(PhysicalMem, , ur_physical_mem_handle_t, zepi_ur_check_physical_memory)
 
 static ur_result_t get_properties(void *memory, const struct zepi_ur_info *info)
 {
-    const ur_physical_mem_properties_t properties = {.stype =
-                                                         UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
-    (void)memory;
+    const enum zepi_physical_sharing sharing = ((struct zepi_physical_memory *)memory)->sharing;
+    const ur_physical_mem_properties_t properties = {
+        .stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
+        .flags = sharing == ZEPI_PHYSICAL_SHARED ? UR_PHYSICAL_MEM_FLAG_ENABLE_IPC : 0};
     return zepi_ur_info_return(info, &properties, sizeof(properties));
 }
 

@@ -44,6 +44,31 @@ out:
     return result;
 }
 
+// ---- Physical memory
+
+static size_t page;
+
+static zepi_result_t share_physical(void)
+{
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    const ur_device_handle_t device = (ur_device_handle_t)gear.device;
+    const ur_physical_mem_properties_t properties = {.flags = UR_PHYSICAL_MEM_FLAG_ENABLE_IPC};
+    ur_physical_mem_handle_t physical = NULL, opened = NULL;
+    void *handle = NULL;
+    size_t size;
+    zepi_result_t result;
+    STEP(told(zepi_urPhysicalMemCreate(context, device, page, &properties, &physical)));
+    STEP(told(zepi_urIPCGetPhysMemHandleExp(context, physical, &handle, &size)));
+    STEP(told(zepi_urIPCOpenPhysMemHandleExp(context, device, handle, size, &opened)));
+out:
+    if (opened)
+        WALK_EXPECT(zepi_urIPCClosePhysMemHandleExp(context, opened) == UR_RESULT_SUCCESS);
+    if (handle)
+        WALK_EXPECT(zepi_urIPCPutPhysMemHandleExp(context, handle) == UR_RESULT_SUCCESS);
+    walk_release(physical);
+    return result;
+}
+
 // ---- External memory
 
 static zepi_result_t import_and_map(void)
@@ -291,7 +316,12 @@ int main(void)
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 1000 * sizeof(*memory), 0,
                               (void **)&memory));
+    WALK_EXPECT(zepi_urVirtualMemGranularityGetInfo((ur_context_handle_t)gear.context, NULL, 0,
+                                                    UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM,
+                                                    sizeof(page), &page,
+                                                    NULL) == UR_RESULT_SUCCESS);
     TEST_OK(share_and_open());
+    TEST_OK(share_physical());
     TEST_OK(import_and_map());
     TEST_OK(allocate_and_export());
     TEST_OK(register_and_import());
@@ -301,6 +331,8 @@ int main(void)
     walk_calls("IPC, device lost", share_and_open, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("IPC, allocations", share_and_open);
     const int free_before = lowest_free_descriptor();
+    walk_calls("physical memory, calls", share_physical, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+    walk_allocations("physical memory, allocations", share_physical);
     walk_calls("external memory, calls", import_and_map, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
     walk_calls("external memory, device lost", import_and_map, "ZE_RESULT_ERROR_DEVICE_LOST");
     walk_allocations("external memory, allocations", import_and_map);

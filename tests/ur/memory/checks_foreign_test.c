@@ -27,7 +27,8 @@ static ur_physical_mem_handle_t make_physical(ur_context_handle_t context,
                                               ur_device_handle_t device)
 {
     const ur_physical_mem_properties_t properties = {.stype =
-                                                         UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
+                                                         UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
+                                                     .flags = UR_PHYSICAL_MEM_FLAG_ENABLE_IPC};
     ur_physical_mem_handle_t physical;
     size_t page;
     UR_OK(urVirtualMemGranularityGetInfo(
@@ -66,6 +67,7 @@ Test(checks_foreign, memory_of_other_processes)
     REFUSES(WRONG, urIPCPutMemHandleExp(other.context, own_handle));
     REFUSES(WRONG, urIPCPutMemHandleExp(gear.context, garbage));
     REFUSES(WRONG, urIPCPutMemHandleExp(gear.context, memory));
+    REFUSES(WRONG, urIPCPutPhysMemHandleExp(gear.context, own_handle));
 
     REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
                    urIPCOpenMemHandleExp(handle, gear.device, own_handle, size, out));
@@ -80,6 +82,8 @@ Test(checks_foreign, memory_of_other_processes)
         REFUSES(WRONG, urIPCOpenMemHandleExp(gear.context, gear.device, own_handle, sizes[i], out));
     REFUSES(NULL_POINTER, urIPCOpenMemHandleExp(gear.context, gear.device, NULL, size, out));
     REFUSES(NULL_POINTER, urIPCOpenMemHandleExp(gear.context, gear.device, own_handle, size, NULL));
+    REFUSES(WRONG, urIPCOpenPhysMemHandleExp(gear.context, gear.device, own_handle, size,
+                                             OUT(ur_physical_mem_handle_t)));
 
     REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
                    urIPCCloseMemHandleExp(handle, memory));
@@ -96,7 +100,12 @@ Test(checks_foreign, physical_memory)
 {
     ur_physical_mem_handle_t physical = make_physical(gear.context, gear.device);
     ur_physical_mem_handle_t elsewhere = make_physical(other.context, OTHER_DEVICE);
+    void *own_handle;
+    size_t size;
+    uint8_t garbage[512] = {0};
     ur_physical_mem_handle_t *const out = OUT(ur_physical_mem_handle_t);
+    UR_OK(urIPCGetPhysMemHandleExp(gear.context, physical, &own_handle, &size));
+
     ur_physical_mem_properties_t properties = {.stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES};
     size_t page;
     UR_OK(urPhysicalMemGetInfo(physical, UR_PHYSICAL_MEM_INFO_SIZE, sizeof(page), &page, NULL));
@@ -120,6 +129,49 @@ Test(checks_foreign, physical_memory)
     REFUSES_HANDLE(PHYSICAL_MEMORY, ur_physical_mem_handle_t, WRONG, urPhysicalMemRetain(handle));
     REFUSES_HANDLE(PHYSICAL_MEMORY, ur_physical_mem_handle_t, WRONG, urPhysicalMemRelease(handle));
 
+    REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                   urIPCGetPhysMemHandleExp(handle, physical, OUT(void *), OUT(size_t)));
+    REFUSES_HANDLE(PHYSICAL_MEMORY, ur_physical_mem_handle_t, WRONG,
+                   urIPCGetPhysMemHandleExp(gear.context, handle, OUT(void *), OUT(size_t)));
+    REFUSES(UR_RESULT_ERROR_INVALID_ARGUMENT,
+            urIPCGetPhysMemHandleExp(gear.context, elsewhere, OUT(void *), OUT(size_t)));
+    REFUSES(NULL_POINTER, urIPCGetPhysMemHandleExp(gear.context, physical, NULL, OUT(size_t)));
+    REFUSES(NULL_POINTER, urIPCGetPhysMemHandleExp(gear.context, physical, OUT(void *), NULL));
+
+    REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                   urIPCPutPhysMemHandleExp(handle, own_handle));
+    REFUSES(NULL_POINTER, urIPCPutPhysMemHandleExp(gear.context, NULL));
+    REFUSES(WRONG, urIPCPutPhysMemHandleExp(other.context, own_handle));
+    REFUSES(WRONG, urIPCPutPhysMemHandleExp(gear.context, garbage));
+    REFUSES(WRONG, urIPCPutMemHandleExp(gear.context, own_handle));
+
+    REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                   urIPCOpenPhysMemHandleExp(handle, gear.device, own_handle, size, out));
+    REFUSES_HANDLE(DEVICE, ur_device_handle_t, WRONG_DEVICE,
+                   urIPCOpenPhysMemHandleExp(gear.context, handle, own_handle, size, out));
+    REFUSES(WRONG_DEVICE,
+            urIPCOpenPhysMemHandleExp(other.context, gear.device, own_handle, size, out));
+    if (!test_env_is_on_intel_driver()) // whose devices have one UUID there
+        REFUSES(WRONG,
+                urIPCOpenPhysMemHandleExp(gear.context, OTHER_DEVICE, own_handle, size, out));
+    REFUSES(WRONG, urIPCOpenPhysMemHandleExp(gear.context, gear.device, garbage, size, out));
+    const size_t sizes[] = {0, size - 1, size + 1, SIZE_MAX};
+    for (int i = 0; i < 4; i++)
+        REFUSES(WRONG,
+                urIPCOpenPhysMemHandleExp(gear.context, gear.device, own_handle, sizes[i], out));
+    REFUSES(WRONG, urIPCOpenMemHandleExp(gear.context, gear.device, own_handle, size, OUT(void *)));
+    REFUSES(NULL_POINTER, urIPCOpenPhysMemHandleExp(gear.context, gear.device, NULL, size, out));
+    REFUSES(NULL_POINTER,
+            urIPCOpenPhysMemHandleExp(gear.context, gear.device, own_handle, size, NULL));
+
+    REFUSES_HANDLE(CONTEXT, ur_context_handle_t, WRONG_CONTEXT,
+                   urIPCClosePhysMemHandleExp(handle, physical));
+    REFUSES_HANDLE(PHYSICAL_MEMORY, ur_physical_mem_handle_t, WRONG,
+                   urIPCClosePhysMemHandleExp(gear.context, handle));
+    REFUSES(UR_RESULT_ERROR_INVALID_ARGUMENT, urIPCClosePhysMemHandleExp(gear.context, elsewhere));
+    REFUSES(WRONG, urIPCClosePhysMemHandleExp(gear.context, physical));
+
+    UR_OK(urIPCPutPhysMemHandleExp(gear.context, own_handle));
     UR_OK(urPhysicalMemRelease(physical));
     UR_OK(urPhysicalMemRelease(elsewhere));
 }

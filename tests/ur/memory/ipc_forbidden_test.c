@@ -75,21 +75,26 @@ static int count_descriptors(void)
 
 #define EXIT_NO_WAY 8 // exit status: this system does not take the restriction
 
-// Opens the handle, which must fail with the reason.
+// Opens the handles of USM and of physical memory, which must fail with the reason.
 static void open_what_is_forbidden(void)
 {
-    struct message message;
+    struct message messages[2];
     void *opened = NULL;
-    if (!ipc_receive(&message))
+    ur_physical_mem_handle_t physical = NULL;
+    if (!ipc_receive(&messages[0]) || !ipc_receive(&messages[1]))
         _exit(1);
     if (!restrict_reader())
         _exit(EXIT_NO_WAY);
     const int before = count_descriptors();
-    UR_FAILS_SAYING(
-        urIPCOpenMemHandleExp(gear.context, gear.device, message.handle, message.size, &opened),
-        UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-        "the system does not let this process take a file descriptor of process");
-    if (opened || count_descriptors() != before)
+    UR_FAILS_SAYING(urIPCOpenMemHandleExp(gear.context, gear.device, messages[0].handle,
+                                          messages[0].size, &opened),
+                    UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                    "the system does not let this process take a file descriptor of process");
+    UR_FAILS_SAYING(urIPCOpenPhysMemHandleExp(gear.context, gear.device, messages[1].handle,
+                                              messages[1].size, &physical),
+                    UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                    "the system does not let this process take a file descriptor of process");
+    if (opened || physical || count_descriptors() != before)
         _exit(1);
     ur_tear_down();
 }
@@ -103,17 +108,37 @@ static void send_usm_handle(void *memory)
     ipc_send(&message);
 }
 
+static void send_physical_handle(ur_physical_mem_handle_t memory)
+{
+    struct message message = {0};
+    void *handle;
+    UR_OK(urIPCGetPhysMemHandleExp(gear.context, memory, &handle, &message.size));
+    memcpy(message.handle, handle, message.size);
+    ipc_send(&message);
+}
+
 static void share(bool (*restriction)(void), bool is_hidden)
 {
+    const ur_physical_mem_properties_t properties = {.stype =
+                                                         UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
+                                                     .flags = UR_PHYSICAL_MEM_FLAG_ENABLE_IPC};
+    ur_physical_mem_handle_t physical;
+    size_t page;
     restrict_reader = restriction;
     ipc_set_up_with(open_what_is_forbidden);
+    UR_OK(urVirtualMemGranularityGetInfo(gear.context, gear.device, 1,
+                                         UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM, sizeof(page),
+                                         &page, NULL));
+    UR_OK(urPhysicalMemCreate(gear.context, gear.device, page, &properties, &physical));
     void *memory = ur_device_memory(5000);
     if (is_hidden)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     send_usm_handle(memory);
+    send_physical_handle(physical);
     const int status = ipc_wait();
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     ur_free(memory);
+    UR_OK(urPhysicalMemRelease(physical));
     ur_tear_down();
     if (status == EXIT_NO_WAY)
         cr_skip_test("this system does not take the restriction");
