@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Queues, and their commands that move no bytes and launch nothing.
-#include "queue/queue.h"
 #include "api/api.h"
 #include "api/check.h"
 #include "core/list.h"
@@ -10,6 +9,7 @@
 #include "queue/command/barrier.h"
 #include "queue/command/host_function.h"
 #include "queue/progress.h"
+#include "queue/queue_create.h"
 
 static zepi_result_t check_queue_flags(zepi_queue_flags_t flags)
 {

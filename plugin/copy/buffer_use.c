@@ -9,6 +9,7 @@
 #include "queue/capture_command.h"
 #include "queue/command/barrier.h"
 #include "queue/progress.h"
+#include "queue/queue_create.h"
 #include "ze/ze.h"
 
 #define FIRST_EVENTS 8

@@ -11,6 +11,7 @@
 #include "queue/command/barrier.h"
 #include "queue/event.h"
 #include "queue/progress.h"
+#include "queue/queue_create.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 

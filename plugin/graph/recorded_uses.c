@@ -2,6 +2,7 @@
 #include "graph/recorded_uses.h"
 
 #include "core/alloc.h"
+#include "launch/device_kernel_create.h"
 #include "launch/kernel_instance.h"
 #include "memory/usm.h"
 

@@ -60,27 +60,5 @@ struct zepi_target {
     const struct zepi_device_image *image;
     const struct zepi_spec_values *values;
 };
-// References to all of it.
-void zepi_target_retain(const struct zepi_target *target);
-void zepi_target_release(const struct zepi_target *target);
-
-// A kernel of a device module, from the cache or made. *out_result is a new reference to a result
-// whose payload is a struct zepi_device_kernel.
-zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, const char *name,
-                                     struct zepi_build_result **out_result);
-
-// Takes a free instance, or makes one.
-zepi_result_t zepi_kernel_instance_take(struct zepi_device_kernel *device_kernel,
-                                        struct zepi_kernel_instance **out_instance);
-// Keeps it for queues of this number, or gives it back if another thread was faster. Returns the
-// one that is kept.
-struct zepi_kernel_instance *zepi_kernel_instance_keep(struct zepi_device_kernel *device_kernel,
-                                                       uint32_t queue_number,
-                                                       struct zepi_kernel_instance *instance);
-// Gives it back, or destroys it if enough are free.
-void zepi_kernel_instance_give(struct zepi_device_kernel *device_kernel,
-                               struct zepi_kernel_instance *instance);
-void zepi_kernel_instance_destroy(struct zepi_device_kernel *device_kernel,
-                                  struct zepi_kernel_instance *instance);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "launch/device_kernel.h"
+#include "launch/device_kernel_create.h"
 
 #include "core/alloc.h"
 #include "core/unload.h"

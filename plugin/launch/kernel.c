@@ -5,6 +5,7 @@
 #include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "launch/device_kernel_create.h"
 #include "launch/emulation.h"
 #include "launch/kernel_instance.h"
 #include "launch/work_size.h"
@@ -46,21 +47,6 @@ struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t
     if (target.image)
         target.values = module->parts[index].values[image_index];
     return target;
-}
-
-void zepi_target_retain(const struct zepi_target *target)
-{
-    zepi_build_result_retain(target->device_kernel);
-    if (target->image)
-        zepi_retain((struct zepi_device_image *)target->image);
-    zepi_spec_values_retain((struct zepi_spec_values *)target->values);
-}
-
-void zepi_target_release(const struct zepi_target *target)
-{
-    zepi_build_result_release(target->device_kernel);
-    zepi_release((struct zepi_device_image *)target->image);
-    zepi_spec_values_release((struct zepi_spec_values *)target->values);
 }
 
 static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const char *name)

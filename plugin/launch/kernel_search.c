@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "launch/device_kernel_create.h"
 #include "launch/emulation.h"
 #include "launch/kernel.h"
 #include "program/build/device_build.h"

@@ -3,6 +3,7 @@
 
 #include "copy/buffer_use.h"
 #include "device/context.h"
+#include "launch/device_kernel_create.h"
 #include "launch/emulation.h"
 #include "launch/work_size.h"
 #include "queue/capture_command.h"

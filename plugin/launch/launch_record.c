@@ -145,6 +145,22 @@ static void record_hold_bytes(struct zepi_launch_record *record)
     own->large_bytes = (size_t)(bytes - record->bytes);
 }
 
+// References to all of a target.
+static void target_retain(const struct zepi_target *target)
+{
+    zepi_build_result_retain(target->device_kernel);
+    if (target->image)
+        zepi_retain((struct zepi_device_image *)target->image);
+    zepi_spec_values_retain((struct zepi_spec_values *)target->values);
+}
+
+static void target_release(const struct zepi_target *target)
+{
+    zepi_build_result_release(target->device_kernel);
+    zepi_release((struct zepi_device_image *)target->image);
+    zepi_spec_values_release((struct zepi_spec_values *)target->values);
+}
+
 void zepi_launch_record_hold(struct zepi_launch_record *record)
 {
     struct zepi_launch *own = &record->launch;
@@ -156,7 +172,7 @@ void zepi_launch_record_hold(struct zepi_launch_record *record)
         zepi_retain(own->uses[i].object);
     if (own->module)
         zepi_retain(own->module);
-    zepi_target_retain(&own->target);
+    target_retain(&own->target);
 }
 
 struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch)
@@ -172,6 +188,6 @@ void zepi_launch_record_clear(struct zepi_launch_record *record)
 {
     for (uint32_t i = 0; i < record->launch.use_count; i++)
         zepi_release(record->launch.uses[i].object);
-    zepi_target_release(&record->launch.target);
+    target_release(&record->launch.target);
     zepi_release(record->launch.module);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "queue/queue.h"
+#include "queue/queue_create.h"
 
 #include "device/context.h"
 #include "device/device.h"

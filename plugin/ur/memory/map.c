@@ -1,45 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Buffers in the host's memory: mapped and unmapped.
-#include "ur/memory/map.h"
-
 #include "copy/copy.h"
 #include "core/alloc.h"
 #include "memory/usm.h"
 #include "queue/capture_command.h"
 #include "queue/command/barrier.h"
 #include "ur/command.h"
-
-// A part of a buffer that the host sees at `address`. The buffer has a reference until the host
-// unmaps it, and so has a graph that maps or unmaps it with each execution.
-struct zepi_ur_map {
-    struct zepi_object object;
-    struct zepi_context *context; // retained
-    struct zepi_ur_map *next;
-    char *address;
-    size_t offset_bytes;
-    size_t size_bytes;
-    bool is_written; // the host may change it
-    bool is_staging; // memory at `address` is owned
-};
-
-static void map_destroy(void *object)
-{
-    struct zepi_ur_map *map = object;
-    if (map->is_staging)
-        zepi_usm_put(map->context, map->address);
-    zepi_release(map->context);
-}
-
-ZEPI_DEFINE_TYPE(ur_map, map_destroy);
-
-void zepi_ur_maps_finish(struct zepi_ur_mem *mem)
-{
-    while (mem->maps) {
-        struct zepi_ur_map *map = mem->maps;
-        mem->maps = map->next;
-        zepi_release(map);
-    }
-}
+#include "ur/memory/mem.h"
 
 static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t size,
                               ur_map_flags_t flags, struct zepi_ur_map **out_map)

@@ -5,10 +5,9 @@
 #include "copy/buffer_use.h"
 #include "core/mutex.h"
 #include "launch/argument.h"
+#include "memory/image.h"
 #include "queue/progress.h"
 #include "ur/handles.h"
-
-struct zepi_image;
 
 // A memory object: a buffer, a part of one, or an image. Constant once it is made, but for `maps`;
 // any thread.
@@ -30,7 +29,26 @@ struct zepi_ur_mem {
 
 extern const struct zepi_type zepi_ur_mem_type;
 
+ZEPI_UR_DEFINE_HANDLE(sampler, ur_sampler_handle_t, zepi_sampler, UR_RESULT_ERROR_INVALID_SAMPLER)
 ZEPI_UR_DEFINE_HANDLE(mem, ur_mem_handle_t, zepi_ur_mem, UR_RESULT_ERROR_INVALID_MEM_OBJECT)
+
+// A part of a buffer that the host sees at `address`. The buffer has a reference until the host
+// unmaps it, and so has a graph that maps or unmaps it with each execution.
+struct zepi_ur_map {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    struct zepi_ur_map *next;
+    char *address;
+    size_t offset_bytes;
+    size_t size_bytes;
+    bool is_written; // the host may change it
+    bool is_staging; // memory at `address` is owned
+};
+
+extern const struct zepi_type zepi_ur_map_type;
+
+// An object without memory. One reference, or NULL (noted).
+struct zepi_ur_mem *zepi_ur_mem_make(struct zepi_context *context, ur_mem_flags_t flags);
 
 // A buffer that commands of the context can use: its own, or of another context of the platform
 // with one place for its life, since pointers are the same in all of them.

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "checks/image.h"
 #include "queue/progress.h"
+#include "queue/queue_create.h"
 #include "ur/info.h"
 #include "ur/memory/image_format.h"
-#include "ur/memory/map.h"
-
-ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_context *context)
-{
-    const ur_result_t result = zepi_ur_check_mem(handle);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (!zepi_ur_mem(handle)->image)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "a buffer, expected an image");
-    return zepi_ur_check_same_context(context, zepi_ur_mem(handle)->context,
-                                      UR_RESULT_ERROR_INVALID_MEM_OBJECT, "the image");
-}
+#include "ur/memory/mem.h"
 
 static bool read_image_type(ur_mem_type_t type, ze_image_type_t *out_type)
 {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "memory/image.h"
 #include "ur/info.h"
 #include "ur/memory/mem.h"
-
-ZEPI_UR_DEFINE_HANDLE(sampler, ur_sampler_handle_t, zepi_sampler, UR_RESULT_ERROR_INVALID_SAMPLER)
 
 // Both interfaces have the same modes, in another order.
 static const ze_sampler_address_mode_t address_modes[] = {
@@ -121,17 +118,4 @@ ur_result_t zepi_urSamplerCreateWithNativeHandle(ur_native_handle_t hNativeSampl
         zepi_sampler_create(zepi_ur_context(hContext), zepi_ur_context(hContext)->devices[0],
                             &description.desc, (ze_sampler_handle_t)hNativeSampler,
                             ZEPI_UR_OWNERSHIP(pProperties), (struct zepi_sampler **)phSampler));
-}
-
-ur_result_t zepi_ur_read_sampler_arg(ur_sampler_handle_t handle, const struct zepi_context *context,
-                                     struct zepi_arg *out_arg)
-{
-    const struct zepi_sampler *sampler = zepi_ur_sampler(handle);
-    ur_result_t result = zepi_ur_check_sampler(handle);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_same_context(context, sampler->context,
-                                            UR_RESULT_ERROR_INVALID_SAMPLER, "the sampler");
-    if (result == UR_RESULT_SUCCESS)
-        zepi_arg_set_handle(out_arg, ZEPI_ARG_SAMPLER, sampler->ze);
-    return result;
 }

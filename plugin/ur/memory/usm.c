@@ -3,25 +3,10 @@
 #include "copy/copy.h"
 #include "memory/interop/host_memory.h"
 #include "queue/progress.h"
+#include "queue/queue_create.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 #include "ur/memory/usm_pool.h"
-
-ur_result_t zepi_ur_check_usm_size(const struct zepi_context *context,
-                                   const struct zepi_device *device, size_t size)
-{
-    if (size == 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE, "an allocation of 0 bytes");
-    for (uint32_t i = 0; i < context->device_count; i++) {
-        const uint64_t most = context->devices[i]->max_allocation_bytes;
-        if ((!device || context->devices[i] == device) && most > 0 && size > most)
-            return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_USM_SIZE,
-                                  "an allocation of %zu bytes: device '%s' takes at most %llu",
-                                  size, context->devices[i]->properties.name,
-                                  (unsigned long long)most);
-    }
-    return UR_RESULT_SUCCESS;
-}
 
 // `context` and `device` have been checked.
 static ur_result_t check_usm_desc(ur_context_handle_t context, ur_device_handle_t device,

@@ -6,6 +6,14 @@
 #include "launch/work_size.h"
 #include "ze/ze.h"
 
+const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel)
+{
+    uint32_t index = 0;
+    while (!kernel->device_kernels[index])
+        index++;
+    return zepi_device_kernel_of(kernel->device_kernels[index]);
+}
+
 static ur_result_t kernel_create_by_name(struct zepi_ur_program *program, const char *name,
                                          struct zepi_kernel **out_kernel)
 {

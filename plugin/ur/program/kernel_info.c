@@ -6,14 +6,6 @@
 
 #include <stdio.h>
 
-const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel)
-{
-    uint32_t index = 0;
-    while (!kernel->device_kernels[index])
-        index++;
-    return zepi_device_kernel_of(kernel->device_kernels[index]);
-}
-
 static ur_result_t get_attributes(void *kernel, const struct zepi_ur_info *info)
 {
     const ze_kernel_properties_t *properties =

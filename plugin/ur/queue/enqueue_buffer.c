@@ -155,49 +155,6 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_FILL);
 }
 
-static zepi_rect_t rect_of(const struct zepi_ur_rect *rect)
-{
-    return (zepi_rect_t){.origin_bytes = {rect->origin.x, rect->origin.y, rect->origin.z},
-                         .row_pitch_bytes = rect->row_pitch,
-                         .slice_pitch_bytes = rect->slice_pitch};
-}
-
-// Unified Runtime's own rule.
-static ur_result_t check_slice_pitch(const struct zepi_ur_rect *rect, ur_rect_region_t region)
-{
-    const size_t row = rect->row_pitch ? rect->row_pitch : region.width;
-    return rect->slice_pitch % row == 0
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "a slice pitch of %zu bytes, expected a multiple of the row pitch "
-                                "of %zu",
-                                rect->slice_pitch, row);
-}
-
-ur_result_t zepi_ur_read_buffer_rect(const struct zepi_ur_mem *mem, const struct zepi_ur_rect *rect,
-                                     ur_rect_region_t region, struct zepi_layout *out_layout)
-{
-    const zepi_rect_t own = rect_of(rect);
-    const size_t box[3] = {region.width, region.height, region.depth};
-    struct zepi_fault fault;
-    size_t size;
-    return zepi_check_rect("the buffer", &own, box, mem->size_bytes, out_layout, &size, &fault)
-               ? check_slice_pitch(rect, region)
-               : zepi_ur_fail_check(&fault);
-}
-
-ur_result_t zepi_ur_read_memory_rect(struct zepi_context *context, const char *name,
-                                     const void *memory, const struct zepi_ur_rect *rect,
-                                     ur_rect_region_t region, struct zepi_layout *out_layout)
-{
-    const zepi_rect_t own = rect_of(rect);
-    const size_t box[3] = {region.width, region.height, region.depth};
-    struct zepi_fault fault;
-    return zepi_check_rect_in_memory(context, name, memory, &own, box, out_layout, &fault)
-               ? check_slice_pitch(rect, region)
-               : zepi_ur_fail_check(&fault);
-}
-
 // Copies a rectangle of a buffer to memory (ZEPI_BUFFER_READ), or from there (ZEPI_BUFFER_WRITE).
 static ur_result_t transfer_buffer_rect(struct zepi_ur_command *command, ur_mem_handle_t buffer,
                                         enum zepi_buffer_access access,

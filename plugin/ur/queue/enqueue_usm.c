@@ -96,18 +96,6 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
     return enqueue_memcpy_any(hQueue, blocking, pDst, pSrc, size, wait_count, wait_list, out_event);
 }
 
-ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)
-{
-    const ur_result_t result = zepi_ur_check_pointer(pattern, "pPattern");
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (size == 0 || pattern_size == 0 || pattern_size > size || size % pattern_size != 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                              "%zu bytes to fill with a pattern of %zu, expected a multiple", size,
-                              pattern_size);
-    return UR_RESULT_SUCCESS;
-}
-
 ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t patternSize,
                                   const void *pPattern, size_t size, uint32_t wait_count,
                                   const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
@@ -160,27 +148,6 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
                                prefetch_usm(command.queue, pMem, size, flags, command.wait,
                                             zepi_ur_command_event(&command)),
                                UR_COMMAND_USM_PREFETCH);
-}
-
-uint32_t zepi_ur_advice_bits(ur_usm_advice_flags_t advice)
-{
-    static const struct {
-        ur_usm_advice_flags_t ur;
-        zepi_advice_t zepi;
-    } table[] = {
-        {UR_USM_ADVICE_FLAG_SET_READ_MOSTLY, ZEPI_ADVICE_SET_READ_MOSTLY},
-        {UR_USM_ADVICE_FLAG_CLEAR_READ_MOSTLY, ZEPI_ADVICE_CLEAR_READ_MOSTLY},
-        {UR_USM_ADVICE_FLAG_SET_PREFERRED_LOCATION, ZEPI_ADVICE_SET_PREFERRED_LOCATION},
-        {UR_USM_ADVICE_FLAG_CLEAR_PREFERRED_LOCATION, ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION},
-        {UR_USM_ADVICE_FLAG_SET_NON_ATOMIC_MOSTLY, ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY},
-        {UR_USM_ADVICE_FLAG_CLEAR_NON_ATOMIC_MOSTLY, ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY},
-        {UR_USM_ADVICE_FLAG_BIAS_CACHED, ZEPI_ADVICE_BIAS_CACHED},
-        {UR_USM_ADVICE_FLAG_BIAS_UNCACHED, ZEPI_ADVICE_BIAS_UNCACHED},
-    };
-    uint32_t bits = 0;
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        bits |= advice & table[i].ur ? 1u << table[i].zepi : 0;
-    return bits;
 }
 
 ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,

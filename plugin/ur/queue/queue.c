@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "queue/progress.h"
+#include "queue/queue_create.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 

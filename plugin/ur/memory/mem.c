@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: MIT
 // Memory objects, and those that are buffers.
+#include "ur/memory/mem.h"
 #include "core/alloc.h"
 #include "device/context.h"
 #include "memory/image.h"
 #include "memory/usm.h"
 #include "ur/info.h"
-#include "ur/memory/map.h"
-#include "ur/memory/mem.h"
+
+static void map_destroy(void *object)
+{
+    struct zepi_ur_map *map = object;
+    if (map->is_staging)
+        zepi_usm_put(map->context, map->address);
+    zepi_release(map->context);
+}
+
+ZEPI_DEFINE_TYPE(ur_map, map_destroy);
 
 static void mem_destroy(void *object)
 {
     struct zepi_ur_mem *mem = object;
-    zepi_ur_maps_finish(mem);
+    while (mem->maps) {
+        struct zepi_ur_map *map = mem->maps;
+        mem->maps = map->next;
+        zepi_release(map);
+    }
     zepi_release(mem->buffer);
     zepi_release(mem->image);
     zepi_release(mem->parent);
@@ -50,6 +63,17 @@ ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_conte
     if (!zepi_ur_mem(handle)->buffer)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "an image, expected a buffer");
     return check_usable_in(zepi_ur_mem(handle), context);
+}
+
+ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_context *context)
+{
+    const ur_result_t result = zepi_ur_check_mem(handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    if (!zepi_ur_mem(handle)->image)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "a buffer, expected an image");
+    return zepi_ur_check_same_context(context, zepi_ur_mem(handle)->context,
+                                      UR_RESULT_ERROR_INVALID_MEM_OBJECT, "the image");
 }
 
 ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size)
@@ -271,5 +295,18 @@ ur_result_t zepi_ur_buffer_address(const struct zepi_ur_mem *mem, const struct z
         zepi_ur_result(zepi_buffer_get_location(mem->buffer, device, &address));
     if (result == UR_RESULT_SUCCESS)
         *out_address = (char *)address + mem->offset_bytes;
+    return result;
+}
+
+ur_result_t zepi_ur_read_sampler_arg(ur_sampler_handle_t handle, const struct zepi_context *context,
+                                     struct zepi_arg *out_arg)
+{
+    const struct zepi_sampler *sampler = zepi_ur_sampler(handle);
+    ur_result_t result = zepi_ur_check_sampler(handle);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_check_same_context(context, sampler->context,
+                                            UR_RESULT_ERROR_INVALID_SAMPLER, "the sampler");
+    if (result == UR_RESULT_SUCCESS)
+        zepi_arg_set_handle(out_arg, ZEPI_ARG_SAMPLER, sampler->ze);
     return result;
 }
