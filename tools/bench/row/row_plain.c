@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "row_plain.h"
 
-#include "level_zero.h"
 #include "tools/zepi/kernels.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,11 +34,11 @@ static bool borrow(struct plain_row *row, const struct zepi_row *zepi_row)
     row->context = native;
     row->device = zepi_row->host.info.native_handle;
     memcpy(row->memory, zepi_row->memory, sizeof(row->memory));
-    if (level_zero.zeDriverGetExtensionFunctionAddress(platform.native_handle, LAUNCH_FUNCTION,
-                                                       &address) == ZE_RESULT_SUCCESS)
+    if (zeDriverGetExtensionFunctionAddress(platform.native_handle, LAUNCH_FUNCTION, &address) ==
+        ZE_RESULT_SUCCESS)
         memcpy(&row->launch, &address, sizeof(address));
     // A newer loader has it by name.
-    void *symbol = row->launch ? NULL : level_zero_find(LAUNCH_FUNCTION);
+    void *symbol = row->launch ? NULL : dlsym(RTLD_DEFAULT, LAUNCH_FUNCTION);
     if (symbol)
         memcpy(&row->launch, &symbol, sizeof(symbol));
     return true;
@@ -48,10 +48,10 @@ static bool make_kernel(const struct plain_row *row, const char *name,
                         ze_kernel_handle_t *out_kernel)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = name};
-    return level_zero.zeKernelCreate(row->module, &desc, out_kernel) == ZE_RESULT_SUCCESS &&
-           level_zero.zeKernelSetIndirectAccess(
-               *out_kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED) == ZE_RESULT_SUCCESS &&
-           level_zero.zeKernelSetGroupSize(*out_kernel, 64, 1, 1) == ZE_RESULT_SUCCESS;
+    return zeKernelCreate(row->module, &desc, out_kernel) == ZE_RESULT_SUCCESS &&
+           zeKernelSetIndirectAccess(*out_kernel, ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED) ==
+               ZE_RESULT_SUCCESS &&
+           zeKernelSetGroupSize(*out_kernel, 64, 1, 1) == ZE_RESULT_SUCCESS;
 }
 
 static bool make_kernels(struct plain_row *row)
@@ -75,8 +75,7 @@ static bool make_module(const struct plain_row *row, ze_module_format_t format, 
                                    .pInputModule = code,
                                    .pConstants =
                                        format == ZE_MODULE_FORMAT_IL_SPIRV ? &constants : NULL};
-    return level_zero.zeModuleCreate(row->context, row->device, &desc, out_module, NULL) ==
-           ZE_RESULT_SUCCESS;
+    return zeModuleCreate(row->context, row->device, &desc, out_module, NULL) == ZE_RESULT_SUCCESS;
 }
 
 // From the native code of zepi's, so that bringing up compiles nothing.
@@ -99,12 +98,12 @@ static bool make_events(struct plain_row *row)
     const ze_event_pool_desc_t pool = {.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
                                        .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
                                        .count = 2};
-    bool is_good = level_zero.zeEventPoolCreate(row->context, &pool, 1, &row->device, &row->pool) ==
-                   ZE_RESULT_SUCCESS;
+    bool is_good =
+        zeEventPoolCreate(row->context, &pool, 1, &row->device, &row->pool) == ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < 2 && is_good; i++) {
         const ze_event_desc_t event = {
             .stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = i, .signal = ZE_EVENT_SCOPE_FLAG_HOST};
-        is_good = level_zero.zeEventCreate(row->pool, &event, &row->events[i]) == ZE_RESULT_SUCCESS;
+        is_good = zeEventCreate(row->pool, &event, &row->events[i]) == ZE_RESULT_SUCCESS;
     }
     return is_good;
 }
@@ -113,30 +112,30 @@ bool plain_row_open(struct plain_row *row, const struct zepi_row *zepi_row)
 {
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    return level_zero_open() && borrow(row, zepi_row) && make_code(row, zepi_row) &&
-           make_kernels(row) && make_events(row) &&
-           level_zero.zeCommandListCreateImmediate(row->context, row->device, &desc,
-                                                   &row->out_of_order) == ZE_RESULT_SUCCESS;
+    return borrow(row, zepi_row) && make_code(row, zepi_row) && make_kernels(row) &&
+           make_events(row) &&
+           zeCommandListCreateImmediate(row->context, row->device, &desc, &row->out_of_order) ==
+               ZE_RESULT_SUCCESS;
 }
 
 void plain_row_close(struct plain_row *row)
 {
     if (row->out_of_order)
-        level_zero.zeCommandListDestroy(row->out_of_order);
+        zeCommandListDestroy(row->out_of_order);
     for (int i = 0; i < 2; i++) {
         if (row->events[i])
-            level_zero.zeEventDestroy(row->events[i]);
+            zeEventDestroy(row->events[i]);
     }
     if (row->pool)
-        level_zero.zeEventPoolDestroy(row->pool);
+        zeEventPoolDestroy(row->pool);
     for (int i = 0; i < BENCH_KERNEL_COUNT; i++) {
         if (row->kernels[i])
-            level_zero.zeKernelDestroy(row->kernels[i]);
+            zeKernelDestroy(row->kernels[i]);
     }
     if (row->other)
-        level_zero.zeKernelDestroy(row->other);
+        zeKernelDestroy(row->other);
     if (row->module)
-        level_zero.zeModuleDestroy(row->module);
+        zeModuleDestroy(row->module);
     free(row->native);
 }
 
@@ -153,9 +152,9 @@ static bool copy_small(void *state, unsigned count)
     const struct plain_row *row = state;
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = level_zero.zeCommandListAppendMemoryCopy(row->list, row->memory[BENCH_COPY_TO],
-                                                           row->memory[BENCH_COPY_FROM], 64, NULL,
-                                                           0, NULL) == ZE_RESULT_SUCCESS;
+        is_good = zeCommandListAppendMemoryCopy(row->list, row->memory[BENCH_COPY_TO],
+                                                row->memory[BENCH_COPY_FROM], 64, NULL, 0,
+                                                NULL) == ZE_RESULT_SUCCESS;
     return is_good;
 }
 
@@ -166,9 +165,9 @@ static bool allocate_and_free(void *state, unsigned count)
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++) {
         void *memory;
-        is_good = level_zero.zeMemAllocDevice(row->context, &desc, 4096, 0, row->device, &memory) ==
+        is_good = zeMemAllocDevice(row->context, &desc, 4096, 0, row->device, &memory) ==
                       ZE_RESULT_SUCCESS &&
-                  level_zero.zeMemFree(row->context, memory) == ZE_RESULT_SUCCESS;
+                  zeMemFree(row->context, memory) == ZE_RESULT_SUCCESS;
     }
     return is_good;
 }
@@ -182,9 +181,9 @@ static bool create_queue(void *state, unsigned count)
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++) {
         ze_command_list_handle_t list;
-        is_good = level_zero.zeCommandListCreateImmediate(row->context, row->device, &desc,
-                                                          &list) == ZE_RESULT_SUCCESS &&
-                  level_zero.zeCommandListDestroy(list) == ZE_RESULT_SUCCESS;
+        is_good = zeCommandListCreateImmediate(row->context, row->device, &desc, &list) ==
+                      ZE_RESULT_SUCCESS &&
+                  zeCommandListDestroy(list) == ZE_RESULT_SUCCESS;
     }
     return is_good;
 }
@@ -196,8 +195,8 @@ static bool create_kernel(void *state, unsigned count)
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++) {
         ze_kernel_handle_t kernel;
-        is_good = level_zero.zeKernelCreate(row->module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
-                  level_zero.zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
+        is_good = zeKernelCreate(row->module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
+                  zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
     }
     return is_good;
 }
@@ -209,9 +208,9 @@ static bool make_program(const struct plain_row *row, const struct kernel_image 
     ze_kernel_handle_t kernel;
     if (!make_module(row, ZE_MODULE_FORMAT_IL_SPIRV, image->bytes, image->size_bytes, &module))
         return false;
-    const bool is_good = level_zero.zeKernelCreate(module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
-                         level_zero.zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
-    return level_zero.zeModuleDestroy(module) == ZE_RESULT_SUCCESS && is_good;
+    const bool is_good = zeKernelCreate(module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
+                         zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
+    return zeModuleDestroy(module) == ZE_RESULT_SUCCESS && is_good;
 }
 
 // A driver compiles each time, here always with one value.

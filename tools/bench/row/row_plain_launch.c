@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "row_plain.h"
 
-#include "level_zero.h"
-
 #define INLINE static inline __attribute__((always_inline))
 
 // A launch's arguments as both ways take them.
@@ -41,9 +39,8 @@ INLINE bool set_one_by_one(ze_kernel_handle_t kernel, const struct arguments *ar
     for (uint32_t i = 0; i < arguments->count && is_good; i++) {
         bench_keep(&arguments->values[i]);
         if (is_launched)
-            is_good =
-                level_zero.zeKernelSetArgumentValue(kernel, i, arguments->sizes[i],
-                                                    arguments->values[i]) == ZE_RESULT_SUCCESS;
+            is_good = zeKernelSetArgumentValue(kernel, i, arguments->sizes[i],
+                                               arguments->values[i]) == ZE_RESULT_SUCCESS;
     }
     return is_good;
 }
@@ -71,13 +68,13 @@ INLINE bool launch_on(struct plain_row *row, ze_command_list_handle_t list,
             is_good = set_one_by_one(kernel, &arguments, is_launched);
         if (!is_launched || !is_good)
             continue;
-        is_good = (is_one_call ? row->launch(list, kernel, groups, group, arguments.values, NULL,
-                                             signal, wait != NULL, waits)
-                               : level_zero.zeCommandListAppendLaunchKernel(
-                                     list, kernel, &groups, signal, wait != NULL, waits)) ==
-                  ZE_RESULT_SUCCESS;
+        is_good = (is_one_call
+                       ? row->launch(list, kernel, groups, group, arguments.values, NULL, signal,
+                                     wait != NULL, waits)
+                       : zeCommandListAppendLaunchKernel(list, kernel, &groups, signal,
+                                                         wait != NULL, waits)) == ZE_RESULT_SUCCESS;
         if (is_good && done)
-            is_good = level_zero.zeEventHostReset(done) == ZE_RESULT_SUCCESS;
+            is_good = zeEventHostReset(done) == ZE_RESULT_SUCCESS;
     }
     return is_good;
 }

@@ -19,7 +19,7 @@
     X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Mem) X(Device)
 
 // What --scale alone needs.
-#define OPTIONAL_GETTERS(X) X(GraphExp) X(QueueExp) X(BindlessImagesExp)
+#define OPTIONAL_GETTERS(X) X(BindlessImagesExp)
 
 static bool fill_tables(void *library, ur_dditable_t *table)
 {

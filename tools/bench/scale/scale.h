@@ -34,8 +34,6 @@ typedef bool scale_fn(struct scale *scale, unsigned i);
 struct scale_operation {
     const char *title;
     scale_fn *run; // at random places; the object stays alive
-    // Loops before the one that counts, besides one: what an object makes once is there then.
-    unsigned more_loops;
 };
 
 struct scale_case {
@@ -44,12 +42,10 @@ struct scale_case {
     const char *types; // of objects that there are many of, as plugin/ names them; with spaces
     bool is_ur;        // through Unified Runtime
     bool is_one_way;   // there is no `drop`, and `make` is no operation
-    bool (*open)(struct scale *scale);  // before all objects; may be NULL
-    void (*close)(struct scale *scale); // after all objects; may be NULL
-    // With so many objects, before operations, and after them; may be NULL.
-    bool (*prepare)(struct scale *scale);
-    bool (*unprepare)(struct scale *scale);
-    scale_fn *make; // the object at `i`
+    bool (*open)(struct scale *scale);   // before all objects; may be NULL
+    void (*close)(struct scale *scale);  // after all objects; may be NULL
+    bool (*settle)(struct scale *scale); // after the operations with so many objects; may be NULL
+    scale_fn *make;                      // the object at `i`
     scale_fn *drop;
     // Besides: one more object, made and released; an object in between, released and made anew.
     struct scale_operation operations[SCALE_MAX_OPERATIONS - 2];

@@ -22,18 +22,21 @@ bool scale_release(struct scale *scale, unsigned i);
 // The release of what the case keeps for all objects.
 void scale_close_common(struct scale *scale);
 
-// A launch of a kernel with 3 arguments, by its object or, if that is NULL, by name from a module
-// or a unit.
+// A launch of a kernel with 3 arguments: by its object, or by name from a module or a unit.
 struct scale_launch {
-    zepi_queue_t queue;
-    zepi_kernel_t kernel;
+    zepi_queue_t queue;   // NULL: the row's
+    zepi_kernel_t kernel; // NULL: the row's, unless there is a module or a unit
     zepi_module_t module;
     zepi_unit_t unit;
     zepi_buffer_t buffer; // NULL: the first argument is USM
+    int value;            // of the third one
     zepi_event_t wait;    // or NULL
     zepi_event_t *out_event;
 };
-bool scale_launch(const struct scale *scale, const struct scale_launch *launch);
+bool scale_launch(const struct scale *scale, struct scale_launch launch);
+// Its description, for graphs. `launch` and `arguments` have to live as long.
+zepi_launch_desc_t scale_describe(const struct scale *scale, const struct scale_launch *launch,
+                                  zepi_argument_t arguments[3]);
 
 // In the row's queue.
 bool scale_copy(const struct scale *scale, void *to, const void *from);

@@ -4,27 +4,11 @@
 
 // ---- Graphs ----
 
-static zepi_launch_desc_t describe(const struct scale *scale, zepi_argument_t arguments[3],
-                                   const int *value)
-{
-    arguments[0] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = scale->row->memory[0]};
-    arguments[1] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER, .value = scale->row->memory[1]};
-    arguments[2] = (zepi_argument_t){
-        .kind = ZEPI_ARGUMENT_VALUE, .size_bytes = sizeof(*value), .value = value};
-    return (zepi_launch_desc_t){.size = sizeof(zepi_launch_desc_t),
-                                .kernel = scale->row->kernels[BENCH_THREE],
-                                .arguments = arguments,
-                                .argument_count = 3,
-                                .work_dim = 1,
-                                .global_size = {64},
-                                .group_size = {64}};
-}
-
 static bool add_launch(const struct scale *scale, zepi_graph_t graph, zepi_graph_wait_list_t wait)
 {
-    static const int value = 7;
+    const struct scale_launch launch = {.value = 7};
     zepi_argument_t arguments[3];
-    const zepi_launch_desc_t desc = describe(scale, arguments, &value);
+    const zepi_launch_desc_t desc = scale_describe(scale, &launch, arguments);
     return scale_ok(zepi.graph_add_launch(graph, &desc, wait, NULL));
 }
 
@@ -48,26 +32,13 @@ static bool execute(struct scale *scale, unsigned i)
     return scale_ok(zepi.queue_execute(scale->row->host.queue, scale->objects[i], none, NULL));
 }
 
-static bool update_command(const struct scale *scale, zepi_graph_t graph, unsigned i)
-{
-    const int value = (int)i;
-    zepi_argument_t arguments[3];
-    const zepi_launch_desc_t desc = describe(scale, arguments, &value);
-    const zepi_graph_update_t update = {.number = i, .launch = &desc};
-    return scale_ok(zepi.graph_update(graph, 1, &update));
-}
-
 static bool update(struct scale *scale, unsigned i)
 {
-    return update_command(scale, scale->objects[i], 0) && execute(scale, i);
-}
-
-static bool launch_plain(struct scale *scale, unsigned i)
-{
-    const struct scale_launch launch = {.queue = scale->row->host.queue,
-                                        .kernel = scale->row->kernels[BENCH_THREE]};
-    (void)i;
-    return scale_launch(scale, &launch);
+    const struct scale_launch launch = {.value = (int)i};
+    zepi_argument_t arguments[3];
+    const zepi_launch_desc_t desc = scale_describe(scale, &launch, arguments);
+    const zepi_graph_update_t update = {.number = 0, .launch = &desc};
+    return scale_ok(zepi.graph_update(scale->objects[i], 1, &update)) && execute(scale, i);
 }
 
 // ---- Commands of one graph ----
@@ -99,28 +70,6 @@ static bool add_fill(struct scale *scale, unsigned i)
                                         NULL));
 }
 
-// A second graph with as many commands, which is finalized.
-static bool finalize_as_many(struct scale *scale)
-{
-    const zepi_graph_wait_list_t none = {0};
-    bool is_good = create_graph(scale, ZEPI_GRAPH_UPDATABLE, &scale->common[1]);
-    for (unsigned i = 0; i < scale->live && is_good; i++)
-        is_good = add_launch(scale, scale->common[1], none);
-    return is_good && scale_ok(zepi.graph_finalize(scale->common[1]));
-}
-
-static bool release_as_many(struct scale *scale)
-{
-    host_release(scale->common[1]);
-    scale->common[1] = NULL;
-    return true;
-}
-
-static bool update_one_of_many(struct scale *scale, unsigned i)
-{
-    return update_command(scale, scale->common[1], i);
-}
-
 // ---- Captures ----
 
 static bool make_capture(struct scale *scale, unsigned i)
@@ -139,9 +88,7 @@ static bool drop_capture(struct scale *scale, unsigned i)
 
 static bool launch_captured(struct scale *scale, unsigned i)
 {
-    const struct scale_launch launch = {.queue = scale->objects[i],
-                                        .kernel = scale->row->kernels[BENCH_THREE]};
-    return scale_launch(scale, &launch);
+    return scale_launch(scale, (struct scale_launch){.queue = scale->objects[i]});
 }
 
 static bool open_capture(struct scale *scale)
@@ -161,18 +108,15 @@ static void close_capture(struct scale *scale)
 
 static bool make_captured(struct scale *scale, unsigned i)
 {
-    const struct scale_launch launch = {.queue = scale->common[1],
-                                        .kernel = scale->row->kernels[BENCH_THREE],
-                                        .out_event = (zepi_event_t *)&scale->objects[i]};
-    return scale_launch(scale, &launch);
+    return scale_launch(scale,
+                        (struct scale_launch){.queue = scale->common[1],
+                                              .out_event = (zepi_event_t *)&scale->objects[i]});
 }
 
 static bool launch_after_captured(struct scale *scale, unsigned i)
 {
-    const struct scale_launch launch = {.queue = scale->common[1],
-                                        .kernel = scale->row->kernels[BENCH_THREE],
-                                        .wait = scale->objects[i]};
-    return scale_launch(scale, &launch);
+    return scale_launch(
+        scale, (struct scale_launch){.queue = scale->common[1], .wait = scale->objects[i]});
 }
 
 const struct scale_case scale_graphs[] = {
@@ -181,28 +125,21 @@ const struct scale_case scale_graphs[] = {
      .types = "graph graph_command",
      .make = make_graph,
      .drop = scale_release,
-     .operations = {{"execute one", execute},
-                    {"update one, execute it", update},
-                    {"launch in a queue", launch_plain}}},
+     .operations = {{"execute one", execute}, {"update one, execute it", update}}},
     {.name = "graph-command",
      .title = "commands of a graph",
      .types = "graph_command",
      .is_one_way = true,
      .open = open_graph,
      .close = scale_close_common,
-     .prepare = finalize_as_many,
-     .unprepare = release_as_many,
      .make = make_command,
-     .operations = {{"add a launch after one", add_waiting},
-                    {"add a fill after one", add_fill},
-                    {"update one", update_one_of_many}}},
+     .operations = {{"add a launch after one", add_waiting}, {"add a fill after one", add_fill}}},
     {.name = "capture",
      .title = "queues in captures of their own",
      .types = "capture_graph queue graph",
      .make = make_capture,
      .drop = drop_capture,
-     .operations = {{"launch in one of them", launch_captured},
-                    {"launch in another queue", launch_plain}}},
+     .operations = {{"launch in one of them", launch_captured}}},
     {.name = "captured-command",
      .title = "commands of one capture",
      .types = "event graph_command",

@@ -121,10 +121,7 @@ static bool make_buffer(struct scale *scale, unsigned i)
 
 static bool launch_with_buffer(struct scale *scale, unsigned i)
 {
-    const struct scale_launch launch = {.queue = scale->row->host.queue,
-                                        .kernel = scale->row->kernels[BENCH_THREE],
-                                        .buffer = scale->objects[i]};
-    return scale_launch(scale, &launch);
+    return scale_launch(scale, (struct scale_launch){.buffer = scale->objects[i]});
 }
 
 // ---- Images and samplers ----
@@ -140,13 +137,6 @@ static bool make_image(struct scale *scale, unsigned i)
                                     .channel_type = ZEPI_CHANNEL_FLOAT};
     return scale_ok(zepi.image_create(scale_context(scale), scale->row->host.device, &desc,
                                       (zepi_image_t *)&scale->objects[i]));
-}
-
-static bool copy_to_image(struct scale *scale, unsigned i)
-{
-    const zepi_wait_list_t none = {0};
-    return scale_ok(zepi.queue_copy_to_image(scale->row->host.queue, scale->objects[i], NULL,
-                                             scale->row->memory[0], 0, 0, none, NULL));
 }
 
 static bool make_sampler(struct scale *scale, unsigned i)
@@ -214,17 +204,6 @@ static bool drop_mapping(struct scale *scale, unsigned i)
 static bool unmap_and_map(struct scale *scale, unsigned i)
 {
     return unmap(scale, i) && map(scale, i);
-}
-
-static bool set_and_get_access(struct scale *scale, unsigned i)
-{
-    zepi_memory_access_t access;
-    return scale_ok(zepi.virtual_memory_set_access(scale_context(scale), scale->objects[i],
-                                                   scale->page_bytes, ZEPI_ACCESS_READ_ONLY)) &&
-           scale_ok(zepi.virtual_memory_get_access(scale_context(scale), scale->objects[i],
-                                                   scale->page_bytes, &access)) &&
-           scale_ok(zepi.virtual_memory_set_access(scale_context(scale), scale->objects[i],
-                                                   scale->page_bytes, ZEPI_ACCESS_READ_WRITE));
 }
 
 // From memory of the process that the table of allocations does not know.
@@ -302,8 +281,7 @@ const struct scale_case scale_memory[] = {
      .title = "images",
      .types = "image",
      .make = make_image,
-     .drop = scale_release,
-     .operations = {{"copy to one", copy_to_image}}},
+     .drop = scale_release},
     {.name = "sampler",
      .title = "samplers",
      .types = "sampler",
@@ -328,7 +306,6 @@ const struct scale_case scale_memory[] = {
      .make = make_mapping,
      .drop = drop_mapping,
      .operations = {{"unmap, map", unmap_and_map},
-                    {"set and get access", set_and_get_access},
                     {"copy between two", copy_between},
                     {"copy from memory of the process", copy_from_process}}},
     {.name = "ipc-handle",

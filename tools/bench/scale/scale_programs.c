@@ -51,28 +51,6 @@ static bool create_known(struct scale *scale, unsigned i)
            scale_release(scale, scale->live);
 }
 
-static bool has_kernel(struct scale *scale, unsigned i)
-{
-    bool has;
-    return scale_ok(zepi.module_has_kernel(scale->objects[i], "three", &has)) && has;
-}
-
-static bool hash_and_compare(struct scale *scale, unsigned i)
-{
-    uint64_t hash;
-    bool is_equal;
-    return scale_ok(zepi.module_get_hash(scale->objects[i], &hash)) &&
-           scale_ok(zepi.module_is_equal(scale->objects[i], scale->objects[scale->live - 1 - i],
-                                         &is_equal));
-}
-
-static bool join(struct scale *scale, unsigned i)
-{
-    const zepi_module_t two[] = {scale->objects[i], scale->objects[scale->live - 1 - i]};
-    zepi_module_t joined;
-    return scale_ok(zepi.module_join(2, two, &joined)) && scale_ok(zepi.release(joined));
-}
-
 // ---- Inputs and builds of one image ----
 
 static bool make_input(struct scale *scale, unsigned i)
@@ -99,19 +77,6 @@ static bool make_executable(struct scale *scale, unsigned i)
     return scale_ok(zepi.module_build(scale->common[0], NULL, (zepi_module_t *)&scale->objects[i]));
 }
 
-static bool make_object(struct scale *scale, unsigned i)
-{
-    return scale_ok(
-        zepi.module_compile(scale->common[0], NULL, (zepi_module_t *)&scale->objects[i]));
-}
-
-static bool link_one(struct scale *scale, unsigned i)
-{
-    zepi_module_t linked;
-    return scale_ok(zepi.module_link(1, (zepi_module_t *)&scale->objects[i], NULL, &linked)) &&
-           scale_ok(zepi.release(linked));
-}
-
 static bool get_kernel(struct scale *scale, unsigned i)
 {
     zepi_kernel_t kernel;
@@ -121,9 +86,7 @@ static bool get_kernel(struct scale *scale, unsigned i)
 
 static bool launch_from_module(struct scale *scale, unsigned i)
 {
-    const struct scale_launch launch = {.queue = scale->row->host.queue,
-                                        .module = scale->objects[i]};
-    return scale_launch(scale, &launch);
+    return scale_launch(scale, (struct scale_launch){.module = scale->objects[i]});
 }
 
 // ---- Device images ----
@@ -169,18 +132,9 @@ static bool unit_has_module(struct scale *scale, unsigned i)
            has_any && has;
 }
 
-static bool unit_get_module(struct scale *scale, unsigned i)
-{
-    zepi_module_t module;
-    return scale_ok(zepi.unit_get_module(unit_of(scale, i), scale_context(scale), ZEPI_MODULE_INPUT,
-                                         &module)) &&
-           scale_ok(zepi.release(module));
-}
-
 static bool launch_from_unit(struct scale *scale, unsigned i)
 {
-    const struct scale_launch launch = {.queue = scale->row->host.queue, .unit = unit_of(scale, i)};
-    return scale_launch(scale, &launch);
+    return scale_launch(scale, (struct scale_launch){.unit = unit_of(scale, i)});
 }
 
 static bool launch_from_new_unit(struct scale *scale, unsigned i)
@@ -198,18 +152,13 @@ const struct scale_case scale_programs[] = {
      .close = close_bytes,
      .make = make_different,
      .drop = scale_release,
-     .operations = {{"create from known bytes, release", create_known},
-                    {"has a kernel", has_kernel},
-                    {"hash, comparison of two", hash_and_compare},
-                    {"join two", join}}},
+     .operations = {{"create from known bytes, release", create_known}}},
     {.name = "module-same",
      .title = "inputs of one image",
      .types = "module",
      .make = make_input,
      .drop = scale_release,
-     .operations = {{"build one of them, known", build_one},
-                    {"hash, comparison of two", hash_and_compare},
-                    {"join two", join}}},
+     .operations = {{"build one of them, known", build_one}}},
     {.name = "module-executable",
      .title = "executables of one build",
      .types = "module",
@@ -217,17 +166,7 @@ const struct scale_case scale_programs[] = {
      .close = scale_close_common,
      .make = make_executable,
      .drop = scale_release,
-     .operations = {{"get a kernel, release", get_kernel},
-                    {"launch by name", launch_from_module},
-                    {"join two", join}}},
-    {.name = "module-object",
-     .title = "objects of one compile",
-     .types = "module",
-     .open = open_input,
-     .close = scale_close_common,
-     .make = make_object,
-     .drop = scale_release,
-     .operations = {{"link one, known", link_one}, {"has a kernel", has_kernel}}},
+     .operations = {{"get a kernel, release", get_kernel}, {"launch by name", launch_from_module}}},
     {.name = "device-image",
      .title = "device images",
      .types = "device_image",
@@ -242,7 +181,6 @@ const struct scale_case scale_programs[] = {
      .make = make_unit,
      .drop = drop_unit,
      .operations = {{"has modules", unit_has_module},
-                    {"get its module, release", unit_get_module},
                     {"launch by name", launch_from_unit},
                     {"one more: register, launch, unregister", launch_from_new_unit}}},
     {0}};

@@ -22,16 +22,8 @@ bool scale_is_within_limit(const struct scale_cell *cell)
 
 #define MAX_WIDTH 100 // in characters
 
-static void put_type(struct grid *grid, const struct scale_result *result)
-{
-    if (grid->lines < GRID_MAX_LINES)
-        grid_put(grid, grid->lines++, 0, "%s", result->info->title);
-}
-
 static void put_cell(struct grid *grid, const struct scale_cell *cell)
 {
-    if (grid->lines == GRID_MAX_LINES)
-        return;
     const int line = grid->lines++;
     grid_put(grid, line, 0, "- %s", cell->title);
     grid_put(grid, line, 1, "%.0f", cell->own[0]);
@@ -46,47 +38,26 @@ static void print_left_out(const struct scale_left_out *left_out)
     printf("- %s:%s%s\n", left_out->type, width > MAX_WIDTH ? "\n  " : " ", left_out->reason);
 }
 
-// The operation that grows most.
-static const struct scale_cell *steepest(const struct scale_result *result)
-{
-    const struct scale_cell *most = NULL;
-    for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
-        const struct scale_cell *cell = &result->cells[i];
-        if (cell->title && (!most || ratio_of(cell) > ratio_of(most)))
-            most = cell;
-    }
-    return most;
-}
-
 void scale_report_table(const struct bench *bench, const struct scale_result *results)
 {
     static struct grid grid;
     static const char *const head[] = {"alive", "own, 200", "20,000", "ratio"};
-    int operations = 0;
     grid.columns = sizeof(head) / sizeof(head[0]);
     grid.lines = 1;
     for (int i = 0; i < grid.columns; i++)
         grid_put(&grid, 0, i, "%s", head[i]);
     for (; results->info; results++) {
-        put_type(&grid, results);
-        if (bench->only_count == 0)
-            put_cell(&grid, steepest(results));
+        grid_put(&grid, grid.lines++, 0, "%s", results->info->title);
         for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
-            if (!results->cells[i].title)
-                continue;
-            operations++;
-            if (bench->only_count > 0)
+            if (results->cells[i].title)
                 put_cell(&grid, &results->cells[i]);
         }
     }
     grid_print(&grid);
     printf(
         "own: zepi's instructions an operation, without the driver's and the loader's.\nThe limit "
-        "of the ratio is %.0f.\n%d operations%s\nNot measured:\n",
-        SCALE_LIMIT, operations,
-        bench->only_count == 0
-            ? "; of each type the one that grows most. --case NAME and --json print all."
-            : ".");
+        "of the ratio is %.0f.\nNot measured:\n",
+        SCALE_LIMIT);
     for (int i = 0; scale_left_out[i].type; i++)
         print_left_out(&scale_left_out[i]);
     if (!bench->rows[BENCH_ROW_UR].state)

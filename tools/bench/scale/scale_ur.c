@@ -67,7 +67,7 @@ static bool create_kernel(struct scale *scale, unsigned i)
            launch(scale, kernel, NULL) && ok(table_of(scale)->Kernel.pfnRelease(kernel));
 }
 
-// ---- Buffers and images ----
+// ---- Buffers ----
 
 static bool make_buffer(struct scale *scale, unsigned i)
 {
@@ -105,20 +105,6 @@ static bool map_and_unmap(struct scale *scale, unsigned i)
            unmap_part(scale, scale->objects[i], address);
 }
 
-static bool make_image(struct scale *scale, unsigned i)
-{
-    const ur_image_format_t format = {UR_IMAGE_CHANNEL_ORDER_RGBA, UR_IMAGE_CHANNEL_TYPE_FLOAT};
-    const ur_image_desc_t desc = {.stype = UR_STRUCTURE_TYPE_IMAGE_DESC,
-                                  .type = UR_MEM_TYPE_IMAGE2D,
-                                  .width = 4,
-                                  .height = 4,
-                                  .depth = 1,
-                                  .arraySize = 1};
-    return ok(table_of(scale)->Mem.pfnImageCreate(scale->ur->context, UR_MEM_FLAG_READ_WRITE,
-                                                  &format, &desc, NULL,
-                                                  (ur_mem_handle_t *)&scale->objects[i]));
-}
-
 // ---- Parts of one buffer that are mapped ----
 
 static bool open_buffer(struct scale *scale)
@@ -142,52 +128,6 @@ static bool make_map(struct scale *scale, unsigned i)
 static bool drop_map(struct scale *scale, unsigned i)
 {
     return unmap_part(scale, scale->common[0], scale->objects[i]);
-}
-
-// ---- Captured graphs ----
-
-static bool make_graph(struct scale *scale, unsigned i)
-{
-    return ok(table_of(scale)->GraphExp.pfnCreateExp(scale->ur->context,
-                                                     (ur_exp_graph_handle_t *)&scale->objects[i]));
-}
-
-static bool drop_graph(struct scale *scale, unsigned i)
-{
-    return ok(table_of(scale)->GraphExp.pfnDestroyExp(scale->objects[i]));
-}
-
-static bool open_graph(struct scale *scale)
-{
-    const ur_queue_handle_t queue = scale->ur->queues[IN_ORDER];
-    ur_exp_graph_handle_t *graph = (ur_exp_graph_handle_t *)&scale->common[0];
-    return ok(table_of(scale)->GraphExp.pfnCreateExp(scale->ur->context, graph)) &&
-           ok(table_of(scale)->QueueExp.pfnBeginCaptureIntoGraphExp(queue, *graph)) &&
-           launch(scale, scale->ur->kernels[BENCH_THREE], NULL) &&
-           ok(table_of(scale)->QueueExp.pfnEndGraphCaptureExp(queue, graph));
-}
-
-static void close_graph(struct scale *scale)
-{
-    if (scale->common[0])
-        table_of(scale)->GraphExp.pfnDestroyExp(scale->common[0]);
-}
-
-static bool make_executable(struct scale *scale, unsigned i)
-{
-    return ok(table_of(scale)->GraphExp.pfnInstantiateGraphExp(
-        scale->common[0], (ur_exp_executable_graph_handle_t *)&scale->objects[i]));
-}
-
-static bool drop_executable(struct scale *scale, unsigned i)
-{
-    return ok(table_of(scale)->GraphExp.pfnExecutableGraphDestroyExp(scale->objects[i]));
-}
-
-static bool execute(struct scale *scale, unsigned i)
-{
-    return ok(table_of(scale)->EnqueueExp.pfnGraphExp(scale->ur->queues[IN_ORDER],
-                                                      scale->objects[i], 0, NULL, NULL));
 }
 
 // ---- External memory ----
@@ -247,12 +187,6 @@ const struct scale_case scale_ur[] = {
      .make = make_buffer,
      .drop = drop_memory,
      .operations = {{"launch with one", launch_with_buffer}, {"map and unmap one", map_and_unmap}}},
-    {.name = "ur-image",
-     .title = "images (Unified Runtime)",
-     .types = "ur_mem image",
-     .is_ur = true,
-     .make = make_image,
-     .drop = drop_memory},
     {.name = "ur-map",
      .title = "mapped parts of a buffer",
      .types = "ur_map",
@@ -261,21 +195,6 @@ const struct scale_case scale_ur[] = {
      .close = close_buffer,
      .make = make_map,
      .drop = drop_map},
-    {.name = "ur-graph",
-     .title = "graphs to capture to",
-     .types = "ur_graph",
-     .is_ur = true,
-     .make = make_graph,
-     .drop = drop_graph},
-    {.name = "ur-executable",
-     .title = "executables of a graph",
-     .types = "ur_executable",
-     .is_ur = true,
-     .open = open_graph,
-     .close = close_graph,
-     .make = make_executable,
-     .drop = drop_executable,
-     .operations = {{"execute one", execute}}},
     {.name = "external-memory",
      .title = "imported memory, mapped",
      .types = "external_memory",
