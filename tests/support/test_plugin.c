@@ -13,7 +13,7 @@ zepi_plugin_t zepi;
 static void *library;
 
 // Bound where the test links zepi_core.
-zepi_result_t zepiPluginInit(zepi_plugin_t *plugin) __attribute__((weak));
+#pragma weak zepiPluginInit
 
 void test_expect_result(zepi_result_t result, zepi_result_t expected, const char *call,
                         const char *file, int line)

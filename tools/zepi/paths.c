@@ -32,7 +32,7 @@ bool path_find_library(const char *variable, const char *name, char *path)
         return false;
     *slash = '\0';
     // Where it is installed, in the build folder, and where a Debian package has them.
-    static const char *const folders[] = {ZEPI_LIBRARY_FOLDER, "lib", "lib/" ZEPI_ARCHITECTURE};
+    static const char *const folders[] = {ZEPI_LIBRARY_FOLDER, "lib", ("lib/" ZEPI_ARCHITECTURE)};
     bool is_there = false;
     for (int i = 0; i < 3 && !is_there; i++)
         is_there = snprintf(path, PATH_MAX, "%s/../%s/%s", program, folders[i], name) < PATH_MAX &&

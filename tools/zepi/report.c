@@ -35,8 +35,6 @@
 #define KERNEL_LOG_LINES 80
 #define READ_ALL_MESSAGES 3 // of klogctl
 
-extern char **environ;
-
 static const char usage[] =
     "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE] [--json]\n"
     "\n"

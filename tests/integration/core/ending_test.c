@@ -67,7 +67,7 @@ static _Noreturn void end_process(void)
 
 static void test_end_of_process(void)
 {
-    int status;
+    int status = -1;
     const pid_t child = fork();
     if (child == 0)
         end_process();

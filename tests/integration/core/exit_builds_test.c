@@ -45,8 +45,9 @@ static void build(zepi_module_t input, int32_t value)
     if (result == ZEPI_SUCCESS)
         result = zepi.module_get_kernel(executable, "show_types", &kernel);
     // The process ends.
-    while (result == ZEPI_ERROR_COMPILER_UNAVAILABLE)
-        pause();
+    if (result == ZEPI_ERROR_COMPILER_UNAVAILABLE)
+        for (;;)
+            pause();
     TEST_OK(result);
     TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.release(executable));

@@ -86,7 +86,7 @@ Test(usm_pool, questions_about_memory_of_zepis_make_no_call)
             ze_cpu.reset_counts();
             for (size_t at = 0; at < size; at += size / 7 + 1) {
                 const zepi_usm_info_t info = info_of(memory + at);
-                cr_assert_eq(info.kind, kind);
+                cr_assert_eq(info.kind, (zepi_usm_kind_t)kind);
                 cr_assert_eq(info.base, memory);
                 cr_assert_eq(info.size_bytes, size);
                 cr_assert_eq(info.device, kind == ZEPI_USM_HOST ? NULL : gear.device);

@@ -335,7 +335,7 @@ static void shares_children_with_a_host_that_waits_for_all(void)
 
 static void builds_on_behind_a_fork(void)
 {
-    int status;
+    int status = -1;
     begin();
     set_build_time("500");
     const pthread_t builder = test_thread_start(build_well, NULL);

@@ -72,7 +72,7 @@ Test(this_module, has_the_images_of_each_state)
         cr_assert(has);
         TEST_OK(zepi.unit_get_module(UNIT, gear.context, (zepi_module_state_t)state, &module));
         TEST_OK(zepi.module_get_info(module, &info));
-        cr_assert_eq(info.state, state);
+        cr_assert_eq(info.state, (zepi_module_state_t)state);
         cr_assert_eq(info.image_count, counts[state - 1]);
         TEST_OK(zepi.release(module));
     }

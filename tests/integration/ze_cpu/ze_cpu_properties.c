@@ -159,12 +159,12 @@ Test(ze_cpu_properties, has_the_float_atomics_that_it_tells_of)
     float *single = fixture_shared(&fixture, 2 * sizeof(*single));
     double *twice = fixture_shared(&fixture, 2 * sizeof(*twice));
     run_atomics(&fixture, module, "across_groups", ITEMS / GROUP, single, twice);
-    cr_assert(single[0] == ITEMS / 2 && single[1] == ITEMS - 1, "%g %g", (double)single[0],
+    cr_assert(single[0] == ITEMS / 2.0 && single[1] == ITEMS - 1, "%g %g", (double)single[0],
               (double)single[1]);
-    cr_assert(twice[0] == ITEMS / 4 && twice[1] == -(ITEMS - 1), "%g %g", twice[0], twice[1]);
+    cr_assert(twice[0] == ITEMS / 4.0 && twice[1] == -(ITEMS - 1), "%g %g", twice[0], twice[1]);
     run_atomics(&fixture, module, "in_a_group", 1, single, twice);
-    cr_assert(single[0] == GROUP / 2 && single[1] == -(GROUP - 1));
-    cr_assert(twice[0] == GROUP / 4 && twice[1] == GROUP - 1);
+    cr_assert(single[0] == GROUP / 2.0 && single[1] == -(GROUP - 1));
+    cr_assert(twice[0] == GROUP / 4.0 && twice[1] == GROUP - 1);
     MUST(zeMemFree(fixture.context, single));
     MUST(zeMemFree(fixture.context, twice));
     MUST(zeModuleDestroy(module));

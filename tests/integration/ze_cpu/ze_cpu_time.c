@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define EXIT_CODE 4
 #define ENDING_SECONDS 2.0
 #define SLACK_SECONDS 0.5 // for a machine that does something else, too
@@ -137,7 +135,7 @@ static int end_process(const char *how)
     launch_long_kernel();
     const uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     if (strcmp(how, "fork") == 0) {
-        int status;
+        int status = -1;
         const pid_t child = fork();
         if (child == 0)
             exit(EXIT_CODE);

@@ -11,8 +11,8 @@ static void choose_values(struct random_launch *launch, char *memory)
     const uint64_t r = intel_random();
     // One in four repeats what many launches have.
     const bool is_usual = r % 4 == 0;
-    launch->a = is_usual ? 1 : (char)r;
-    launch->b = is_usual ? 2 : (short)(r >> 8);
+    launch->a = (char)(is_usual ? 1 : r);
+    launch->b = (short)(is_usual ? 2 : r >> 8);
     launch->c = is_usual ? 3 : (int)(r >> 32);
     launch->d = is_usual ? 4 : (long)intel_random();
     launch->e = (float)(r & 0xffff) / 3;

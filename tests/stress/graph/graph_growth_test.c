@@ -60,7 +60,7 @@ static long measure_memory_kib(void)
 #else
 static long measure_memory_kib(void)
 {
-    long unused, pages;
+    long unused, pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     expect(file && fscanf(file, "%ld %ld", &unused, &pages) == 2, "no statm");
     fclose(file);

@@ -80,6 +80,7 @@ void model_fail(const char *format, ...)
     _exit(1);
 }
 
+// NOLINTBEGIN(bugprone-signal-handler,cert-sig30-c): the process ends, and says what it can
 static void print_stack(int number)
 {
     void *frames[40];
@@ -94,6 +95,7 @@ static void on_signal(int number)
     print_stack(number);
     _exit(1);
 }
+// NOLINTEND(bugprone-signal-handler,cert-sig30-c)
 
 // ---- The watchdog ----
 

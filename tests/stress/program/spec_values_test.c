@@ -81,7 +81,7 @@ static void set_shared(struct worker *worker)
     TEST_OK(zepi.spec_constant_set_by_name(shared_input, "structure", sizeof(value), &value));
     TEST_OK(zepi.module_build(shared_input, NULL, &executable));
     TEST_OK(zepi.spec_constant_get_by_name(executable, NULL, "structure", sizeof(value), &value));
-    const int32_t owner = value.tag;
+    const int32_t owner = (unsigned char)value.tag;
     TEST_EXPECT(owner >= 1 && owner <= SHARERS, "a value that was never set");
     TEST_EXPECT(value.count == owner * 0x01010101 && value.scale == owner,
                 "half of a value was built");

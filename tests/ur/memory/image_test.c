@@ -251,10 +251,10 @@ static void check_order(const struct channel_order *order, ur_mem_handle_t image
     UR_OK(urQueueFinish(gear.queue));
     for (int i = 0; i < ROW * 4; i++) {
         const int from = order->seen[i % 4];
-        const float expected = from == CONSTANT_0   ? 0
-                               : from == CONSTANT_1 ? 255
-                                                    : bytes[i / 4 * order->count + from];
-        cr_assert_float_eq(seen[i] * 255, expected, 0.01, "order %d, pixel %d, channel %d",
+        const int expected = from == CONSTANT_0   ? 0
+                             : from == CONSTANT_1 ? 255
+                                                  : bytes[i / 4 * order->count + from];
+        cr_assert_float_eq(seen[i] * 255, (float)expected, 0.01, "order %d, pixel %d, channel %d",
                            (int)order->order, i / 4, i % 4);
         seen[i] = (float)(250 - i * 7) / 255;
     }

@@ -63,9 +63,10 @@ static size_t next_word(const char **text)
     const char *end = start;
     char quote = '\0';
     for (; *end != '\0'; end++) {
-        if (quote != '\0')
-            quote = *end == quote ? '\0' : quote;
-        else if (*end == '\'' || *end == '"')
+        if (quote != '\0') {
+            if (*end == quote)
+                quote = '\0';
+        } else if (*end == '\'' || *end == '"')
             quote = *end;
         else if (strchr(" \t\r\n", *end) != NULL)
             break;
