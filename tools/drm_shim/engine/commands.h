@@ -76,10 +76,13 @@ struct shim_mi_set_predicate {
 
 enum shim_alu_operation {
     SHIM_ALU_NOOP = 0x000,
+    SHIM_ALU_FENCE_READS = 0x001,
+    SHIM_ALU_FENCE_WRITES = 0x002,
     SHIM_ALU_LOAD = 0x080,
     SHIM_ALU_LOAD_INVERTED = 0x480,
     SHIM_ALU_LOAD_0 = 0x081,
     SHIM_ALU_LOAD_1 = 0x481,
+    SHIM_ALU_LOAD_MEMORY = 0x082, // LOADIND: memory at the second operand to the first
     SHIM_ALU_ADD = 0x100,
     SHIM_ALU_SUBTRACT = 0x101,
     SHIM_ALU_AND = 0x102,
@@ -89,6 +92,7 @@ enum shim_alu_operation {
     SHIM_ALU_SHIFT_RIGHT = 0x106,
     SHIM_ALU_STORE = 0x180,
     SHIM_ALU_STORE_INVERTED = 0x580,
+    SHIM_ALU_STORE_MEMORY = 0x181, // STOREIND: the second operand to memory at the first
 };
 
 // Operands that are not general registers.

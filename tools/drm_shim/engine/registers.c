@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "gpu_clock.h"
 #include "log.h"
+#include "memory/gpu_memory.h"
 
 #define GENERAL_REGISTERS 16
 #define GENERAL_BASE 0x2600u
@@ -87,6 +88,8 @@ static bool alu_move(struct shim_registers *registers, struct alu *alu, uint32_t
     uint64_t *source = first == SHIM_ALU_SOURCE_A ? &alu->a : &alu->b;
     switch (operation) {
     case SHIM_ALU_NOOP:
+    case SHIM_ALU_FENCE_READS:
+    case SHIM_ALU_FENCE_WRITES:
         return true;
     case SHIM_ALU_LOAD:
         *source = alu_source(registers, alu, second);
@@ -140,14 +143,35 @@ static bool alu_calculate(struct alu *alu, uint32_t operation)
     }
 }
 
-bool shim_registers_compute(struct shim_registers *registers, const uint32_t *instructions,
-                            uint32_t count)
+// Loads of memory, and stores to it.
+static bool alu_access(struct shim_registers *registers, struct shim_address_space *space,
+                       const struct alu *alu, struct shim_alu_instruction instruction)
+{
+    const bool loads = instruction.operation == SHIM_ALU_LOAD_MEMORY;
+    const uint32_t address = loads ? instruction.second : instruction.first;
+    const uint64_t at = alu_source(registers, alu, address) & SHIM_ADDRESS_MASK;
+    uint64_t value = loads ? 0 : alu_source(registers, alu, instruction.second);
+    if (!loads)
+        return shim_gpu_memory_write(space, at, value, 8);
+    if (!shim_gpu_memory_read(space, at, 8, &value))
+        return false;
+    shim_registers_set_general(registers, instruction.first, value);
+    return true;
+}
+
+bool shim_registers_compute(struct shim_registers *registers, struct shim_address_space *space,
+                            const uint32_t *instructions, uint32_t count)
 {
     struct alu alu = {0};
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t length = count - i, *words = instructions + i;
         SHIM_COMMAND(shim_alu_instruction, instruction);
         const uint32_t operation = instruction.operation;
+        if (operation == SHIM_ALU_LOAD_MEMORY || operation == SHIM_ALU_STORE_MEMORY) {
+            if (!alu_access(registers, space, &alu, instruction))
+                return false;
+            continue;
+        }
         if (!alu_move(registers, &alu, operation, instruction.first, instruction.second) &&
             !alu_calculate(&alu, operation)) {
             shim_error("MI_MATH: operation 0x%x is not known", operation);

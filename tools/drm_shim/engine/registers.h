@@ -2,6 +2,8 @@
 #ifndef DRM_SHIM_REGISTERS_H
 #define DRM_SHIM_REGISTERS_H
 
+#include "memory/address_space.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,8 +29,8 @@ void shim_registers_write(struct shim_registers *registers, uint32_t offset, uin
 uint64_t shim_registers_general(const struct shim_registers *registers, uint32_t index);
 void shim_registers_set_general(struct shim_registers *registers, uint32_t index, uint64_t value);
 
-// MI_MATH: runs ALU instructions. False if one of them is not known.
-bool shim_registers_compute(struct shim_registers *registers, const uint32_t *instructions,
-                            uint32_t count);
+// MI_MATH: runs ALU instructions. False if one of them is not known, or its memory is not bound.
+bool shim_registers_compute(struct shim_registers *registers, struct shim_address_space *space,
+                            const uint32_t *instructions, uint32_t count);
 
 #endif

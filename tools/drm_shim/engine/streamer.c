@@ -231,7 +231,8 @@ static enum shim_progress mi_command(struct shim_streamer *streamer, const uint3
     case SHIM_MI_BATCH_BUFFER_END:
         return batch_end(streamer);
     case SHIM_MI_MATH:
-        return on_success(shim_registers_compute(&streamer->registers, words + 1, length - 1));
+        return on_success(
+            shim_registers_compute(&streamer->registers, streamer->space, words + 1, length - 1));
     case SHIM_MI_SEMAPHORE_WAIT:
         return semaphore_wait(streamer, words, length);
     case SHIM_MI_STORE_DATA_IMM:

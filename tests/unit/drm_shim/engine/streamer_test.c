@@ -197,6 +197,36 @@ Test(streamer, calculates_with_its_registers)
     cr_assert_eq(*gpu_word(&gpu, RESULT), 42);
 }
 
+// Memory at an address in a register, plus a number, to memory at another.
+Test(streamer, calculates_with_memory_at_addresses_in_registers)
+{
+    set_register(0x2600, LOW(gpu_address(OTHER)));
+    set_register(0x2604, HIGH(gpu_address(OTHER)));
+    set_register(0x2608, LOW(gpu_address(RESULT)));
+    set_register(0x260c, HIGH(gpu_address(RESULT)));
+    set_register(0x2610, 2);
+    set_register(0x2614, 1);
+    *gpu_word(&gpu, OTHER) = 40;
+    *gpu_word(&gpu, OTHER + 4) = 4;
+    const struct {
+        struct shim_mi_head head;
+        struct shim_alu_instruction instructions[8];
+    } sum = {{.length = 7, .opcode = SHIM_MI_MATH},
+             {{.operation = SHIM_ALU_LOAD_MEMORY, .first = 3, .second = 0},
+              {.operation = SHIM_ALU_FENCE_READS},
+              {.operation = SHIM_ALU_LOAD, .first = SHIM_ALU_SOURCE_A, .second = 3},
+              {.operation = SHIM_ALU_LOAD, .first = SHIM_ALU_SOURCE_B, .second = 2},
+              {.operation = SHIM_ALU_ADD},
+              {.operation = SHIM_ALU_STORE, .first = 4, .second = SHIM_ALU_ACCUMULATOR},
+              {.operation = SHIM_ALU_STORE_MEMORY, .first = 1, .second = 4},
+              {.operation = SHIM_ALU_FENCE_WRITES}}};
+    BATCH_COMMAND(&batch, sum);
+    batch_end(&batch);
+    cr_assert_eq(run(), SHIM_ENDED);
+    cr_assert_eq(*gpu_word(&gpu, RESULT), 42);
+    cr_assert_eq(*gpu_word(&gpu, RESULT + 4), 5);
+}
+
 Test(streamer, changes_memory_by_atomic_operations)
 {
     *gpu_word(&gpu, RESULT) = 41;
