@@ -111,16 +111,23 @@ static zepi_result_t await_location(struct zepi_buffer_uses *uses, struct zepi_b
     return result;
 }
 
-// Appends a copy after `uses->wait`. The event holds a queue that nothing else does, and no other:
-// a queue that is released waits for its commands then.
+// The event holds a queue that nothing else does, and no other: a queue that is released waits for
+// its commands then. It is of the counter where the list has one (quirk uncounted-copies).
+static zepi_result_t create_copy_event(const struct zepi_buffer_uses *uses, zepi_event_t *out_event)
+{
+    struct zepi_queue *queue = uses->queue;
+    const enum zepi_event_kind kind = queue->lists[0]->kind.events & ZEPI_EVENT_COUNTER;
+    return uses->has_own_queue ? zepi_event_create_for(queue, kind, out_event)
+                               : zepi_event_create_of(queue->context, kind, out_event);
+}
+
+// Appends a copy after `uses->wait`.
 static zepi_result_t append_copy(const struct zepi_buffer_uses *uses, void *destination,
                                  const void *source, size_t size_bytes, zepi_event_t *out_event)
 {
     struct zepi_copy copy;
     zepi_event_t event;
-    zepi_result_t result = uses->has_own_queue
-                               ? zepi_event_create_for(uses->queue, ZEPI_EVENT_HOST, &event)
-                               : zepi_event_create(uses->queue->context, &event);
+    zepi_result_t result = create_copy_event(uses, &event);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_capture_check_uncaptured(zepi_copy_begin(

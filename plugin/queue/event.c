@@ -48,15 +48,21 @@ zepi_result_t zepi_event_create_for(struct zepi_queue *queue, enum zepi_event_ki
         out_event);
 }
 
-zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
+zepi_result_t zepi_event_create_of(struct zepi_context *context, enum zepi_event_kind kind,
+                                   zepi_event_t *out_event)
 {
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
     if (!event)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     event->context = zepi_retain(context);
-    return event_hand_out(
-        event, zepi_pooled_event_get(zepi_event_pools_of(context), ZEPI_EVENT_HOST, &event->pooled),
-        out_event);
+    return event_hand_out(event,
+                          zepi_pooled_event_get(zepi_event_pools_of(context), kind, &event->pooled),
+                          out_event);
+}
+
+zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
+{
+    return zepi_event_create_of(context, ZEPI_EVENT_HOST, out_event);
 }
 
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,

@@ -77,6 +77,9 @@ zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)
     __attribute__((cold, noinline));
 
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event);
+// As zepi_event_create_for, of an event that does not hold its queue.
+zepi_result_t zepi_event_create_of(struct zepi_context *context, enum zepi_event_kind kind,
+                                   zepi_event_t *out_event);
 // Makes an event around a ze_event_handle_t of the context. `context` has been checked.
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
                                             zepi_ownership_t ownership, zepi_event_t *out_event);

@@ -80,6 +80,11 @@ static const struct zepi_quirk table[] = {
      "for complete, and the wait for that command's event ends at once."},
     {"host-function-signals", 0, INTEL, 0, "26.27", "two barriers a function of the host",
      "zeCommandListAppendHostFunction with an event with times crashes."},
+    {"uncounted-copies", 0, INTEL, 0, "26.27, of Lunar Lake",
+     "events of the counter for copies of buffers, too",
+     "A copy or fill in an in-order list that is one kernel, with an event that is not of the "
+     "counter, writes the next number of the list's counter and does not count it: the command "
+     "behind it has the same number, and its event is complete before it has begun."},
     {"copies-without-hint", 0, INTEL, 0, "26.27", "none",
      "Copies and fills are slow in lists without the hint that another engine may do them."},
     {"empty-copies", 0, INTEL, 0, "26.27", "none", "A copy of 0 bytes never signals its event."},
