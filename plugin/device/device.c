@@ -148,7 +148,6 @@ static zepi_result_t query_queue_groups(struct zepi_device *device)
             device->max_fill_pattern_bytes = groups[i].maxMemoryFillPatternSize;
         } else if (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) {
             device->copy_ordinal = i;
-            device->copy_count = groups[i].numQueues;
         }
     }
     // Quirk no-queue-group: queue 0 of group 0 is always there.

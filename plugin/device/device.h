@@ -36,7 +36,6 @@ struct zepi_device {
     uint32_t compute_ordinal; // of the command queue group for everything
     uint32_t compute_count;   // of queues in that group
     uint32_t copy_ordinal;    // of a group for copies alone, UINT32_MAX: none
-    uint32_t copy_count;
     size_t max_fill_pattern_bytes;
     uint64_t timer_hz;                // of timestamps
     uint64_t timestamp_mask;          // valid bits of a kernel's timestamps

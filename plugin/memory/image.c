@@ -1,63 +1,53 @@
 // SPDX-License-Identifier: MIT
 #include "memory/image.h"
 
-#include "core/alloc.h"
 #include "device/device.h"
-#include "sync/deferred.h"
 #include "ze/ze.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 
-// The part that outlives the object until commands are over.
-struct zepi_image_place {
-    struct zepi_deferred deferred;
-    ze_image_handle_t ze_image;  // NULL: none to destroy
-    ze_sampler_handle_t sampler; // NULL: none to destroy
-};
-
-static void image_place_destroy(struct zepi_deferred *deferred)
+static void image_end(struct zepi_deferred *deferred)
 {
-    struct zepi_image_place *place = (struct zepi_image_place *)deferred;
-    if (place->ze_image)
-        zepi_ze.zeImageDestroy(place->ze_image);
-    if (place->sampler)
-        zepi_ze.zeSamplerDestroy(place->sampler);
-    zepi_free(place);
+    struct zepi_image *image =
+        (struct zepi_image *)((char *)deferred - offsetof(struct zepi_image, deferred));
+    if (image->is_owned)
+        zepi_ze.zeImageDestroy(image->ze);
+    zepi_object_discard_free(image, &zepi_image_type);
 }
 
-static struct zepi_image_place *image_place_create(void)
-{
-    struct zepi_image_place *place = zepi_allocate(1, sizeof(*place));
-    if (!place)
-        return NULL;
-    place->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
-    place->deferred.run = image_place_destroy;
-    return place;
-}
-
-static void image_place_defer(struct zepi_image_place *place, struct zepi_context *context)
-{
-    if (place)
-        zepi_defer(context, &place->deferred);
-}
-
-static void image_destroy(void *object)
+static zepi_result_t image_recycle(void *object)
 {
     struct zepi_image *image = object;
-    image_place_defer(image->place, image->context);
-    zepi_release(image->context);
+    struct zepi_context *context = image->context;
+    zepi_object_set_free(image);
+    zepi_defer(context, &image->deferred);
+    zepi_release(context);
+    return ZEPI_SUCCESS;
 }
 
-ZEPI_DEFINE_TYPE(image, image_destroy);
+ZEPI_DEFINE_RECYCLED_TYPE(image, NULL, image_recycle);
 
-static void sampler_destroy(void *object)
+static void sampler_end(struct zepi_deferred *deferred)
+{
+    struct zepi_sampler *sampler =
+        (struct zepi_sampler *)((char *)deferred - offsetof(struct zepi_sampler, deferred));
+    if (sampler->is_owned)
+        zepi_ze.zeSamplerDestroy(sampler->ze);
+    zepi_object_discard_free(sampler, &zepi_sampler_type);
+}
+
+static zepi_result_t sampler_recycle(void *object)
 {
     struct zepi_sampler *sampler = object;
-    image_place_defer(sampler->place, sampler->context);
-    zepi_release(sampler->context);
+    struct zepi_context *context = sampler->context;
+    zepi_object_set_free(sampler);
+    zepi_defer(context, &sampler->deferred);
+    zepi_release(context);
+    return ZEPI_SUCCESS;
 }
 
-ZEPI_DEFINE_TYPE(sampler, sampler_destroy);
+ZEPI_DEFINE_RECYCLED_TYPE(sampler, NULL, sampler_recycle);
 
 // The bytes of an element of the largest format.
 #define MOST_ELEMENT_BYTES 16
@@ -93,7 +83,7 @@ static zepi_result_t check_image_sizes(const struct zepi_device *device,
                      images->maxImageArraySlices);
 }
 
-static zepi_result_t create_image_place(struct zepi_image *image, const ze_image_desc_t *desc)
+static zepi_result_t create_ze_image(struct zepi_image *image, const ze_image_desc_t *desc)
 {
     struct zepi_context *context = image->context;
     ze_image_handle_t ze_image;
@@ -102,8 +92,10 @@ static zepi_result_t create_image_place(struct zepi_image *image, const ze_image
     do
         ze = zepi_ze.zeImageCreate(context->ze, image->device->ze, desc, &ze_image);
     while (zepi_context_reclaim(context, ze, &attempt));
-    if (ze == ZE_RESULT_SUCCESS)
+    if (ze == ZE_RESULT_SUCCESS) {
         image->ze = ze_image;
+        image->is_owned = true;
+    }
     return zepi_check_ze(ze, "zeImageCreate");
 }
 
@@ -120,20 +112,16 @@ zepi_result_t zepi_image_create(struct zepi_context *context, struct zepi_device
     image->desc = *desc;
     image->desc.pNext = NULL;
     image->ze = native_handle;
-    image->place = image_place_create();
-    if (!image->place)
-        result = zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS && !native_handle)
+    image->is_owned = native_handle && ownership == ZEPI_OWNERSHIP_TRANSFER;
+    image->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES + image_most_bytes(desc);
+    image->deferred.run = image_end;
+    if (!native_handle)
         result = check_image_sizes(image->device, desc);
     if (result == ZEPI_SUCCESS && !native_handle)
-        result = create_image_place(image, desc);
+        result = create_ze_image(image, desc);
     if (result != ZEPI_SUCCESS) {
         zepi_release(image);
         return result;
-    }
-    if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER) {
-        image->place->ze_image = image->ze;
-        image->place->deferred.bytes += image_most_bytes(desc);
     }
     *out_image = image;
     return ZEPI_SUCCESS;
@@ -151,17 +139,15 @@ zepi_result_t zepi_sampler_create(struct zepi_context *context, struct zepi_devi
     sampler->device = device;
     sampler->desc = *desc;
     sampler->ze = native_handle;
-    sampler->place = image_place_create();
-    if (!sampler->place)
-        result = zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS && !native_handle)
+    sampler->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    sampler->deferred.run = sampler_end;
+    if (!native_handle)
         result = ZEPI_ZE(zeSamplerCreate, context->ze, device->ze, desc, &sampler->ze);
     if (result != ZEPI_SUCCESS) {
         zepi_release(sampler);
         return result;
     }
-    if (!native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER)
-        sampler->place->sampler = sampler->ze;
+    sampler->is_owned = !native_handle || ownership == ZEPI_OWNERSHIP_TRANSFER;
     zepi_object_publish(sampler);
     *out_sampler = sampler;
     return ZEPI_SUCCESS;

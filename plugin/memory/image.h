@@ -3,29 +3,33 @@
 #define ZEPI_MEMORY_IMAGE_H
 
 #include "core/object.h"
+#include "sync/deferred.h"
 
 struct zepi_context;
 struct zepi_device;
 
 // An image (ze_image), and a sampler. Constant once made, for all threads. The driver's objects are
-// destroyed when no command can use them any more.
+// destroyed when no command can use them any more; the memory of the objects here stays for as
+// long.
 
 struct zepi_image {
     struct zepi_object object;
-    struct zepi_context *context;   // retained
-    struct zepi_device *device;     // borrowed
-    ze_image_handle_t ze;           // owned, unless the host keeps it
-    ze_image_desc_t desc;           // without extensions
-    struct zepi_image_place *place; // owned until it is deferred
+    struct zepi_context *context; // retained
+    struct zepi_device *device;   // borrowed
+    ze_image_handle_t ze;
+    bool is_owned;                 // `ze` is; else the host keeps it
+    ze_image_desc_t desc;          // without extensions
+    struct zepi_deferred deferred; // its end
 };
 
 struct zepi_sampler {
     struct zepi_object object;
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
-    ze_sampler_handle_t ze;       // owned, unless the host keeps it
-    ze_sampler_desc_t desc;       // zeros: the host's sampler, of which nothing is known
-    struct zepi_image_place *place;
+    ze_sampler_handle_t ze;
+    bool is_owned;          // `ze` is; else the host keeps it
+    ze_sampler_desc_t desc; // zeros: the host's sampler, of which nothing is known
+    struct zepi_deferred deferred;
 };
 
 extern const struct zepi_type zepi_image_type;

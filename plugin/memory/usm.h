@@ -34,6 +34,9 @@ bool zepi_usm_may_be_freed(const struct zepi_context *context, const void *memor
 // The bytes from the address to the end of the allocation that it is in, as far as `size_bytes` ask
 // for them; 0 where one was, SIZE_MAX of memory that zepi did not make.
 size_t zepi_usm_room(struct zepi_context *context, const void *address, size_t size_bytes);
+// False if the bytes begin in an allocation or mapping of zepi's and reach past its end, or begin
+// where an allocation was. Of other memory nothing is known. No call of the driver; a lock where
+// memory is mapped in the context and the table does not know the address.
 bool zepi_usm_is_inside_any(struct zepi_context *context, const void *address, size_t size_bytes)
     __attribute__((noinline));
 
@@ -43,16 +46,6 @@ static inline bool zepi_usm_is_known_inside(const struct zepi_context *context, 
 {
     const struct zepi_usm_region *region = zepi_usm_region_find_own(context, address);
     return __builtin_expect(region && size_bytes <= zepi_usm_region_room(region, address), 1);
-}
-
-// False if the bytes begin in an allocation or mapping of zepi's and reach past its end, or begin
-// where an allocation was. Of other memory nothing is known. `context` has been checked. No call of
-// the driver; a lock where memory is mapped in the context and the table does not know the address.
-static inline bool zepi_usm_is_inside(struct zepi_context *context, const void *address,
-                                      size_t size_bytes)
-{
-    return zepi_usm_is_known_inside(context, address, size_bytes) ||
-           zepi_usm_is_inside_any(context, address, size_bytes);
 }
 
 #endif

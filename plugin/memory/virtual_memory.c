@@ -8,23 +8,16 @@
 #include "device/platform.h"
 #include "ze/ze.h"
 
-// Physical memory as the driver has it.
-struct zepi_physical_place {
-    ze_physical_mem_handle_t ze;
-    size_t references; // the object's, and one a mapping; under the mutex of the mappings
-};
-
 // Pages that were mapped together, or the rest that an unmapping left of them.
 struct zepi_mapping {
     struct zepi_address_node node; // first; the address is the start
     uintptr_t end;
-    struct zepi_physical_place *place; // one reference
-    struct zepi_mapping *next;         // of those that were taken out of the tree
+    struct zepi_physical_memory *memory; // one use
+    struct zepi_mapping *next;           // of those that were taken out of the tree
 };
 
 struct zepi_mappings {
-    struct zepi_mutex mutex; // guards the tree and the references of places; nothing is called
-                             // under it
+    struct zepi_mutex mutex; // guards the tree and the uses of memory; nothing is called under it
     struct zepi_address_tree tree; // of mappings that do not overlap; owned
     atomic_bool is_any;            // written under the mutex
 };
@@ -34,33 +27,32 @@ static struct zepi_mappings *mappings_of(const struct zepi_context *context)
     return context->components[ZEPI_COMPONENT_MAPPINGS];
 }
 
-// ---- Places ----
+// ---- Physical memory ----
 
-static void physical_place_destroy(struct zepi_physical_place *place,
-                                   const struct zepi_context *context)
-{
-    zepi_ze.zePhysicalMemDestroy(context->ze, place->ze);
-    zepi_free(place);
-}
-
-static void physical_place_release(struct zepi_physical_place *place, struct zepi_context *context)
+static void physical_memory_drop_use(struct zepi_physical_memory *memory,
+                                     struct zepi_context *context)
 {
     zepi_mutex_lock(&mappings_of(context)->mutex);
-    const bool is_last = --place->references == 0;
+    const bool is_last = --memory->uses == 0;
     zepi_mutex_unlock(&mappings_of(context)->mutex);
-    if (is_last)
-        physical_place_destroy(place, context);
+    if (!is_last)
+        return;
+    if (memory->ze)
+        zepi_ze.zePhysicalMemDestroy(context->ze, memory->ze);
+    zepi_object_discard_free(memory, &zepi_physical_memory_type);
 }
 
-static void physical_memory_destroy(void *object)
+static zepi_result_t physical_memory_recycle(void *object)
 {
     struct zepi_physical_memory *memory = object;
-    if (memory->place)
-        physical_place_release(memory->place, memory->context);
-    zepi_release(memory->context);
+    struct zepi_context *context = memory->context;
+    zepi_object_set_free(memory);
+    physical_memory_drop_use(memory, context);
+    zepi_release(context);
+    return ZEPI_SUCCESS;
 }
 
-ZEPI_DEFINE_TYPE(physical_memory, physical_memory_destroy);
+ZEPI_DEFINE_RECYCLED_TYPE(physical_memory, NULL, physical_memory_recycle);
 
 zepi_result_t zepi_physical_memory_is_shareable(const struct zepi_device *device,
                                                 bool *out_is_shareable)
@@ -123,21 +115,15 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
     memory->device = device;
     memory->size_bytes = size_bytes;
     memory->sharing = sharing;
-    struct zepi_physical_place *place = zepi_allocate(1, sizeof(*place));
-    if (!place) {
-        zepi_release(memory);
-        return zepi_fail_no_memory();
-    }
+    memory->uses = 1;
     do
         created = zepi_ze.zePhysicalMemCreate(context->ze, device->ze, &desc, &ze);
     while (zepi_context_reclaim(context, created, &attempt));
     if (created != ZE_RESULT_SUCCESS) {
-        zepi_free(place);
         zepi_release(memory);
         return zepi_check_ze(created, "zePhysicalMemCreate");
     }
-    *place = (struct zepi_physical_place){.ze = ze, .references = 1};
-    memory->place = place;
+    memory->ze = ze;
     *out_memory = memory;
     return ZEPI_SUCCESS;
 }
@@ -157,8 +143,7 @@ zepi_result_t zepi_physical_memory_export(const struct zepi_physical_memory *mem
     const zepi_result_t result = zepi_check_ze(
         optional->physical_mem_get_properties(
             is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_CONTEXT, context->ze) : context->ze,
-            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_PHYSICAL_MEM, memory->place->ze)
-                       : memory->place->ze,
+            is_drivers ? zepi_ze_driver_handle(ZEL_HANDLE_PHYSICAL_MEM, memory->ze) : memory->ze,
             &properties),
         "zePhysicalMemGetProperties");
     *out_descriptor = exported.fd;
@@ -171,7 +156,7 @@ static void mapping_list_release(struct zepi_mapping *list, struct zepi_context 
 {
     while (list) {
         struct zepi_mapping *next = list->next;
-        physical_place_release(list->place, context);
+        physical_memory_drop_use(list->memory, context);
         zepi_free(list);
         list = next;
     }
@@ -202,7 +187,7 @@ static void mappings_add(struct zepi_mappings *mappings, struct zepi_mapping *ma
     zepi_mutex_lock(&mappings->mutex);
     zepi_address_tree_add(&mappings->tree, &mapping->node);
     atomic_store_explicit(&mappings->is_any, true, memory_order_relaxed);
-    mapping->place->references++;
+    mapping->memory->uses++;
     zepi_mutex_unlock(&mappings->mutex);
 }
 
@@ -224,7 +209,7 @@ static void mappings_keep_rest_locked(struct zepi_mappings *mappings,
 {
     *rest = *mapping;
     rest->node.address = end;
-    rest->place->references++;
+    rest->memory->uses++;
     zepi_address_tree_add(&mappings->tree, &rest->node);
 }
 
@@ -424,8 +409,6 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
                                       size_t offset_bytes, enum zepi_memory_access access)
 {
     zepi_result_t result = check_virtual_range(start, size_bytes);
-    if (result == ZEPI_SUCCESS && memory->context != context)
-        result = zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "physical memory of another context");
     if (result == ZEPI_SUCCESS &&
         (offset_bytes > memory->size_bytes || size_bytes > memory->size_bytes - offset_bytes))
         result =
@@ -436,15 +419,15 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
     struct zepi_mapping *mapping = zepi_allocate(1, sizeof(*mapping));
     if (!mapping)
         return zepi_fail_no_memory();
-    result = ZEPI_ZE(zeVirtualMemMap, context->ze, start, size_bytes, memory->place->ze,
-                     offset_bytes, access_attribute_of(access));
+    result = ZEPI_ZE(zeVirtualMemMap, context->ze, start, size_bytes, memory->ze, offset_bytes,
+                     access_attribute_of(access));
     if (result != ZEPI_SUCCESS) {
         zepi_free(mapping);
         return result;
     }
     mapping->node.address = (uintptr_t)start;
     mapping->end = (uintptr_t)start + size_bytes;
-    mapping->place = memory->place;
+    mapping->memory = memory;
     mappings_add(mappings_of(context), mapping);
     return ZEPI_SUCCESS;
 }

@@ -8,7 +8,6 @@
 
 struct zepi_context;
 struct zepi_device;
-struct zepi_physical_place;
 
 // Address ranges of a context that are reserved apart from the memory behind them. Addresses and
 // sizes are multiples of the page size. Contexts have been checked. Any thread: a lock of the
@@ -21,14 +20,15 @@ enum zepi_physical_sharing {
 };
 
 // Memory of a device that has no address until it is mapped. What is mapped stays until it is
-// unmapped, even if the object is released before.
+// unmapped, with this structure, even if the object is released before.
 struct zepi_physical_memory {
     struct zepi_object object;
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
     size_t size_bytes;
     enum zepi_physical_sharing sharing;
-    struct zepi_physical_place *place; // one reference
+    ze_physical_mem_handle_t ze;
+    size_t uses; // the object's own, and one a mapping; under the mutex of the mappings
 };
 
 extern const struct zepi_type zepi_physical_memory_type;
@@ -53,7 +53,7 @@ zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const vo
 // A whole reservation. Its mappings are unmapped.
 zepi_result_t zepi_virtual_memory_free(struct zepi_context *context, const void *start,
                                        size_t size_bytes);
-// `memory` has been checked. One of another context is an error.
+// `memory` is of the context.
 zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *start,
                                       size_t size_bytes, struct zepi_physical_memory *memory,
                                       size_t offset_bytes, enum zepi_memory_access access);

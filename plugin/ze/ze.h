@@ -59,7 +59,6 @@
     X(zeCommandQueueCreate)                                                                        \
     X(zeCommandQueueDestroy)                                                                       \
     X(zeCommandQueueExecuteCommandLists)                                                           \
-    X(zeCommandQueueSynchronize)                                                                   \
     X(zeCommandListCreate)                                                                         \
     X(zeCommandListCreateImmediate)                                                                \
     X(zeCommandListClose)                                                                          \
@@ -72,11 +71,9 @@
     X(zeCommandListAppendMemoryPrefetch)                                                           \
     X(zeCommandListAppendMemAdvise)                                                                \
     X(zeCommandListAppendSignalEvent)                                                              \
-    X(zeCommandListAppendWaitOnEvents)                                                             \
     X(zeCommandListAppendEventReset)                                                               \
     X(zeCommandListAppendLaunchKernel)                                                             \
     X(zeCommandListAppendLaunchCooperativeKernel)                                                  \
-    X(zeCommandListAppendWriteGlobalTimestamp)                                                     \
     X(zeCommandListAppendImageCopyRegion)                                                          \
     X(zeCommandListAppendImageCopyToMemory)                                                        \
     X(zeCommandListAppendImageCopyFromMemory)                                                      \
@@ -95,7 +92,6 @@
     X(zeFenceDestroy)                                                                              \
     X(zeFenceReset)                                                                                \
     X(zeFenceHostSynchronize)                                                                      \
-    X(zeImageGetProperties)                                                                        \
     X(zeImageCreate)                                                                               \
     X(zeImageDestroy)                                                                              \
     X(zeSamplerCreate)                                                                             \
@@ -118,7 +114,6 @@
     X(zeKernelSuggestMaxCooperativeGroupCount)                                                     \
     X(zeKernelSetArgumentValue)                                                                    \
     X(zeKernelSetIndirectAccess)                                                                   \
-    X(zeKernelSetCacheConfig)                                                                      \
     X(zeKernelGetName)                                                                             \
     X(zeKernelGetProperties)                                                                       \
     X(zeKernelSetGlobalOffsetExp)

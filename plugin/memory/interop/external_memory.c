@@ -7,7 +7,6 @@
 #include "device/device.h"
 #include "memory/usm.h"
 #include "memory/usm_driver.h"
-#include "sync/deferred.h"
 #include "ze/ze.h"
 
 #include <errno.h>
@@ -16,22 +15,13 @@
 #include <stddef.h>
 #include <unistd.h>
 
-// The memory as the driver has it.
-struct zepi_external_place {
-    struct zepi_deferred deferred;
-    struct zepi_context *context; // borrowed
-    void *base;
-    size_t references; // the object's, and one a mapping; under the mutex of the mappings
-};
-
 struct external_mapping {
-    struct zepi_address_node node;     // first; the address is the mapping's
-    struct zepi_external_place *place; // one reference
+    struct zepi_address_node node;       // first; the address is the mapping's
+    struct zepi_external_memory *memory; // one use
 };
 
 struct zepi_external {
-    struct zepi_mutex mutex; // guards the tree and the references of places; nothing is called
-                             // under it
+    struct zepi_mutex mutex; // guards the tree and the uses of memory; nothing is called under it
     struct zepi_address_tree mappings; // owned
 };
 
@@ -40,34 +30,37 @@ static struct zepi_external *external_of(const struct zepi_context *context)
     return context->components[ZEPI_COMPONENT_EXTERNAL];
 }
 
-// ---- Places ----
-
-static void external_place_destroy(struct zepi_deferred *deferred)
+static void external_memory_end(struct zepi_deferred *deferred)
 {
-    struct zepi_external_place *place =
-        (struct zepi_external_place *)((char *)deferred -
-                                       offsetof(struct zepi_external_place, deferred));
-    zepi_ze.zeMemFree(place->context->ze, place->base);
-    zepi_free(place);
+    struct zepi_external_memory *memory =
+        (struct zepi_external_memory *)((char *)deferred -
+                                        offsetof(struct zepi_external_memory, deferred));
+    if (memory->base)
+        zepi_ze.zeMemFree(memory->context->ze, memory->base);
+    zepi_object_discard_free(memory, &zepi_external_memory_type);
 }
 
-static bool external_place_release(struct zepi_external_place *place)
+// True: that was the last use.
+static bool external_memory_drop_use(struct zepi_external_memory *memory)
 {
-    zepi_mutex_lock(&external_of(place->context)->mutex);
-    const bool is_last = --place->references == 0;
-    zepi_mutex_unlock(&external_of(place->context)->mutex);
+    zepi_mutex_lock(&external_of(memory->context)->mutex);
+    const bool is_last = --memory->uses == 0;
+    zepi_mutex_unlock(&external_of(memory->context)->mutex);
     return is_last;
 }
 
-static void external_memory_destroy(void *object)
+static zepi_result_t external_memory_recycle(void *object)
 {
     struct zepi_external_memory *memory = object;
-    if (memory->place && external_place_release(memory->place))
-        zepi_defer(memory->context, &memory->place->deferred);
-    zepi_release(memory->context);
+    struct zepi_context *context = memory->context;
+    zepi_object_set_free(memory);
+    if (external_memory_drop_use(memory))
+        zepi_defer(context, &memory->deferred);
+    zepi_release(context);
+    return ZEPI_SUCCESS;
 }
 
-ZEPI_DEFINE_TYPE(external_memory, external_memory_destroy);
+ZEPI_DEFINE_RECYCLED_TYPE(external_memory, NULL, external_memory_recycle);
 
 // Mappings that the host left.
 static void external_finish(struct zepi_context *context)
@@ -76,8 +69,8 @@ static void external_finish(struct zepi_context *context)
     while (mappings->root) {
         struct external_mapping *mapping = (struct external_mapping *)mappings->root;
         zepi_address_tree_remove(mappings, &mapping->node);
-        if (external_place_release(mapping->place))
-            external_place_destroy(&mapping->place->deferred);
+        if (external_memory_drop_use(mapping->memory))
+            external_memory_end(&mapping->memory->deferred);
         zepi_free(mapping);
     }
 }
@@ -158,35 +151,24 @@ zepi_result_t zepi_external_memory_import(struct zepi_context *context, struct z
     memory->context = zepi_retain(context);
     memory->device = device;
     memory->size_bytes = size_bytes;
-    void *base = NULL;
+    memory->uses = 1;
+    memory->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
+    memory->deferred.run = external_memory_end;
     size_t room_bytes = 0;
-    struct zepi_external_place *place = zepi_allocate(1, sizeof(*place));
-    result = place ? import_descriptor(context, device, kind, size_bytes, descriptor, &base)
-                   : zepi_fail_no_memory();
+    result = import_descriptor(context, device, kind, size_bytes, descriptor, &memory->base);
     // An import may be of all the memory, whatever was asked for (quirk import-takes-all).
     if (result == ZEPI_SUCCESS)
-        result = zepi_usm_driver_room(context, base, &room_bytes);
+        result = zepi_usm_driver_room(context, memory->base, &room_bytes);
     if (result == ZEPI_SUCCESS && size_bytes > room_bytes)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an import of %zu bytes, the memory has %zu",
                            size_bytes, room_bytes);
-    if (result != ZEPI_SUCCESS)
-        goto fail;
-    *place = (struct zepi_external_place){
-        .deferred = {.bytes = ZEPI_DEFERRED_HANDLE_BYTES, .run = external_place_destroy},
-        .context = context,
-        .base = base,
-        .references = 1};
-    memory->place = place;
+    if (result != ZEPI_SUCCESS) {
+        zepi_release(memory);
+        return result;
+    }
     close(descriptor);
     *out_memory = memory;
     return ZEPI_SUCCESS;
-
-fail:
-    if (base)
-        zepi_ze.zeMemFree(context->ze, base);
-    zepi_free(place);
-    zepi_release(memory);
-    return result;
 }
 
 // ---- Mappings ----
@@ -203,12 +185,12 @@ zepi_result_t zepi_external_memory_map(struct zepi_external_memory *memory, uint
     struct external_mapping *mapping = zepi_allocate(1, sizeof(*mapping));
     if (!mapping)
         return zepi_fail_no_memory();
-    void *start = (char *)memory->place->base + offset_bytes;
+    void *start = (char *)memory->base + offset_bytes;
     mapping->node.address = (uintptr_t)start;
-    mapping->place = memory->place;
+    mapping->memory = memory;
     zepi_mutex_lock(&external->mutex);
     zepi_address_tree_add(&external->mappings, &mapping->node);
-    memory->place->references++;
+    memory->uses++;
     zepi_mutex_unlock(&external->mutex);
     *out_memory = start;
     return ZEPI_SUCCESS;
@@ -225,8 +207,8 @@ zepi_result_t zepi_external_memory_unmap(struct zepi_context *context, const voi
     zepi_mutex_unlock(&external->mutex);
     if (!found)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no external memory is mapped at %p", memory);
-    if (external_place_release(found->place))
-        zepi_defer(context, &found->place->deferred);
+    if (external_memory_drop_use(found->memory))
+        zepi_defer(context, &found->memory->deferred);
     zepi_free(found);
     return ZEPI_SUCCESS;
 }

@@ -3,8 +3,7 @@
 #define ZEPI_MEMORY_INTEROP_EXTERNAL_MEMORY_H
 
 #include "device/context.h"
-
-struct zepi_external_place;
+#include "sync/deferred.h"
 
 // Memory of another interface (Vulkan, a camera, video), which hands it out as a file descriptor,
 // and memory for other interfaces. Contexts and devices have been checked. Any thread: a lock of
@@ -21,14 +20,16 @@ struct zepi_external_kinds {
     uint32_t exported; // of device memory
 };
 
-// Imported memory. Its mappings are valid until they are unmapped, even if the object is released
-// before.
+// Imported memory. Its mappings are valid until they are unmapped, and this structure stays, even
+// if the object is released before.
 struct zepi_external_memory {
     struct zepi_object object;
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
     size_t size_bytes;
-    struct zepi_external_place *place; // one reference
+    void *base;  // as the driver imported it
+    size_t uses; // the object's own, and one a mapping; under the mutex of the mappings
+    struct zepi_deferred deferred; // its end, after the last use
 };
 
 extern const struct zepi_type zepi_external_memory_type;
