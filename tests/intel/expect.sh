@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # The tests of commands on Intel's driver, for bash: sourced with the command in $zepi and the driver's folder in
 # $driver. Skips without them. `failed` is 1 after a failure.
+# shellcheck disable=SC2034,SC2154 # the script that sources this has the names, and reads the result
 failed=0
 
 if [ ! -e "$driver/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1" ] || [ ! -e "$(dirname "$zepi")/../lib/libdrm_shim.so" ]; then
