@@ -186,22 +186,13 @@ static bool note_instruction(struct zepi_spirv_parser *parser,
     }
 }
 
-// Goes on to the next instruction, from {.word = ZEPI_SPIRV_HEADER_WORDS} to the first one.
-static bool next_instruction(const struct zepi_spirv_parser *parser,
-                             struct zepi_spirv_instruction *instruction)
-{
-    const uint32_t word = instruction->word + instruction->length;
-    if (word >= parser->word_count)
-        return false;
-    *instruction = zepi_spirv_instruction_at(parser, word);
-    return true;
-}
-
 static bool check_instructions(struct zepi_spirv_parser *parser)
 {
-    struct zepi_spirv_instruction instruction = {.word = ZEPI_SPIRV_HEADER_WORDS};
-    while (next_instruction(parser, &instruction)) {
-        const uint32_t left = parser->word_count - instruction.word;
+    struct zepi_spirv_instruction instruction;
+    for (uint32_t word = ZEPI_SPIRV_HEADER_WORDS; word < parser->word_count;
+         word += instruction.length) {
+        const uint32_t left = parser->word_count - word;
+        instruction = zepi_spirv_instruction_at(parser, word);
         if (instruction.length == 0)
             return zepi_spirv_refuse(parser, instruction, "has a length of 0, expected at least 1");
         if (instruction.length > left)
@@ -215,73 +206,21 @@ static bool check_instructions(struct zepi_spirv_parser *parser)
     return true;
 }
 
-// The result of an instruction is its first operand, or its second behind a type. For instructions
-// that the operand table does not know, both count as defined if they are used.
-static void define_by_unknown_instructions(struct zepi_spirv_parser *parser)
-{
-    struct zepi_spirv_instruction instruction = {.word = ZEPI_SPIRV_HEADER_WORDS};
-    while (next_instruction(parser, &instruction)) {
-        if (zepi_spirv_is_known(instruction.opcode))
-            continue;
-        for (uint32_t i = 1; i < 3 && i < instruction.length; i++) {
-            uint32_t id = zepi_spirv_operand(parser, instruction, i);
-            if (id >= parser->bound || parser->ids[id].defined_at != 0 ||
-                parser->ids[id].used_at == 0)
-                continue;
-            parser->ids[id].defined_at = instruction.word;
-            parser->undefined_count--;
-        }
-    }
-}
-
 static bool check_all_defined(struct zepi_spirv_parser *parser)
 {
-    if (parser->undefined_count > 0 && parser->unknown_count > 0)
-        define_by_unknown_instructions(parser);
     if (parser->undefined_count == 0)
         return true;
 
     uint32_t first = 0;
     for (uint32_t id = 1; id < parser->bound; id++) {
         const struct zepi_spirv_id *entry = &parser->ids[id];
-        if (entry->used_at != 0 && entry->defined_at == 0 &&
+        if (entry->used_at != 0 && entry->defined_at == 0 && entry->guess == ZEPI_SPIRV_NO_GUESS &&
             (first == 0 || entry->used_at < parser->ids[first].used_at))
             first = id;
     }
-    assert(first != 0);
-    return zepi_spirv_refuse(parser, zepi_spirv_instruction_at(parser, parser->ids[first].used_at),
+    return first == 0 ||
+           zepi_spirv_refuse(parser, zepi_spirv_instruction_at(parser, parser->ids[first].used_at),
                              "names id %u, which no instruction defines", first);
-}
-
-// The check of an instruction's operands depends on its result's type, and that of OpExtInst on the
-// instruction set. Where an instruction that the operand table does not know may have declared one,
-// the check passed over a missing one: here it must not be declared later.
-static bool check_declared_before(struct zepi_spirv_parser *parser,
-                                  struct zepi_spirv_instruction instruction, uint32_t index,
-                                  const char *use)
-{
-    uint32_t id = zepi_spirv_operand(parser, instruction, index);
-    uint32_t defined_at = parser->ids[id].defined_at;
-    if (defined_at < instruction.word)
-        return true;
-    return zepi_spirv_refuse(parser, instruction,
-                             "has id %u as %s, expected one that is declared before it, not at "
-                             "word %u",
-                             id, use, defined_at);
-}
-
-static bool check_declarations(struct zepi_spirv_parser *parser)
-{
-    struct zepi_spirv_instruction instruction = {.word = ZEPI_SPIRV_HEADER_WORDS};
-    while (next_instruction(parser, &instruction)) {
-        if (zepi_spirv_has_result_type(instruction.opcode) &&
-            !check_declared_before(parser, instruction, 1, "result type"))
-            return false;
-        if (instruction.opcode == OpExtInst &&
-            !check_declared_before(parser, instruction, 3, "instruction set"))
-            return false;
-    }
-    return true;
 }
 
 bool zepi_spirv_parse_instructions(struct zepi_spirv_parser *parser)
@@ -299,5 +238,5 @@ bool zepi_spirv_parse_instructions(struct zepi_spirv_parser *parser)
     if (parser->memory_model_at == 0)
         return zepi_spirv_fail(parser, parser->word_count,
                                "the module ends here, expected an OpMemoryModel in it");
-    return check_all_defined(parser) && (parser->unknown_count == 0 || check_declarations(parser));
+    return check_all_defined(parser);
 }

@@ -67,18 +67,25 @@ static bool use_ids_to_end(struct cursor *cursor)
     return true;
 }
 
+// Whether an instruction that the table does not know may have defined the id before.
+static bool rely_on_guess(struct zepi_spirv_parser *parser, uint32_t id)
+{
+    struct zepi_spirv_id *entry = &parser->ids[id];
+    if (entry->defined_at != 0 || entry->guess == ZEPI_SPIRV_NO_GUESS)
+        return false;
+    entry->guess = ZEPI_SPIRV_IS_RELIED_ON;
+    return true;
+}
+
 static bool use_type(struct cursor *cursor)
 {
     struct zepi_spirv_parser *parser = cursor->parser;
     if (!use_id(cursor))
         return false;
     uint32_t id = zepi_spirv_operand(parser, cursor->instruction, cursor->next - 1);
-    struct zepi_spirv_instruction type = zepi_spirv_definition(parser, id);
-    // An instruction unknown to the table may have declared the type.
-    if (parser->ids[id].defined_at == 0 ? parser->unknown_count > 0
-                                        : zepi_spirv_is_type(type.opcode))
-        return true;
-    return zepi_spirv_refuse(parser, cursor->instruction,
+    return zepi_spirv_is_type(zepi_spirv_definition(parser, id).opcode) ||
+           rely_on_guess(parser, id) ||
+           zepi_spirv_refuse(parser, cursor->instruction,
                              "has id %u as result type, expected a type that is declared before it",
                              id);
 }
@@ -93,6 +100,11 @@ static bool define_id(struct cursor *cursor)
         return zepi_spirv_refuse(cursor->parser, cursor->instruction,
                                  "defines id %u, expected one that word %u has not defined already",
                                  id, entry->defined_at);
+    if (entry->guess == ZEPI_SPIRV_IS_RELIED_ON)
+        return zepi_spirv_refuse(cursor->parser, cursor->instruction,
+                                 "defines id %u, which is used as a type or an instruction set "
+                                 "before it",
+                                 id);
     entry->defined_at = cursor->instruction.word;
     if (entry->used_at != 0)
         cursor->parser->undefined_count--;
@@ -207,7 +219,7 @@ static bool take_extended_operands(struct cursor *cursor)
     uint32_t number = zepi_spirv_operand(parser, cursor->instruction, 4);
     struct zepi_spirv_instruction set = zepi_spirv_definition(parser, set_id);
     if (set.opcode != OpExtInstImport)
-        return parser->unknown_count > 0 ||
+        return rely_on_guess(parser, set_id) ||
                zepi_spirv_refuse(parser, cursor->instruction,
                                  "names id %u as its instruction set, expected an OpExtInstImport "
                                  "before it",
@@ -289,6 +301,11 @@ bool zepi_spirv_check_operands(struct zepi_spirv_parser *parser,
     struct cursor cursor = {.parser = parser, .instruction = instruction, .next = 1};
     if (format)
         return check_format(&cursor, format);
-    parser->unknown_count++;
+    // The result of an instruction is its first operand, or its second behind a type.
+    for (uint32_t i = 1; i < 3 && i < instruction.length; i++) {
+        const uint32_t id = zepi_spirv_operand(parser, instruction, i);
+        if (id < parser->bound && parser->ids[id].guess == ZEPI_SPIRV_NO_GUESS)
+            parser->ids[id].guess = ZEPI_SPIRV_MAY_BE_DEFINED;
+    }
     return true;
 }

@@ -75,10 +75,18 @@ struct zepi_spirv_instruction {
     uint32_t length; // in words, the first included
 };
 
+// Whether an instruction that the table does not know may have defined an id.
+enum zepi_spirv_guess {
+    ZEPI_SPIRV_NO_GUESS,
+    ZEPI_SPIRV_MAY_BE_DEFINED,
+    ZEPI_SPIRV_IS_RELIED_ON, // as a type or a set: operands that depend on it were not checked
+};
+
 struct zepi_spirv_id {
     uint32_t defined_at; // word of the defining instruction; 0: none so far
     uint32_t used_at;    // word of the first instruction that names it; 0: none so far
     uint32_t layout;     // of a type: index into `layouts` plus one; 0: none
+    enum zepi_spirv_guess guess;
 };
 
 // The decorations that matter here. Sorted by target and kind once all instructions are read.
@@ -137,7 +145,6 @@ struct zepi_spirv_parser {
     uint32_t memory_model_at;  // word; 0: none so far
     uint32_t function_at;      // word of the OpFunction that is open; 0: none
     uint32_t parameters_left;  // of that function
-    uint32_t unknown_count;    // instructions that the operand table does not know
     uint32_t undefined_count;  // ids used and not defined so far
     struct zepi_spirv_id *ids; // owned, `bound` of them
 

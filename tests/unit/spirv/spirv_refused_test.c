@@ -241,26 +241,40 @@ Test(spirv_refused, are_specialization_ids_that_contradict_each_other)
 // that the walk could compare with the type.
 Test(spirv_refused, are_constants_whose_type_is_declared_behind_them)
 {
-    REFUSE("word 25: OpSpecConstant has id 12 as result type, expected one that is declared before "
-           "it, not at word 28",
+    REFUSE("word 25: OpSpecConstant has id 12 as result type, expected a type that is declared "
+           "before it",
            PROLOGUE, ENTRY, OP(OpDecorate, 10, SpecId, 7), TYPES, OP(OpOfTheFuture, 11),
            OP(OpSpecConstant, 12, 10), OP(OpTypeInt, 12, 64, 0), KERNEL_FUNCTION);
-    REFUSE("word 25: OpSpecConstant has id 12 as result type, expected one that is declared before "
-           "it, not at word 33",
+    REFUSE("word 25: OpSpecConstant has id 12 as result type, expected a type that is declared "
+           "before it",
            PROLOGUE, ENTRY, OP(OpDecorate, 10, SpecId, 7), TYPES, OP(OpOfTheFuture, 11),
            OP(OpSpecConstant, 12, 10, 1), OP(OpTypeInt, INT, 32, 0), OP(OpTypeStruct, 12, INT, INT),
            KERNEL_FUNCTION);
-    REFUSE("word 21: OpConstant has id 12 as result type, expected one that is declared before it, "
-           "not at word 24",
-           PROLOGUE, ENTRY, TYPES, OP(OpOfTheFuture, 11), OP(OpConstant, 12, 10),
-           OP(OpTypeInt, 12, 32, 0), KERNEL_FUNCTION);
+    REFUSE(
+        "word 21: OpConstant has id 12 as result type, expected a type that is declared before it",
+        PROLOGUE, ENTRY, TYPES, OP(OpOfTheFuture, 11), OP(OpConstant, 12, 10),
+        OP(OpTypeInt, 12, 32, 0), KERNEL_FUNCTION);
 }
 
 Test(spirv_refused, are_instruction_sets_that_are_imported_behind_their_use)
 {
-    REFUSE("word 28: OpExtInst has id 12 as instruction set, expected one that is declared before "
-           "it, not at word 37",
+    REFUSE("word 28: OpExtInst names id 12 as its instruction set, expected an OpExtInstImport "
+           "before it",
            PROLOGUE, ENTRY, TYPES, OP(OpOfTheFuture, 11), BEGIN_KERNEL, OP(OpLabel, LABEL),
+           OP(OpExtInst, VOID, 10, 12, 23, VOID, 99), OP0(OpReturn), OP0(OpFunctionEnd),
+           OP(OpExtInstImport, 12, TEXT("set")));
+}
+
+// An instruction that the walk does not know may name them, and so define them.
+Test(spirv_refused, are_types_and_sets_that_are_defined_behind_their_use)
+{
+    REFUSE("word 28: OpTypeInt defines id 12, which is used as a type or an instruction set before "
+           "it",
+           PROLOGUE, ENTRY, OP(OpDecorate, 10, SpecId, 7), TYPES, OP(OpOfTheFuture, 12),
+           OP(OpSpecConstant, 12, 10), OP(OpTypeInt, 12, 64, 0), KERNEL_FUNCTION);
+    REFUSE("word 37: OpExtInstImport defines id 12, which is used as a type or an instruction set "
+           "before it",
+           PROLOGUE, ENTRY, TYPES, OP(OpOfTheFuture, 12), BEGIN_KERNEL, OP(OpLabel, LABEL),
            OP(OpExtInst, VOID, 10, 12, 23, VOID, 99), OP0(OpReturn), OP0(OpFunctionEnd),
            OP(OpExtInstImport, 12, TEXT("set")));
 }
