@@ -47,43 +47,30 @@ static struct zepi_image_build image_build_of(const struct build *build, uint32_
         build->values,         build->options, build->state};
 }
 
-// A build of SPIR-V, at one time with others.
-struct task {
-    struct zepi_image_build build;
-    struct zepi_build_result **out; // of the output
-    pthread_t thread;
-    bool has_thread;
-    struct zepi_build_result *result; // owned; NULL: not begun, or failed without one
-    struct zepi_error error;          // then
-};
-
-// The tasks of one device.
-struct chosen {
-    struct task *list; // owned
-    uint32_t count;
-};
-
-static bool is_chosen(const struct chosen *chosen, const char *kernel)
+// Whether a SPIR-V image in front of another one has a kernel of it.
+static bool is_offered_before(const struct zepi_module *input, uint32_t image_index,
+                              const char *kernel)
 {
-    uint32_t at = 0;
-    while (at < chosen->count &&
-           !zepi_spirv_find_kernel(&chosen->list[at].build.image->blob->spirv, kernel))
-        at++;
-    return at < chosen->count;
+    for (uint32_t i = 0; i < image_index; i++) {
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(input->images[i]);
+        if (spirv && zepi_spirv_find_kernel(spirv, kernel))
+            return true;
+    }
+    return false;
 }
 
-// Whether the device has everything that a SPIR-V image offers, or gets it from those chosen.
-static bool is_covered(const struct build *build, uint32_t device_index,
-                       const struct chosen *chosen, uint32_t image_index)
+// Whether an image is SPIR-V with something to offer that the device has neither from native code
+// nor from SPIR-V in front of it.
+static bool is_needed(const struct build *build, uint32_t device_index, uint32_t image_index)
 {
-    const struct zepi_spirv *spirv = &build->input->images[image_index]->blob->spirv;
-    for (uint32_t i = 0; i < spirv->kernel_count; i++) {
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(build->input->images[image_index]);
+    bool is_needed = spirv && (spirv->kernel_count == 0 || build->input->image_count == 1);
+    for (uint32_t i = 0; spirv && i < spirv->kernel_count && !is_needed; i++) {
         const char *kernel = spirv->kernels[i].name;
-        if (!zepi_module_find_part(build->output, device_index, kernel) &&
-            !is_chosen(chosen, kernel))
-            return false;
+        is_needed = !zepi_module_find_part(build->output, device_index, kernel) &&
+                    !is_offered_before(build->input, image_index, kernel);
     }
-    return spirv->kernel_count > 0;
+    return is_needed;
 }
 
 static zepi_result_t fail_without_image(const struct build *build, uint32_t device_index)
@@ -155,33 +142,6 @@ static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, 
     return ZEPI_SUCCESS;
 }
 
-// Takes the native image's code for the device if it has the values: *is_served then.
-static zepi_result_t try_native(const struct build *build, const struct zepi_wanted *wanted,
-                                uint32_t device_index, uint32_t image_index, bool *is_served)
-{
-    const struct zepi_module *input = build->input;
-    struct zepi_build_result **device_module =
-        &build->output->parts[image_index].device_module[device_index];
-    const struct zepi_code code = {1, &input->images[image_index], NULL};
-    struct zepi_mismatch mismatch;
-    zepi_result_t result = zepi_code_match(wanted, &code, NULL, &mismatch);
-    if (result != ZEPI_SUCCESS || mismatch.declaration)
-        return result;
-    result = build_get_device_module(build, device_index, image_index);
-    if (result != ZEPI_SUCCESS)
-        return result == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : result;
-    struct native native = {build, device_index, *device_module};
-    const struct zepi_code_peers peers = {input->image_count, input->images, shares_kernel,
-                                          &native};
-    result = zepi_code_match(wanted, &code, &peers, &mismatch);
-    if (result == ZEPI_SUCCESS && mismatch.declaration) {
-        zepi_build_result_release(*device_module);
-        *device_module = NULL;
-    }
-    *is_served = *is_served || *device_module;
-    return result;
-}
-
 // How native code is used: made with the values, or taking those of emulated constants at launch.
 enum native_use { AS_MADE, EMULATED };
 
@@ -194,100 +154,116 @@ static struct zepi_wanted build_wanted(const struct build *build, enum native_us
                                 .takes_emulated = use == EMULATED};
 }
 
+// Takes the native image's code for the device if it has the values: *is_served then.
+static zepi_result_t try_native(const struct build *build, enum native_use use,
+                                uint32_t device_index, uint32_t image_index, bool *is_served)
+{
+    const struct zepi_wanted wanted = build_wanted(build, use);
+    const struct zepi_module *input = build->input;
+    struct zepi_build_result **device_module =
+        &build->output->parts[image_index].device_module[device_index];
+    const struct zepi_code code = {1, &input->images[image_index], NULL};
+    struct zepi_mismatch mismatch;
+    zepi_result_t result = zepi_code_match(&wanted, &code, NULL, &mismatch);
+    if (result != ZEPI_SUCCESS || mismatch.declaration)
+        return result;
+    result = build_get_device_module(build, device_index, image_index);
+    if (result != ZEPI_SUCCESS)
+        return result == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : result;
+    struct native native = {build, device_index, *device_module};
+    const struct zepi_code_peers peers = {input->image_count, input->images, shares_kernel,
+                                          &native};
+    result = zepi_code_match(&wanted, &code, &peers, &mismatch);
+    if (result == ZEPI_SUCCESS && mismatch.declaration) {
+        zepi_build_result_release(*device_module);
+        *device_module = NULL;
+    }
+    *is_served = *is_served || *device_module;
+    return result;
+}
+
 // Native images that the device accepts.
 static zepi_result_t use_native(const struct build *build, uint32_t device_index,
                                 enum native_use use, bool *is_served)
 {
     const struct zepi_module *input = build->input;
     const struct zepi_device *device = input->context->devices[device_index];
-    const struct zepi_wanted wanted = build_wanted(build, use);
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < input->image_count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_device_image *image = input->images[i];
         if (image->format == ZEPI_DEVICE_IMAGE_NATIVE && zepi_device_image_is_for(image, device))
-            result = try_native(build, &wanted, device_index, i, is_served);
+            result = try_native(build, use, device_index, i, is_served);
     }
     return result;
 }
 
 // ---- SPIR-V ----
 
-static void *run_task(void *user)
+// A build in a thread of its own, ahead of its turn: the caches have the result then.
+struct ahead {
+    struct zepi_image_build build;
+    pthread_t thread;
+};
+
+static void *run_ahead(void *user)
 {
-    struct task *task = user;
-    if (zepi_device_module_look_up(&task->build, &task->result) != ZEPI_SUCCESS)
-        zepi_error_save(&task->error);
+    const struct ahead *ahead = user;
+    struct zepi_build_result *result = NULL;
+    if (zepi_device_module_look_up(&ahead->build, &result) == ZEPI_SUCCESS)
+        zepi_build_result_release(result);
     return NULL;
 }
 
-// All tasks run at one time, each but the first in a thread of its own, which takes no signals of
-// the host.
-static void run_tasks(struct task *tasks, uint32_t count)
+// The threads take no signals of the host.
+static void run_all_ahead(struct ahead *list, uint32_t count)
 {
     sigset_t all, old;
+    uint32_t started = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    for (uint32_t i = 1; i < count; i++)
-        tasks[i].has_thread = pthread_create(&tasks[i].thread, NULL, run_task, &tasks[i]) == 0;
+    while (started < count &&
+           pthread_create(&list[started].thread, NULL, run_ahead, &list[started]) == 0)
+        started++;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    for (uint32_t i = 0; i < count; i++) {
-        if (tasks[i].has_thread)
-            pthread_join(tasks[i].thread, NULL);
-        else
-            run_task(&tasks[i]);
-    }
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(list[i].thread, NULL);
 }
 
-// The module gets the results up to the first failure; those behind it are given back.
-static zepi_result_t hand_out_tasks(struct task *tasks, uint32_t count)
+static bool builds_ahead(void)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zepi_image_build *build = &tasks[i].build;
-        if (result != ZEPI_SUCCESS) {
-            zepi_build_result_release(tasks[i].result);
-        } else if (tasks[i].result) {
-            result = zepi_device_module_hand_out(build->options,
-                                                 build->context->devices[build->device_index],
-                                                 tasks[i].result, tasks[i].out);
-        } else {
-            zepi_error_restore(&tasks[i].error);
-            result = tasks[i].error.result;
+    return zepi_options()->has_compiler_processes && zepi_options()->cache_is_on;
+}
+
+// With compilers in processes of their own, as many builds run at one time as there are cores.
+static void build_ahead(const struct build *build, uint32_t device_index)
+{
+    const struct zepi_module *input = build->input;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct ahead *list = zepi_allocate(input->image_count, sizeof(*list));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < input->image_count && list; i++) {
+        if (is_needed(build, device_index, i))
+            list[count++].build = image_build_of(build, device_index, i);
+        if (count == cores || (i + 1 == input->image_count && count > 1)) {
+            run_all_ahead(list, count);
+            count = 0;
         }
     }
-    return result;
-}
-
-// One build after the other or, with compilers in processes of their own, as many at one time as
-// there are cores.
-static uint32_t count_builds_at_one_time(void)
-{
-    const long cores = zepi_options()->has_compiler_processes ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
-    return cores > 1 ? (uint32_t)cores : 1;
+    zepi_free(list);
 }
 
 static zepi_result_t build_spirv(const struct build *build, uint32_t device_index, bool *is_served)
 {
-    const struct zepi_module *input = build->input;
-    const uint32_t width = count_builds_at_one_time();
-    struct chosen chosen = {zepi_allocate(input->image_count, sizeof(*chosen.list)), 0};
-    if (!chosen.list)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < input->image_count; i++) {
-        if (input->images[i]->format == ZEPI_DEVICE_IMAGE_SPIRV &&
-            !is_covered(build, device_index, &chosen, i))
-            chosen.list[chosen.count++] =
-                (struct task){.build = image_build_of(build, device_index, i),
-                              .out = &build->output->parts[i].device_module[device_index]};
-    }
+    const uint32_t image_count = build->input->image_count;
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < chosen.count && result == ZEPI_SUCCESS; i += width) {
-        const uint32_t count = width < chosen.count - i ? width : chosen.count - i;
-        run_tasks(&chosen.list[i], count);
-        result = hand_out_tasks(&chosen.list[i], count);
+    if (image_count > 1 && builds_ahead())
+        build_ahead(build, device_index);
+    for (uint32_t i = 0; i < image_count && result == ZEPI_SUCCESS; i++) {
+        if (!is_needed(build, device_index, i))
+            continue;
+        result = build_get_device_module(build, device_index, i);
+        *is_served = true;
     }
-    *is_served = *is_served || (result == ZEPI_SUCCESS && chosen.count > 0);
-    zepi_free(chosen.list);
     return result;
 }
 
@@ -303,14 +279,9 @@ static zepi_result_t build_for_device(const struct build *build, uint32_t device
         native = use_native(build, device_index, EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)
         return native;
-    // One image of SPIR-V is the usual case.
-    const bool is_alone =
-        input->image_count == 1 && input->images[0]->format == ZEPI_DEVICE_IMAGE_SPIRV;
-    const zepi_result_t result = is_alone ? build_get_device_module(build, device_index, 0)
-                                          : build_spirv(build, device_index, &is_served);
+    const zepi_result_t result = build_spirv(build, device_index, &is_served);
     if (result != ZEPI_SUCCESS)
         return result;
-    is_served = is_served || is_alone;
     if (!is_served && !emulates)
         native = use_native(build, device_index, EMULATED, &is_served);
     if (native != ZEPI_SUCCESS)
@@ -323,16 +294,17 @@ static zepi_result_t build_for_devices(struct build *build)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_spec_values *values = (struct zepi_spec_values *)build->values;
-    const struct zepi_wanted wanted = build_wanted(build, EMULATED);
     for (uint32_t i = 0; i < build->output->part_count && result == ZEPI_SUCCESS; i++) {
         struct zepi_module_part *part = &build->output->parts[i];
         part->image_count = 1;
         part->images[0] = build->output->images[i];
-        if (part->images[0]->emulated_count > 0)
+        if (part->images[0]->emulated_count > 0) {
+            const struct zepi_wanted wanted = build_wanted(build, EMULATED);
             result =
                 zepi_wanted_emulated_values(&wanted, part->images[0], values, &part->values[0]);
-        else
+        } else {
             part->values[0] = zepi_spec_values_retain(values);
+        }
     }
     for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++) {
         if (zepi_build_options_want(build->options, build->input->context->devices[i]))
