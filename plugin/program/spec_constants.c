@@ -7,11 +7,14 @@
 
 zepi_result_t zepi_module_fail_unknown_constant(const struct zepi_module *module, uint32_t id)
 {
-    char ids[1024];
-    return zepi_fail(
-        ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
-        "there is no specialization constant %u; the module has: %s", id,
-        zepi_spec_list_ids(module->declarations, module->declaration_count, ids, sizeof(ids)));
+    const struct zepi_spec_declaration *declaration = module->declarations;
+    zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
+              "there is no specialization constant %u; the module has: %s", id,
+              module->declaration_count == 0 ? "none" : "");
+    for (uint32_t i = 0; i < module->declaration_count; i++, declaration++)
+        zepi_error_append("%s%u (%s)", i == 0 ? "" : ", ", declaration->id,
+                          zepi_scalar_name(declaration->type));
+    return ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN;
 }
 
 zepi_result_t zepi_module_check_constant(const struct zepi_module *module, uint32_t id,

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 static_assert(sizeof(struct zepi_spec_entry) == 16, "entries have no padding");
 
@@ -169,17 +168,6 @@ size_t zepi_scalar_size(zepi_scalar_type_t type)
 const char *zepi_scalar_name(zepi_scalar_type_t type)
 {
     return zepi_scalar_size(type) > 0 ? scalars[type].name : "of unknown type";
-}
-
-const char *zepi_spec_list_ids(const struct zepi_spec_declaration *declarations, uint32_t count,
-                               char *text, size_t text_size)
-{
-    size_t length = (size_t)snprintf(text, text_size, "%s", count == 0 ? "none" : "");
-    for (uint32_t i = 0; i < count && length < text_size; i++)
-        length +=
-            (size_t)snprintf(text + length, text_size - length, "%s%u (%s)", i == 0 ? "" : ", ",
-                             declarations[i].id, zepi_scalar_name(declarations[i].type));
-    return text;
 }
 
 static zepi_scalar_type_t element_type_of(const struct zepi_spirv_constant *constant)

@@ -120,8 +120,4 @@ void zepi_spec_declare_spirv(const struct zepi_spirv *spirv,
 size_t zepi_scalar_size(zepi_scalar_type_t type);
 const char *zepi_scalar_name(zepi_scalar_type_t type);
 
-// "7 (int32), 9 (float32)", for error texts; "none". Returns `text`.
-const char *zepi_spec_list_ids(const struct zepi_spec_declaration *declarations, uint32_t count,
-                               char *text, size_t text_size);
-
 #endif

@@ -217,25 +217,12 @@ ur_result_t zepi_urProgramCreateWithBinary(ur_context_handle_t hContext, uint32_
 
 ZEPI_UR_DEFINE_REFERENCES(Program, , ur_program_handle_t, zepi_ur_check_program)
 
-#define INLINE_CONSTANTS 16
-
-static zepi_result_t set_spec_constants(struct zepi_module *input, uint32_t count,
-                                        const ur_specialization_constant_info_t *constants)
-{
-    zepi_spec_value_t inline_values[INLINE_CONSTANTS] = {{0}};
-    zepi_spec_value_t *values = inline_values;
-    if (count > INLINE_CONSTANTS) {
-        values = zepi_allocate(count, sizeof(*values));
-        if (!values)
-            return zepi_fail_no_memory();
-    }
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = (zepi_spec_value_t){constants[i].id, constants[i].size, constants[i].pValue};
-    const zepi_result_t result = zepi_spec_constant_set_many(input, count, values);
-    if (values != inline_values)
-        zepi_free(values);
-    return result;
-}
+static_assert(sizeof(ur_specialization_constant_info_t) == sizeof(zepi_spec_value_t) &&
+                  offsetof(ur_specialization_constant_info_t, size) ==
+                      offsetof(zepi_spec_value_t, size_bytes) &&
+                  offsetof(ur_specialization_constant_info_t, pValue) ==
+                      offsetof(zepi_spec_value_t, value),
+              "a constant is a value of the core");
 
 ur_result_t
 zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t count,
@@ -251,11 +238,8 @@ zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t 
               zepi_ur_refuse(UR_RESULT_ERROR_INVALID_PROGRAM,
                              "the program was not made of SPIR-V: it has no constants to set"))))
         return result;
-    struct zepi_module *input = zepi_ur_program(hProgram)->input;
-    const zepi_spec_value_t only = {pSpecConstants->id, pSpecConstants->size,
-                                    pSpecConstants->pValue};
-    return zepi_ur_result(count > 1 ? set_spec_constants(input, count, pSpecConstants)
-                                    : zepi_spec_constant_set_many(input, 1, &only));
+    return zepi_ur_result(zepi_spec_constant_set_many(zepi_ur_program(hProgram)->input, count,
+                                                      (const zepi_spec_value_t *)pSpecConstants));
 }
 
 ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
