@@ -112,69 +112,42 @@ ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
 
 // ---- Buffers ----
 
-// One side of a copy: memory of the host's, or a buffer from an offset on.
-struct end {
-    bool is_host;
-    ur_mem_handle_t mem; // of a buffer
-    char *memory;        // else; found by check_ends for a buffer
-    size_t offset;
-};
-#define BUFFER(handle, from)                                                                       \
-    {                                                                                              \
-        .mem = (handle), .offset = (from)                                                          \
-    }
-#define HOST_NAME "the host's memory"
-#define HOST(pointer)                                                                              \
-    {                                                                                              \
-        .is_host = true, .memory = (char *)(pointer)                                               \
-    }
-
-static ur_result_t check_end(const struct zepi_ur_append *append, struct end *end)
+static ur_result_t copy_begin(struct zepi_ur_append *append, const struct zepi_ur_end *to,
+                              const struct zepi_ur_end *from)
 {
-    if (end->is_host)
-        return UR_RESULT_SUCCESS;
-    const ur_result_t result = zepi_ur_check_buffer(end->mem, append->graph->context);
-    return result
-               ? result
-               : zepi_ur_buffer_address(zepi_ur_mem(end->mem), append->graph->device, &end->memory);
+    const ur_result_t result = zepi_ur_append_begin(append);
+    return result ? result : zepi_ur_check_ends(append->graph->context, to, from);
 }
 
-// Begins to append a copy.
-static ur_result_t check_ends(struct zepi_ur_append *append, struct end *to, struct end *from)
+static ur_result_t find_end(const struct zepi_ur_append *append, struct zepi_ur_end *end)
+{
+    return end->name ? UR_RESULT_SUCCESS
+                     : zepi_ur_buffer_address(zepi_ur_mem(end->buffer), append->graph->device,
+                                              &end->memory);
+}
+
+// `copy` has all but the memory of the ends.
+static ur_result_t append_between(const struct zepi_ur_append *append, struct zepi_transfer *copy,
+                                  struct zepi_ur_end *to, struct zepi_ur_end *from)
 {
     ur_result_t result;
-    if ((result = zepi_ur_append_begin(append)) || (result = check_end(append, from)))
+    if ((result = find_end(append, from)) || (result = find_end(append, to)))
         return result;
-    return check_end(append, to);
+    copy->to = to->memory + to->offset;
+    copy->from = from->memory + from->offset;
+    const struct zepi_graph_memory memory[2] = {zepi_ur_graph_memory(zepi_ur_mem(to->buffer)),
+                                                zepi_ur_graph_memory(zepi_ur_mem(from->buffer))};
+    return append_transfer(append, copy, memory);
 }
 
-static ur_result_t check_bytes(const struct zepi_ur_append *append, const struct end *end,
-                               size_t size)
+static ur_result_t append_bytes(struct zepi_ur_append *append, struct zepi_ur_end *to,
+                                struct zepi_ur_end *from, size_t size)
 {
-    return end->is_host ? zepi_ur_check_range(append->graph->context, end->memory, size, HOST_NAME)
-                        : zepi_ur_check_buffer_range(zepi_ur_mem(end->mem), end->offset, size);
-}
-
-static ur_result_t append_between(const struct zepi_ur_append *append,
-                                  const struct zepi_transfer *transfer, const struct end *to,
-                                  const struct end *from)
-{
-    const struct zepi_graph_memory memory[2] = {zepi_ur_graph_memory(zepi_ur_mem(to->mem)),
-                                                zepi_ur_graph_memory(zepi_ur_mem(from->mem))};
-    return append_transfer(append, transfer, memory);
-}
-
-static ur_result_t append_copy(struct zepi_ur_append *append, struct end *to, struct end *from,
-                               size_t size)
-{
+    struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY, .size_bytes = size};
     ur_result_t result;
-    if ((result = check_ends(append, to, from)) || (result = check_bytes(append, from, size)) ||
-        (result = check_bytes(append, to, size)))
+    if ((result = copy_begin(append, to, from)) ||
+        (result = zepi_ur_check_bytes(append->graph->context, to, from, size)))
         return result;
-    const struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY,
-                                       .to = to->memory + to->offset,
-                                       .from = from->memory + from->offset,
-                                       .size_bytes = size};
     return append_between(append, &copy, to, from);
 }
 
@@ -186,9 +159,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    struct end to = BUFFER(hDstMem, dstOffset);
-    struct end from = BUFFER(hSrcMem, srcOffset);
-    return append_copy(&append, &to, &from, size);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hDstMem, dstOffset)};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hSrcMem, srcOffset)};
+    return append_bytes(&append, &to, &from, size);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
@@ -199,9 +172,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    struct end to = BUFFER(hBuffer, offset);
-    struct end from = HOST(pSrc);
-    return append_copy(&append, &to, &from, size);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, offset)};
+    struct zepi_ur_end from = {ZEPI_UR_MEMORY(pSrc)};
+    return append_bytes(&append, &to, &from, size);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
@@ -212,9 +185,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    struct end to = HOST(pDst);
-    struct end from = BUFFER(hBuffer, offset);
-    return append_copy(&append, &to, &from, size);
+    struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst)};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBuffer, offset)};
+    return append_bytes(&append, &to, &from, size);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
@@ -241,34 +214,15 @@ ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
 
 // ---- Rectangles ----
 
-// One side of a rectangular copy.
-struct side {
-    struct end end;
-    struct zepi_ur_rect rect;
-};
-
-static ur_result_t read_side(const struct zepi_ur_append *append, const struct side *side,
-                             ur_rect_region_t region, struct zepi_layout *out_layout)
-{
-    return side->end.is_host
-               ? zepi_ur_read_memory_rect(append->graph->context, HOST_NAME, side->end.memory,
-                                          &side->rect, region, out_layout)
-               : zepi_ur_read_buffer_rect(zepi_ur_mem(side->end.mem), &side->rect, region,
-                                          out_layout);
-}
-
-static ur_result_t append_rect(struct zepi_ur_append *append, struct side *to, struct side *from,
-                               ur_rect_region_t region)
+static ur_result_t append_rects(struct zepi_ur_append *append, struct zepi_ur_end *to,
+                                struct zepi_ur_end *from, ur_rect_region_t region)
 {
     struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_RECT};
     ur_result_t result;
-    if ((result = check_ends(append, &to->end, &from->end)) ||
-        (result = read_side(append, from, region, &copy.from_layout)) ||
-        (result = read_side(append, to, region, &copy.to_layout)))
+    if ((result = copy_begin(append, to, from)) ||
+        (result = zepi_ur_read_rects(append->graph->context, to, from, region, &copy)))
         return result;
-    copy.to = to->end.memory;
-    copy.from = from->end.memory;
-    return append_between(append, &copy, &to->end, &from->end);
+    return append_between(append, &copy, to, from);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
@@ -281,9 +235,11 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
     ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    struct side to = {BUFFER(hDstMem, 0), {dstOrigin, dstRowPitch, dstSlicePitch}};
-    struct side from = {BUFFER(hSrcMem, 0), {srcOrigin, srcRowPitch, srcSlicePitch}};
-    return append_rect(&append, &to, &from, region);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hDstMem, 0),
+                             .rect = {dstOrigin, dstRowPitch, dstSlicePitch}};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hSrcMem, 0),
+                               .rect = {srcOrigin, srcRowPitch, srcSlicePitch}};
+    return append_rects(&append, &to, &from, region);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
@@ -296,9 +252,11 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    struct side to = {BUFFER(hBuffer, 0), {bufferOffset, bufferRowPitch, bufferSlicePitch}};
-    struct side from = {HOST(pSrc), {hostOffset, hostRowPitch, hostSlicePitch}};
-    return append_rect(&append, &to, &from, region);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, 0),
+                             .rect = {bufferOffset, bufferRowPitch, bufferSlicePitch}};
+    struct zepi_ur_end from = {ZEPI_UR_MEMORY(pSrc),
+                               .rect = {hostOffset, hostRowPitch, hostSlicePitch}};
+    return append_rects(&append, &to, &from, region);
 }
 
 ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
@@ -311,7 +269,9 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
     ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    struct side to = {HOST(pDst), {hostOffset, hostRowPitch, hostSlicePitch}};
-    struct side from = {BUFFER(hBuffer, 0), {bufferOffset, bufferRowPitch, bufferSlicePitch}};
-    return append_rect(&append, &to, &from, region);
+    struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst),
+                             .rect = {hostOffset, hostRowPitch, hostSlicePitch}};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBuffer, 0),
+                               .rect = {bufferOffset, bufferRowPitch, bufferSlicePitch}};
+    return append_rects(&append, &to, &from, region);
 }

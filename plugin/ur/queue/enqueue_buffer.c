@@ -4,66 +4,75 @@
 #include "ur/command.h"
 #include "ur/queue/transfer.h"
 
-// The frame and the buffer, which the queue must be able to use.
-static ur_result_t buffer_command_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
-                                        ur_mem_handle_t buffer, bool is_blocking,
-                                        uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                        ur_event_handle_t *out_event)
+// The frame, and the ends, which the queue must be able to use.
+static ur_result_t copy_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
+                              const struct zepi_ur_end *to, const struct zepi_ur_end *from,
+                              bool is_blocking, uint32_t wait_count,
+                              const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
     const ur_result_t result =
         zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
-    return result ? result : zepi_ur_check_buffer(buffer, command->queue->context);
+    return result ? result : zepi_ur_check_ends(command->queue->context, to, from);
 }
 
 // Some bytes of a buffer, wherever the queue's device reaches them.
-static zepi_result_t use_buffer_range(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer,
-                                      size_t offset, size_t size, enum zepi_buffer_access access,
-                                      void **out_address)
+static zepi_result_t use_end(struct zepi_buffer_uses *uses, struct zepi_ur_end *end, size_t offset,
+                             size_t size, enum zepi_buffer_access access)
 {
-    const struct zepi_buffer_part part = zepi_ur_buffer_part(zepi_ur_mem(buffer), offset, size);
-    return zepi_buffer_use(uses, &part, access, ZEPI_BUFFER_ANYWHERE, out_address);
+    void *address = end->memory;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (!end->name) {
+        const struct zepi_buffer_part part =
+            zepi_ur_buffer_part(zepi_ur_mem(end->buffer), offset, size);
+        result = zepi_buffer_use(uses, &part, access, ZEPI_BUFFER_ANYWHERE, &address);
+    }
+    if (result == ZEPI_SUCCESS)
+        end->memory = address;
+    return result;
 }
 
-static zepi_result_t use_whole_buffer(struct zepi_buffer_uses *uses, ur_mem_handle_t buffer,
-                                      enum zepi_buffer_access access, void **out_address)
+static zepi_result_t use_all(struct zepi_buffer_uses *uses, struct zepi_ur_end *end,
+                             enum zepi_buffer_access access)
 {
-    return use_buffer_range(uses, buffer, 0, zepi_ur_mem(buffer)->size_bytes, access, out_address);
+    const size_t size = end->name ? 0 : zepi_ur_mem(end->buffer)->size_bytes;
+    return use_end(uses, end, 0, size, access);
 }
 
-// `other`: NULL if the command has one buffer.
-static ur_result_t buffer_command_end(struct zepi_ur_command *command,
-                                      struct zepi_buffer_uses *uses, zepi_result_t done,
-                                      ur_mem_handle_t buffer, ur_mem_handle_t other,
-                                      ur_command_t type)
+static void hold_end(struct zepi_queue *queue, const struct zepi_ur_end *end)
+{
+    if (!end->name)
+        zepi_ur_hold_foreign(queue, zepi_ur_mem(end->buffer));
+}
+
+static ur_result_t copy_end(struct zepi_ur_command *command, struct zepi_buffer_uses *uses,
+                            zepi_result_t done, const struct zepi_ur_end *to,
+                            const struct zepi_ur_end *from, ur_command_t type)
 {
     zepi_buffer_uses_finish(uses);
-    if (done == ZEPI_SUCCESS)
-        zepi_ur_hold_foreign(command->queue, zepi_ur_mem(buffer));
-    if (done == ZEPI_SUCCESS && other)
-        zepi_ur_hold_foreign(command->queue, zepi_ur_mem(other));
+    if (done == ZEPI_SUCCESS) {
+        hold_end(command->queue, from);
+        hold_end(command->queue, to);
+    }
     return zepi_ur_command_end(command, done, type);
 }
 
-// Copies bytes of a buffer to memory (ZEPI_BUFFER_READ), or from there (ZEPI_BUFFER_WRITE).
-static ur_result_t transfer_buffer(struct zepi_ur_command *command, ur_mem_handle_t buffer,
-                                   enum zepi_buffer_access access, size_t offset, size_t size,
-                                   void *memory, ur_command_t type)
+// ---- Bytes ----
+
+static ur_result_t copy_bytes(struct zepi_ur_command *command, struct zepi_ur_end *to,
+                              struct zepi_ur_end *from, size_t size, ur_command_t type)
 {
     struct zepi_buffer_uses uses;
-    void *address;
-    const bool is_read = access == ZEPI_BUFFER_READ;
-    ur_result_t result;
-    if ((result = zepi_ur_check_range(command->queue->context, memory, size,
-                                      is_read ? "pDst" : "pSrc")) ||
-        (result = zepi_ur_check_buffer_range(zepi_ur_mem(buffer), offset, size)))
+    const ur_result_t result = zepi_ur_check_bytes(command->queue->context, to, from, size);
+    if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
-    zepi_result_t done = use_buffer_range(&uses, buffer, offset, size, access, &address);
+    zepi_result_t done = use_end(&uses, from, from->offset, size, ZEPI_BUFFER_READ);
     if (done == ZEPI_SUCCESS)
-        done =
-            zepi_queue_copy(command->queue, is_read ? memory : address, is_read ? address : memory,
-                            size, uses.wait, zepi_ur_command_event(command));
-    return buffer_command_end(command, &uses, done, buffer, NULL, type);
+        done = use_end(&uses, to, to->offset, size, ZEPI_BUFFER_WRITE);
+    if (done == ZEPI_SUCCESS)
+        done = zepi_queue_copy(command->queue, to->memory, from->memory, size, uses.wait,
+                               zepi_ur_command_event(command));
+    return copy_end(command, &uses, done, to, from, type);
 }
 
 ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -72,11 +81,11 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
-                                                    wait_count, wait_list, out_event);
-    return result ? result
-                  : transfer_buffer(&command, hBuffer, ZEPI_BUFFER_READ, offset, size, pDst,
-                                    UR_COMMAND_MEM_BUFFER_READ);
+    struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst)};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBuffer, offset)};
+    const ur_result_t result =
+        copy_begin(&command, hQueue, &to, &from, blockingRead, wait_count, wait_list, out_event);
+    return result ? result : copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_READ);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -86,11 +95,11 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
                                          ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
-                                                    wait_count, wait_list, out_event);
-    return result ? result
-                  : transfer_buffer(&command, hBuffer, ZEPI_BUFFER_WRITE, offset, size,
-                                    (void *)pSrc, UR_COMMAND_MEM_BUFFER_WRITE);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, offset)};
+    struct zepi_ur_end from = {ZEPI_UR_MEMORY(pSrc)};
+    const ur_result_t result =
+        copy_begin(&command, hQueue, &to, &from, blockingWrite, wait_count, wait_list, out_event);
+    return result ? result : copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -100,29 +109,13 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
                                         ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    struct zepi_buffer_uses uses;
-    void *source;
-    void *destination;
-    ur_result_t result;
-    if ((result = buffer_command_begin(&command, hQueue, hBufferSrc, false, wait_count, wait_list,
-                                       out_event)) ||
-        (result = zepi_ur_check_buffer(hBufferDst, command.queue->context)) ||
-        (size == 0 &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes"))) ||
-        (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferSrc), srcOffset, size)) ||
-        (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBufferDst), dstOffset, size)))
-        return result;
-    zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done =
-        use_buffer_range(&uses, hBufferSrc, srcOffset, size, ZEPI_BUFFER_READ, &source);
-    if (done == ZEPI_SUCCESS)
-        done =
-            use_buffer_range(&uses, hBufferDst, dstOffset, size, ZEPI_BUFFER_WRITE, &destination);
-    if (done == ZEPI_SUCCESS)
-        done = zepi_queue_copy(command.queue, destination, source, size, uses.wait,
-                               zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, hBufferSrc, hBufferDst,
-                              UR_COMMAND_MEM_BUFFER_COPY);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBufferDst, dstOffset)};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBufferSrc, srcOffset)};
+    const ur_result_t result =
+        copy_begin(&command, hQueue, &to, &from, false, wait_count, wait_list, out_event);
+    if (result == UR_RESULT_SUCCESS && size == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
+    return result ? result : copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_COPY);
 }
 
 ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -133,10 +126,10 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
 {
     struct zepi_ur_command command;
     struct zepi_buffer_uses uses;
-    void *destination;
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, offset)};
     ur_result_t result;
-    if ((result = buffer_command_begin(&command, hQueue, hBuffer, false, wait_count, wait_list,
-                                       out_event)) ||
+    if ((result =
+             copy_begin(&command, hQueue, &to, &to, false, wait_count, wait_list, out_event)) ||
         (result = zepi_ur_check_pointer(pPattern, "pPattern")) ||
         (((patternSize == 0 || (patternSize & (patternSize - 1)) || size == 0 ||
            size % patternSize != 0 || offset % patternSize != 0)) &&
@@ -147,40 +140,33 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
         (result = zepi_ur_check_buffer_range(zepi_ur_mem(hBuffer), offset, size)))
         return result;
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done =
-        use_buffer_range(&uses, hBuffer, offset, size, ZEPI_BUFFER_WRITE, &destination);
+    zepi_result_t done = use_end(&uses, &to, offset, size, ZEPI_BUFFER_WRITE);
     if (done == ZEPI_SUCCESS)
-        done = zepi_queue_fill_any(command.queue, destination, pPattern, patternSize, size,
-                                   uses.wait, zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, hBuffer, NULL, UR_COMMAND_MEM_BUFFER_FILL);
+        done = zepi_queue_fill_any(command.queue, to.memory, pPattern, patternSize, size, uses.wait,
+                                   zepi_ur_command_event(&command));
+    return copy_end(&command, &uses, done, &to, &to, UR_COMMAND_MEM_BUFFER_FILL);
 }
 
-// Copies a rectangle of a buffer to memory (ZEPI_BUFFER_READ), or from there (ZEPI_BUFFER_WRITE).
-static ur_result_t transfer_buffer_rect(struct zepi_ur_command *command, ur_mem_handle_t buffer,
-                                        enum zepi_buffer_access access,
-                                        const struct zepi_ur_rect *in_buffer, void *memory,
-                                        const struct zepi_ur_rect *in_memory,
-                                        ur_rect_region_t region, ur_command_t type)
+// ---- Rectangles ----
+
+static ur_result_t copy_rects(struct zepi_ur_command *command, struct zepi_ur_end *to,
+                              struct zepi_ur_end *from, ur_rect_region_t region, ur_command_t type)
 {
     struct zepi_buffer_uses uses;
-    void *address;
-    struct zepi_layout layout, memory_layout;
-    zepi_event_t *event = zepi_ur_command_event(command);
-    const char *name = access == ZEPI_BUFFER_READ ? "pDst" : "pSrc";
-    ur_result_t result;
-    if ((result = zepi_ur_read_buffer_rect(zepi_ur_mem(buffer), in_buffer, region, &layout)) ||
-        (result = zepi_ur_read_memory_rect(command->queue->context, name, memory, in_memory, region,
-                                           &memory_layout)))
+    struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_RECT};
+    const ur_result_t result = zepi_ur_read_rects(command->queue->context, to, from, region, &copy);
+    if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
-    zepi_result_t done = use_whole_buffer(&uses, buffer, access, &address);
+    zepi_result_t done = use_all(&uses, from, ZEPI_BUFFER_READ);
     if (done == ZEPI_SUCCESS)
-        done = access == ZEPI_BUFFER_READ
-                   ? zepi_queue_copy_rect(command->queue, memory, &memory_layout, address, &layout,
-                                          uses.wait, event)
-                   : zepi_queue_copy_rect(command->queue, address, &layout, memory, &memory_layout,
-                                          uses.wait, event);
-    return buffer_command_end(command, &uses, done, buffer, NULL, type);
+        done = use_all(&uses, to, ZEPI_BUFFER_WRITE);
+    copy.to = to->memory;
+    copy.from = from->memory;
+    if (done == ZEPI_SUCCESS)
+        done =
+            zepi_queue_transfer(command->queue, &copy, uses.wait, zepi_ur_command_event(command));
+    return copy_end(command, &uses, done, to, from, type);
 }
 
 ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -192,13 +178,14 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    const struct zepi_ur_rect from = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
-    const struct zepi_ur_rect to = {hostOrigin, hostRowPitch, hostSlicePitch};
-    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingRead,
-                                                    wait_count, wait_list, out_event);
+    struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst),
+                             .rect = {hostOrigin, hostRowPitch, hostSlicePitch}};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBuffer, 0),
+                               .rect = {bufferOrigin, bufferRowPitch, bufferSlicePitch}};
+    const ur_result_t result =
+        copy_begin(&command, hQueue, &to, &from, blockingRead, wait_count, wait_list, out_event);
     return result ? result
-                  : transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_READ, &from, pDst, &to,
-                                         region, UR_COMMAND_MEM_BUFFER_READ_RECT);
+                  : copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_READ_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -211,13 +198,14 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
                                              ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    const struct zepi_ur_rect to = {bufferOrigin, bufferRowPitch, bufferSlicePitch};
-    const struct zepi_ur_rect from = {hostOrigin, hostRowPitch, hostSlicePitch};
-    const ur_result_t result = buffer_command_begin(&command, hQueue, hBuffer, blockingWrite,
-                                                    wait_count, wait_list, out_event);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, 0),
+                             .rect = {bufferOrigin, bufferRowPitch, bufferSlicePitch}};
+    struct zepi_ur_end from = {ZEPI_UR_MEMORY(pSrc),
+                               .rect = {hostOrigin, hostRowPitch, hostSlicePitch}};
+    const ur_result_t result =
+        copy_begin(&command, hQueue, &to, &from, blockingWrite, wait_count, wait_list, out_event);
     return result ? result
-                  : transfer_buffer_rect(&command, hBuffer, ZEPI_BUFFER_WRITE, &to, pSrc, &from,
-                                         region, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
+                  : copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -229,26 +217,12 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
                                             ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command;
-    struct zepi_buffer_uses uses;
-    void *source;
-    void *destination;
-    struct zepi_layout from, to;
-    const struct zepi_ur_rect from_rect = {srcOrigin, srcRowPitch, srcSlicePitch};
-    const struct zepi_ur_rect to_rect = {dstOrigin, dstRowPitch, dstSlicePitch};
-    ur_result_t result;
-    if ((result = buffer_command_begin(&command, hQueue, hBufferSrc, false, wait_count, wait_list,
-                                       out_event)) ||
-        (result = zepi_ur_check_buffer(hBufferDst, command.queue->context)) ||
-        (result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferSrc), &from_rect, region, &from)) ||
-        (result = zepi_ur_read_buffer_rect(zepi_ur_mem(hBufferDst), &to_rect, region, &to)))
-        return result;
-    zepi_buffer_uses_init(&uses, command.queue, command.wait);
-    zepi_result_t done = use_whole_buffer(&uses, hBufferSrc, ZEPI_BUFFER_READ, &source);
-    if (done == ZEPI_SUCCESS)
-        done = use_whole_buffer(&uses, hBufferDst, ZEPI_BUFFER_WRITE, &destination);
-    if (done == ZEPI_SUCCESS)
-        done = zepi_queue_copy_rect(command.queue, destination, &to, source, &from, uses.wait,
-                                    zepi_ur_command_event(&command));
-    return buffer_command_end(&command, &uses, done, hBufferSrc, hBufferDst,
-                              UR_COMMAND_MEM_BUFFER_COPY_RECT);
+    struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBufferDst, 0),
+                             .rect = {dstOrigin, dstRowPitch, dstSlicePitch}};
+    struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBufferSrc, 0),
+                               .rect = {srcOrigin, srcRowPitch, srcSlicePitch}};
+    const ur_result_t result =
+        copy_begin(&command, hQueue, &to, &from, false, wait_count, wait_list, out_event);
+    return result ? result
+                  : copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_COPY_RECT);
 }

@@ -1,17 +1,49 @@
 // SPDX-License-Identifier: MIT
 #include "ur/queue/transfer.h"
 
-static zepi_rect_t rect_of(const struct zepi_ur_rect *rect)
+static ur_result_t check_end(const struct zepi_context *context, const struct zepi_ur_end *end)
 {
-    return (zepi_rect_t){.origin_bytes = {rect->origin.x, rect->origin.y, rect->origin.z},
-                         .row_pitch_bytes = rect->row_pitch,
-                         .slice_pitch_bytes = rect->slice_pitch};
+    return end->name ? UR_RESULT_SUCCESS : zepi_ur_check_buffer(end->buffer, context);
 }
 
-// Unified Runtime's own rule.
-static ur_result_t check_slice_pitch(const struct zepi_ur_rect *rect, ur_rect_region_t region)
+ur_result_t zepi_ur_check_ends(const struct zepi_context *context, const struct zepi_ur_end *to,
+                               const struct zepi_ur_end *from)
 {
+    const ur_result_t result = check_end(context, from);
+    return result ? result : check_end(context, to);
+}
+
+static ur_result_t check_bytes(struct zepi_context *context, const struct zepi_ur_end *end,
+                               size_t size)
+{
+    return end->name ? zepi_ur_check_range(context, end->memory, size, end->name)
+                     : zepi_ur_check_buffer_range(zepi_ur_mem(end->buffer), end->offset, size);
+}
+
+ur_result_t zepi_ur_check_bytes(struct zepi_context *context, const struct zepi_ur_end *to,
+                                const struct zepi_ur_end *from, size_t size)
+{
+    const ur_result_t result = check_bytes(context, from, size);
+    return result ? result : check_bytes(context, to, size);
+}
+
+static ur_result_t read_rect(struct zepi_context *context, const struct zepi_ur_end *end,
+                             ur_rect_region_t region, struct zepi_layout *out_layout)
+{
+    const struct zepi_ur_rect *rect = &end->rect;
+    const zepi_rect_t own = {.origin_bytes = {rect->origin.x, rect->origin.y, rect->origin.z},
+                             .row_pitch_bytes = rect->row_pitch,
+                             .slice_pitch_bytes = rect->slice_pitch};
+    const size_t box[3] = {region.width, region.height, region.depth};
     const size_t row = rect->row_pitch ? rect->row_pitch : region.width;
+    struct zepi_fault fault;
+    size_t size;
+    if (!(end->name ? zepi_check_rect_in_memory(context, end->name, end->memory, &own, box,
+                                                out_layout, &fault)
+                    : zepi_check_rect("the buffer", &own, box, zepi_ur_mem(end->buffer)->size_bytes,
+                                      out_layout, &size, &fault)))
+        return zepi_ur_fail_check(&fault);
+    // Unified Runtime's own rule.
     return rect->slice_pitch % row == 0
                ? UR_RESULT_SUCCESS
                : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
@@ -20,28 +52,16 @@ static ur_result_t check_slice_pitch(const struct zepi_ur_rect *rect, ur_rect_re
                                 rect->slice_pitch, row);
 }
 
-ur_result_t zepi_ur_read_buffer_rect(const struct zepi_ur_mem *mem, const struct zepi_ur_rect *rect,
-                                     ur_rect_region_t region, struct zepi_layout *out_layout)
+ur_result_t zepi_ur_read_rects(struct zepi_context *context, const struct zepi_ur_end *to,
+                               const struct zepi_ur_end *from, ur_rect_region_t region,
+                               struct zepi_transfer *out_transfer)
 {
-    const zepi_rect_t own = rect_of(rect);
-    const size_t box[3] = {region.width, region.height, region.depth};
-    struct zepi_fault fault;
-    size_t size;
-    return zepi_check_rect("the buffer", &own, box, mem->size_bytes, out_layout, &size, &fault)
-               ? check_slice_pitch(rect, region)
-               : zepi_ur_fail_check(&fault);
-}
-
-ur_result_t zepi_ur_read_memory_rect(struct zepi_context *context, const char *name,
-                                     const void *memory, const struct zepi_ur_rect *rect,
-                                     ur_rect_region_t region, struct zepi_layout *out_layout)
-{
-    const zepi_rect_t own = rect_of(rect);
-    const size_t box[3] = {region.width, region.height, region.depth};
-    struct zepi_fault fault;
-    return zepi_check_rect_in_memory(context, name, memory, &own, box, out_layout, &fault)
-               ? check_slice_pitch(rect, region)
-               : zepi_ur_fail_check(&fault);
+    struct zepi_layout *to_layout = &out_transfer->to_layout;
+    struct zepi_layout *from_layout = &out_transfer->from_layout;
+    // The end of a buffer is known; that of memory may not be.
+    ur_result_t result = to->name ? UR_RESULT_SUCCESS : read_rect(context, to, region, to_layout);
+    result = result ? result : read_rect(context, from, region, from_layout);
+    return result || !to->name ? result : read_rect(context, to, region, to_layout);
 }
 
 ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size_t size)
