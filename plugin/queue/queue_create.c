@@ -27,13 +27,21 @@ static void queue_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(queue, queue_destroy);
 
+// Whether the driver's lists keep the order. On a device of several tiles they do not do so behind
+// a command with times (quirk tiles-run-ahead).
+static bool has_ordered_lists(const struct zepi_device *device, zepi_queue_flags_t flags)
+{
+    return device->platform->optional.has_in_order_lists &&
+           !(flags & ZEPI_QUEUE_PROFILING && device->sub_device_count > 1);
+}
+
 static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)
 {
     const struct zepi_ze_optional *optional = &queue->device->platform->optional;
     unsigned kind = ZEPI_EVENT_PLAIN;
     if (queue->flags & ZEPI_QUEUE_PROFILING)
         kind |= ZEPI_EVENT_TIMED;
-    if (optional->has_in_order_lists && optional->has_counter_based_events)
+    if (has_ordered_lists(queue->device, queue->flags) && optional->has_counter_based_events)
         kind |= ZEPI_EVENT_COUNTER;
     return kind;
 }
@@ -167,8 +175,7 @@ zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t 
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     queue->compute_engine = compute_engine;
-    queue->has_in_order_list =
-        (flags & ZEPI_QUEUE_IN_ORDER) && device->platform->optional.has_in_order_lists;
+    queue->has_in_order_list = (flags & ZEPI_QUEUE_IN_ORDER) && has_ordered_lists(device, flags);
     queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
     queue->is_plain = !queue->needs_barriers;
     const zepi_result_t result = queue_take_lists(queue);

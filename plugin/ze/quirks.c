@@ -85,6 +85,13 @@ static const struct zepi_quirk table[] = {
      "A copy or fill in an in-order list that is one kernel, with an event that is not of the "
      "counter, writes the next number of the list's counter and does not count it: the command "
      "behind it has the same number, and its event is complete before it has begun."},
+    {"tiles-run-ahead", 0, INTEL, 0, "26.27, on two tiles",
+     "barriers in queues with profiling on devices of several tiles",
+     "In an in-order list, what comes behind a kernel with times, and an event of the counter, "
+     "waits "
+     "on each tile for that tile's part of the kernel alone: the tile that is done first goes on, "
+     "and "
+     "may read what others have yet to write."},
     {"copies-without-hint", 0, INTEL, 0, "26.27", "none",
      "Copies and fills are slow in lists without the hint that another engine may do them."},
     {"empty-copies", 0, INTEL, 0, "26.27", "none", "A copy of 0 bytes never signals its event."},
