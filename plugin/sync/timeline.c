@@ -215,9 +215,13 @@ static struct zepi_point next_listed_locked(struct zepi_sync *sync,
 static struct zepi_point next_of_block(struct zepi_sync *sync, const struct zepi_timeline *after,
                                        uint64_t since)
 {
-    const uint32_t index = after ? first_block_index(after) + 1 : 0;
-    return since == ZEPI_NO_OTHERS ? (struct zepi_point){NULL, 0}
-                                   : zepi_sync_next_of_block(sync, index, since);
+    struct zepi_point point = {NULL, 0};
+    // Acquire: a timeline that this thread knows of is seen.
+    const uint32_t used =
+        since == ZEPI_NO_OTHERS ? 0 : atomic_load_explicit(&sync->used, memory_order_acquire);
+    for (uint32_t i = after ? first_block_index(after) + 1 : 0; i < used && !point.timeline; i++)
+        point = zepi_timeline_busy_point(&sync->first.timelines[i], since);
+    return point;
 }
 
 struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,

@@ -184,23 +184,10 @@ static inline struct zepi_point zepi_timeline_busy_point(struct zepi_timeline *t
     return is_unused ? (struct zepi_point){NULL, 0} : point;
 }
 
-// The first of these points in the first block, from timeline `index` on. Timelines that come or go
-// meanwhile may be among them or not.
-static inline struct zepi_point zepi_sync_next_of_block(struct zepi_sync *sync, uint32_t index,
-                                                        uint64_t since)
-{
-    struct zepi_point point = {NULL, 0};
-    // Acquire: a timeline that this thread knows of is seen.
-    const uint32_t used = atomic_load_explicit(&sync->used, memory_order_acquire);
-    for (; index < used && !point.timeline; index++)
-        point = zepi_timeline_busy_point(&sync->first.timelines[index], since);
-    return point;
-}
-
 // Whether timelines beyond the first block may be busy.
 static inline bool zepi_sync_has_listed(const struct zepi_sync *sync)
 {
-    // Acquire, as above.
+    // Acquire: a timeline that this thread knows of is seen.
     return __builtin_expect(atomic_load_explicit(&sync->listed_count, memory_order_acquire) > 0, 0);
 }
 
