@@ -82,37 +82,22 @@ static struct zepi_thread_texts *get_thread_texts(void)
 
 // ---- Errors ----
 
-static void note_failure(enum zepi_subject subject, zepi_result_t result, const char *format,
-                         va_list arguments)
+zepi_result_t zepi_fail_about(enum zepi_subject subject, zepi_result_t result, const char *format,
+                              ...)
 {
     struct zepi_thread_texts *texts = get_thread_texts();
     zepi_thread.error = result;
     if (!texts)
-        return;
+        return result;
     // By way of a buffer: an argument may be the old text.
     char text[sizeof(texts->error.text)];
+    va_list arguments;
+    va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
     memcpy(texts->error.text, text, strlen(text) + 1);
     texts->error.ze = ZE_RESULT_SUCCESS;
     texts->error.subject = subject;
-}
-
-zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    note_failure(ZEPI_SUBJECT_NONE, result, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-zepi_result_t zepi_fail_about(enum zepi_subject subject, zepi_result_t result, const char *format,
-                              ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    note_failure(subject, result, format, arguments);
-    va_end(arguments);
     return result;
 }
 

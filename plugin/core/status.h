@@ -8,11 +8,6 @@
 
 // The calling thread's last error, and how errors of Level Zero become ours.
 
-// Notes a failure: the mistake and the expected value, as one sentence without a full stop. Returns
-// `result`, so that a function can `return zepi_fail(...)`.
-zepi_result_t zepi_fail(zepi_result_t result, const char *format, ...)
-    __attribute__((format(printf, 2, 3), cold, noinline));
-
 // The argument that a failure is about, for front ends whose codes name it.
 enum zepi_subject {
     ZEPI_SUBJECT_NONE, // any other
@@ -20,8 +15,12 @@ enum zepi_subject {
     ZEPI_SUBJECT_ARG,
     ZEPI_SUBJECT_GROUP_SIZE,
 };
+
+// Notes a failure: the mistake and the expected value, as one sentence without a full stop. Returns
+// `result`, so that a function can `return zepi_fail(...)`.
 zepi_result_t zepi_fail_about(enum zepi_subject subject, zepi_result_t result, const char *format,
                               ...) __attribute__((format(printf, 3, 4), cold, noinline));
+#define zepi_fail(result, ...) zepi_fail_about(ZEPI_SUBJECT_NONE, result, __VA_ARGS__)
 enum zepi_subject zepi_last_subject(void); // of the thread's last failure
 
 // Fails with the sentence that every lack of memory gets.
