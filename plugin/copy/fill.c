@@ -260,9 +260,10 @@ static zepi_result_t write_device_memory(struct zepi_context *context, struct ze
 
 static zepi_result_t copy_init(struct zepi_context *context)
 {
-    zepi_usm_driver_of(context)->write = write_device_memory;
+    *zepi_usm_write_of(context) = write_device_memory;
     return ZEPI_SUCCESS;
 }
 
 // Lets memory/ write to a device's memory, by a copy or a fill (zepi_usm_write).
-ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_COPY, .init = copy_init);
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_COPY, .size_bytes = sizeof(zepi_usm_write *),
+                      .init = copy_init);

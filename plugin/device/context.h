@@ -24,7 +24,6 @@ struct zepi_component {
 
 enum zepi_component_number {
     ZEPI_COMPONENT_SYNC,
-    ZEPI_COMPONENT_USM_DRIVER,
     ZEPI_COMPONENT_USM,
     ZEPI_COMPONENT_MAPPINGS,
     ZEPI_COMPONENT_IPC,

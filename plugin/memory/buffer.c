@@ -75,8 +75,8 @@ static zepi_result_t buffer_init_fixed(struct zepi_buffer *buffer, const void *d
     if (result != ZEPI_SUCCESS || !data)
         return result;
     if (device)
-        return zepi_usm_driver_of(context)->write(context, device, buffer->fixed, data,
-                                                  buffer->size_bytes);
+        return (*zepi_usm_write_of(context))(context, device, buffer->fixed, data,
+                                             buffer->size_bytes);
     memcpy(buffer->fixed, data, buffer->size_bytes);
     return ZEPI_SUCCESS;
 }

@@ -42,7 +42,7 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
     zepi_result_t result = zepi_check_ze(ze, functions[kind]);
     if (result == ZEPI_SUCCESS && contents == ZEPI_USM_ZEROS) {
         if (kind == ZEPI_USM_DEVICE)
-            result = zepi_usm_driver_of(context)->write(context, device, memory, NULL, size_bytes);
+            result = (*zepi_usm_write_of(context))(context, device, memory, NULL, size_bytes);
         else
             memset(memory, 0, size_bytes);
         if (result != ZEPI_SUCCESS)
@@ -52,8 +52,6 @@ zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi
         *out_memory = memory;
     return result;
 }
-
-ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_USM_DRIVER, .size_bytes = sizeof(struct zepi_usm_driver));
 
 zepi_result_t zepi_usm_driver_room(const struct zepi_context *context, const void *memory,
                                    size_t *out_bytes)

@@ -11,14 +11,10 @@
 typedef zepi_result_t zepi_usm_write(struct zepi_context *context, struct zepi_device *device,
                                      void *memory, const void *data, size_t size_bytes);
 
-// A context's.
-struct zepi_usm_driver {
-    zepi_usm_write *write; // copy/ sets it: a write is a command
-};
-
-static inline struct zepi_usm_driver *zepi_usm_driver_of(const struct zepi_context *context)
+// The context's function for that, which is in copy/: a write is a command.
+static inline zepi_usm_write **zepi_usm_write_of(const struct zepi_context *context)
 {
-    return context->components[ZEPI_COMPONENT_USM_DRIVER];
+    return context->components[ZEPI_COMPONENT_COPY];
 }
 
 enum zepi_usm_contents { ZEPI_USM_ANY_BYTES, ZEPI_USM_ZEROS };
