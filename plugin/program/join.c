@@ -349,9 +349,5 @@ zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modul
     zepi_result_t result = check_modules_of_join(module_count, modules);
     if (result == ZEPI_SUCCESS)
         result = join_modules(module_count, modules, &joined);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_object_publish(joined);
-    *out_module = joined;
-    return ZEPI_SUCCESS;
+    return zepi_module_publish(result, joined, out_module);
 }

@@ -68,6 +68,16 @@ zepi_result_t zepi_module_make(struct zepi_context *context, zepi_module_state_t
                                uint32_t image_count, struct zepi_device_image *const *images,
                                uint32_t part_count, uint32_t part_image_count,
                                struct zepi_module **out_module);
+// Ends the making of a module: makes it one of the context's, unless it failed.
+static inline zepi_result_t zepi_module_publish(zepi_result_t made, struct zepi_module *module,
+                                                zepi_module_t *out_module)
+{
+    if (made == ZEPI_SUCCESS) {
+        zepi_object_publish(module);
+        *out_module = module;
+    }
+    return made;
+}
 // A module with the images of another one; each part has room for all of them.
 zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module_state_t state,
                                     uint32_t part_count, struct zepi_module **out_module);

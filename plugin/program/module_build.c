@@ -389,28 +389,20 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
 zepi_result_t zepi_module_build(zepi_module_t input, const zepi_build_desc_t *desc,
                                 enum zepi_variables variables, zepi_module_t *out_executable)
 {
-    struct zepi_module *output;
+    struct zepi_module *output = NULL;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
     const zepi_result_t result = zepi_module_build_with(input, values, desc, variables, &output);
     zepi_spec_values_release(values);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_object_publish(output);
-    *out_executable = output;
-    return ZEPI_SUCCESS;
+    return zepi_module_publish(result, output, out_executable);
 }
 
 zepi_result_t zepi_module_compile(zepi_module_t input, const zepi_build_desc_t *desc,
                                   zepi_module_t *out_object)
 {
-    struct zepi_module *output;
+    struct zepi_module *output = NULL;
     struct zepi_spec_values *values = zepi_module_snapshot(input);
     const zepi_result_t result =
         build_to_module(input, values, desc, ZEPI_MODULE_OBJECT, ZEPI_VARIABLES_SHARED, &output);
     zepi_spec_values_release(values);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_object_publish(output);
-    *out_object = output;
-    return ZEPI_SUCCESS;
+    return zepi_module_publish(result, output, out_object);
 }

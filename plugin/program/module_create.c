@@ -161,7 +161,7 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
                                  uint32_t image_count, const zepi_device_image_desc_t *descs,
                                  zepi_module_t *out_module)
 {
-    struct zepi_module *module;
+    struct zepi_module *module = NULL;
     struct zepi_device_image *one_image = NULL;
     struct zepi_device_image **images =
         image_count > 1 ? zepi_allocate(image_count, sizeof(struct zepi_device_image *))
@@ -178,9 +178,5 @@ zepi_result_t zepi_module_create(zepi_context_t context, zepi_module_state_t sta
         zepi_release(images[i]);
     if (images != &one_image)
         zepi_free(images);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_object_publish(module);
-    *out_module = module;
-    return ZEPI_SUCCESS;
+    return zepi_module_publish(result, module, out_module);
 }

@@ -211,9 +211,5 @@ zepi_result_t zepi_module_link(uint32_t object_count, const zepi_module_t *objec
     struct zepi_module *module = NULL;
     const zepi_result_t result =
         zepi_module_link_objects(object_count, objects, desc, variables, &module);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_object_publish(module);
-    *out_executable = module;
-    return ZEPI_SUCCESS;
+    return zepi_module_publish(result, module, out_executable);
 }

@@ -311,25 +311,13 @@ static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct
     return result;
 }
 
-// The unresolved symbols that the driver names, as text; empty if it names none.
-static void inspect_linkage(const struct zepi_context *context, ze_module_handle_t module,
-                            struct zepi_text *out_text)
-{
-    ze_linkage_inspection_ext_desc_t desc = {
-        .stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
-        .flags = ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS};
-    ze_module_build_log_handle_t ze_log = NULL;
-    if (!context->platform->optional.has_linkage_inspection)
-        return;
-    if (zepi_ze.zeModuleInspectLinkageExt(&desc, 1, &module, &ze_log) == ZE_RESULT_SUCCESS)
-        zepi_ze_module_take_log(ze_log, out_text);
-}
-
 static zepi_result_t fail_missing_imports(const struct zepi_context *context,
                                           ze_module_handle_t module, const struct zepi_spirv *spirv)
 {
     struct zepi_text inspected = {0};
-    inspect_linkage(context, module, &inspected);
+    // Empty if the driver names none.
+    zepi_ze_module_inspect(context, module, ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS,
+                           &inspected);
     bool is_told = false;
     for (uint32_t i = 0; i < spirv->symbol_count && inspected.bytes && !is_told; i++)
         is_told = spirv->symbols[i].linkage == ZEPI_SPIRV_IMPORT &&

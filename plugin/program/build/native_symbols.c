@@ -48,14 +48,10 @@ static bool inspect_native_symbols(struct zepi_text *table, const struct request
                                    ze_linkage_inspection_ext_flags_t flag,
                                    enum zepi_spirv_linkage linkage)
 {
-    ze_linkage_inspection_ext_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
-                                             .flags = flag};
-    ze_module_build_log_handle_t ze_log = NULL;
-    ze_module_handle_t module = request->ze_module->ze;
     struct zepi_text text = {0};
-    if (zepi_ze.zeModuleInspectLinkageExt(&desc, 1, &module, &ze_log) != ZE_RESULT_SUCCESS)
+    if (!zepi_ze_module_inspect(request->device_module->context, request->ze_module->ze, flag,
+                                &text))
         return false;
-    zepi_ze_module_take_log(ze_log, &text);
     size_t length;
     for (const char *line = text.bytes; line && *line; line += length + (line[length] != '\0')) {
         size_t name_length;
@@ -82,8 +78,7 @@ static enum zepi_build_status make_symbol_table(void *user, struct zepi_build_ou
     for (uint32_t i = 0; request->spirv && i < request->spirv->symbol_count; i++)
         add_symbol(&table, &request->spirv->symbols[i], strlen(request->spirv->symbols[i].name));
     if (!request->spirv)
-        is_known = request->device_module->context->platform->optional.has_linkage_inspection &&
-                   inspect_native_symbols(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS,
+        is_known = inspect_native_symbols(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS,
                                           ZEPI_SPIRV_IMPORT) &&
                    inspect_native_symbols(&table, request, ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS,
                                           ZEPI_SPIRV_EXPORT);

@@ -100,6 +100,19 @@ const char *zepi_find_kernel_name(const char *const *names, uint32_t count, cons
     return found ? *found : NULL;
 }
 
+bool zepi_ze_module_inspect(const struct zepi_context *context, ze_module_handle_t module,
+                            ze_linkage_inspection_ext_flags_t flag, struct zepi_text *out_text)
+{
+    ze_linkage_inspection_ext_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_LINKAGE_INSPECTION_EXT_DESC,
+                                             .flags = flag};
+    ze_module_build_log_handle_t ze_log = NULL;
+    if (!context->platform->optional.has_linkage_inspection ||
+        zepi_ze.zeModuleInspectLinkageExt(&desc, 1, &module, &ze_log) != ZE_RESULT_SUCCESS)
+        return false;
+    zepi_ze_module_take_log(ze_log, out_text);
+    return true;
+}
+
 zepi_result_t zepi_ze_module_has_imports(ze_module_handle_t module, bool *out_has)
 {
     ze_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_MODULE_PROPERTIES};

@@ -44,6 +44,11 @@ const char *zepi_find_kernel_name(const char *const *names, uint32_t count, cons
 // Reads a build log into `log` and destroys it. NULL is fine.
 void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log);
 
+// What the driver says of a module's imports or exports (ZE_LINKAGE_INSPECTION_EXT_FLAG_...).
+// False: it cannot be asked.
+bool zepi_ze_module_inspect(const struct zepi_context *context, ze_module_handle_t module,
+                            ze_linkage_inspection_ext_flags_t flag, struct zepi_text *out_text);
+
 // Whether the driver says that imports are left.
 zepi_result_t zepi_ze_module_has_imports(ze_module_handle_t module, bool *out_has);
 

@@ -119,7 +119,6 @@ ur_result_t zepi_urKernelSetExecInfo(ur_kernel_handle_t hKernel, ur_kernel_exec_
 ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
                                          ur_native_handle_t *phNativeKernel)
 {
-    void *native;
     ur_result_t result;
     if ((result = zepi_ur_check_kernel(hKernel)) ||
         (result = zepi_ur_check_pointer(phNativeKernel, "phNativeKernel")))
@@ -129,10 +128,8 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
     uint32_t index = 0;
     while (index + 1 < context->device_count && !kernel->device_kernels[index])
         index++;
-    result = zepi_ur_result(zepi_kernel_get_native(kernel, context->devices[index], &native));
-    if (result == UR_RESULT_SUCCESS)
-        *phNativeKernel = (ur_native_handle_t)native;
-    return result;
+    return zepi_ur_result(
+        zepi_kernel_get_native(kernel, context->devices[index], (void **)phNativeKernel));
 }
 
 // The checks of a launch that a query about sizes needs.

@@ -245,7 +245,6 @@ zepi_urProgramSetSpecializationConstants(ur_program_handle_t hProgram, uint32_t 
 ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
                                           ur_native_handle_t *phNativeProgram)
 {
-    void *native;
     ur_result_t result;
     if ((result = zepi_ur_check_program(hProgram)) ||
         (result = zepi_ur_check_pointer(phNativeProgram, "phNativeProgram")))
@@ -261,10 +260,8 @@ ur_result_t zepi_urProgramGetNativeHandle(ur_program_handle_t hProgram,
     uint32_t index = 0;
     while (index + 1 < program->context->device_count && !zepi_module_has_code(module, index))
         index++;
-    result = zepi_ur_result(zepi_module_get_native(module, index, &native));
+    result = zepi_ur_result(zepi_module_get_native(module, index, (void **)phNativeProgram));
     zepi_release(module);
-    if (result == UR_RESULT_SUCCESS)
-        *phNativeProgram = (ur_native_handle_t)native;
     return result;
 }
 

@@ -109,14 +109,11 @@ ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_
 
 ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)
 {
-    void *native;
     ur_result_t result = zepi_ur_check_event(hEvent);
     result = result ? result : zepi_ur_check_pointer(phNativeEvent, "phNativeEvent");
-    result =
-        result ? result : zepi_ur_result(zepi_event_get_native(zepi_ur_event(hEvent), &native));
-    if (result == UR_RESULT_SUCCESS)
-        *phNativeEvent = (ur_native_handle_t)native;
-    return result;
+    return result ? result
+                  : zepi_ur_result(
+                        zepi_event_get_native(zepi_ur_event(hEvent), (void **)phNativeEvent));
 }
 
 static zepi_result_t create_complete(struct zepi_context *context, zepi_event_t *out_event)

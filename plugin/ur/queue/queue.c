@@ -4,13 +4,7 @@
 #include "ur/handles.h"
 #include "ur/info.h"
 
-// Hints that change nothing here, or that Level Zero has no counterpart of and other backends may
-// ignore as well.
-#define HINT_FLAGS                                                                                 \
-    (UR_QUEUE_FLAG_DISCARD_EVENTS | UR_QUEUE_FLAG_SUBMISSION_BATCHED |                             \
-     UR_QUEUE_FLAG_SUBMISSION_IMMEDIATE | UR_QUEUE_FLAG_USE_DEFAULT_STREAM |                       \
-     UR_QUEUE_FLAG_SYNC_WITH_DEFAULT_STREAM | UR_QUEUE_FLAG_LOW_POWER_EVENTS_SUPPORT_EXP)
-
+// Other flags are hints that change nothing here, or that Level Zero has no counterpart of.
 static ur_result_t read_queue_flags(const ur_queue_properties_t *properties,
                                     zepi_queue_flags_t *out_flags)
 {
