@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A GPU of two tiles as one device, as two devices and as parts of one, by the variables of Level
-// Zero. Each has right numbers, and the tiles that have to run a kernel do.
+// Zero. Each has right numbers, and the tiles that have to run a kernel do: a tile executes its
+// part of the groups alone, so that a wrong split makes wrong numbers.
 #include "intel.h"
 
 #include "ur_fixture.h"

@@ -127,6 +127,16 @@ size_t shim_products_parse(const char *names,
     }
 }
 
+bool shim_products_have_tiles(const char *names)
+{
+    const struct shim_product *parsed[SHIM_DEVICES_MAXIMUM];
+    const size_t count = names ? shim_products_parse(names, parsed) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (parsed[i]->tiles > 1)
+            return true;
+    return false;
+}
+
 const char *shim_interface_name(enum shim_interface interface)
 {
     return interface == SHIM_INTERFACE_I915 ? "i915" : "xe";

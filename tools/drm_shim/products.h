@@ -55,6 +55,8 @@ const struct shim_product *shim_product_find(const char *name); // NULL: there i
 // Names with commas between them: their number; 0 if one is none, or there are too many.
 size_t shim_products_parse(const char *names,
                            const struct shim_product *out_products[SHIM_DEVICES_MAXIMUM]);
+// Whether one of them has several tiles; NULL: none.
+bool shim_products_have_tiles(const char *names);
 
 const char *shim_interface_name(enum shim_interface interface);
 

@@ -57,7 +57,6 @@ static void drop_jobs(struct shim_engine *engine)
 static void free_engine(struct shim_engine *engine)
 {
     drop_jobs(engine);
-    shim_walkers_finish(&engine->streamer.walkers);
     shim_watch_finish(&engine->watch);
     shim_address_space_release(engine->space);
     pthread_cond_destroy(&engine->changed);

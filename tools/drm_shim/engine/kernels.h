@@ -8,6 +8,9 @@
 struct shim_walker {
     uint64_t start; // GPU address of the first instruction
     uint32_t groups[3], local[3];
+    struct {
+        uint32_t dimension, first, count;
+    } part;         // of the groups: those that this tile executes
     bool has_local; // `local` is valid: the hardware makes local ids of it
     uint32_t threads, simd, mask, slm_bytes;
     uint32_t register_bytes;

@@ -279,9 +279,9 @@ static enum shim_progress compute_walker(struct shim_streamer *streamer, const u
     struct shim_walkers *walkers = &streamer->walkers;
     if (walkers->count == SHIM_WALKERS_MAXIMUM)
         return SHIM_WAITS;
-    return on_success(shim_walkers_start(walkers, streamer->pc, &streamer->registers,
-                                         &streamer->bases, words, length) &&
-                      shim_walkers_end_due(walkers));
+    return on_success(
+        shim_walkers_start(walkers, &streamer->registers, &streamer->bases, words, length) &&
+        shim_walkers_end_due(walkers));
 }
 
 static void set_base(uint64_t *base, struct shim_base_address address)

@@ -16,9 +16,6 @@
 #define BINDING_TABLE_MASK 0x1fffe0u
 #define SAMPLER_TABLE_MASK 0xffffffe0u
 
-// How often a partition looks whether the others have come.
-#define PARTITION_LOOK_US 200
-
 static _Atomic uint64_t walker_count;
 static _Atomic uint64_t kernel_us = UINT64_MAX; // not set: the option's
 
@@ -88,6 +85,19 @@ static uint64_t first_instruction(const struct shim_bases *bases,
     return bases->instruction + (descriptor->kernel_start & ~63u);
 }
 
+// The groups that this tile executes: all, or those of its partition.
+static void describe_part(const struct shim_started_walker *started, struct shim_walker *walker)
+{
+    const struct shim_walker_head *head = &started->head;
+    const uint64_t first = (uint64_t)started->partition * head->partition_groups;
+    walker->part.count = UINT32_MAX;
+    if (!head->is_partitioned || head->partition_dimension == 0)
+        return;
+    walker->part.dimension = head->partition_dimension - 1u;
+    walker->part.first = first < UINT32_MAX ? (uint32_t)first : UINT32_MAX;
+    walker->part.count = head->partition_groups;
+}
+
 // False if the payload in memory is not bound.
 static bool describe(const struct shim_walkers *walkers, const struct shim_started_walker *started,
                      struct shim_walker *out_walker)
@@ -118,6 +128,7 @@ static bool describe(const struct shim_walkers *walkers, const struct shim_start
         .sampler_states = started->bases.sampler_states,
     };
     memcpy(out_walker->groups, started->groups, sizeof(started->groups));
+    describe_part(started, out_walker);
     out_walker->indirect =
         shim_address_space_find(walkers->space, indirect, &out_walker->indirect_left);
     // The length leaves out implicit arguments, which may be there alone.
@@ -149,26 +160,8 @@ void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_
     shim_kernel_prepare(walkers->space, &walker);
 }
 
-// The part of a kernel that this tile executes. False if not all groups are in a part.
-static bool join_partitions(const struct shim_walkers *walkers, uint64_t address,
-                            const struct shim_registers *registers,
-                            struct shim_started_walker *started)
-{
-    const uint32_t count = walkers->product->tiles, dimension = started->head.partition_dimension;
-    const uint32_t groups = dimension == 0 ? 0 : started->groups[dimension - 1];
-    if (dimension == 0 || (uint64_t)count * started->head.partition_groups < groups) {
-        shim_error("COMPUTE_WALKER: %u partitions of %u groups in dimension %u leave groups out",
-                   count, started->head.partition_groups, dimension);
-        return false;
-    }
-    started->partition = shim_registers_read(registers, SHIM_REGISTER_PARTITION);
-    started->partitioned = shim_partitions_arrive(address, started->partition, count);
-    return started->partitioned != NULL;
-}
-
-bool shim_walkers_start(struct shim_walkers *walkers, uint64_t address,
-                        const struct shim_registers *registers, const struct shim_bases *bases,
-                        const uint32_t *words, uint32_t length)
+bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
+                        const struct shim_bases *bases, const uint32_t *words, uint32_t length)
 {
     struct shim_started_walker *started = &walkers->items[walkers->count];
     *started = (struct shim_started_walker){
@@ -182,12 +175,12 @@ bool shim_walkers_start(struct shim_walkers *walkers, uint64_t address,
         started->groups[i] = started->head.is_indirect
                                  ? shim_registers_read(registers, SHIM_REGISTER_GROUPS_X + 4 * i)
                                  : started->head.groups[i];
+    if (started->head.is_partitioned)
+        started->partition = shim_registers_read(registers, SHIM_REGISTER_PARTITION);
     struct shim_walker walker;
     if (!describe(walkers, started, &walker))
         return false;
     if (shim_options()->executes && !shim_kernel_prepare(walkers->space, &walker))
-        return false;
-    if (started->head.is_partitioned && !join_partitions(walkers, address, registers, started))
         return false;
     started->start = shim_gpu_time();
     trace_start(walkers, started, &walker);
@@ -232,40 +225,20 @@ static bool execute(const struct shim_walkers *walkers, const struct shim_starte
 {
     struct shim_walker walker;
     // The memory may have been released meanwhile: that is the commands' fault.
-    return describe(walkers, started, &walker) &&
-           (!shim_options()->executes || shim_kernel_run(walkers->space, &walker));
-}
-
-static enum shim_partition_state execute_partition(const struct shim_walkers *walkers,
-                                                   struct shim_started_walker *started)
-{
-    enum shim_partition_state state = shim_partitioned_state(started->partitioned);
-    if (state == SHIM_PARTITION_RUNS) {
-        const bool is_done = execute(walkers, started);
-        shim_partitioned_end(started->partitioned, is_done);
-        state = is_done ? SHIM_PARTITION_ENDED : SHIM_PARTITION_FAILED;
-    }
-    if (state == SHIM_PARTITION_WAITS)
-        return state;
-    shim_partitioned_leave(started->partitioned);
-    started->partitioned = NULL;
-    return state;
+    if (!describe(walkers, started, &walker))
+        return false;
+    return !shim_options()->executes || walker.part.first >= walker.groups[walker.part.dimension] ||
+           shim_kernel_run(walkers->space, &walker);
 }
 
 // A kernel whose time is over.
-static enum shim_partition_state end(struct shim_walkers *walkers,
-                                     struct shim_started_walker *started)
+static bool end(struct shim_walkers *walkers, const struct shim_started_walker *started)
 {
-    enum shim_partition_state state;
-    if (started->partitioned)
-        state = execute_partition(walkers, started);
-    else
-        state = execute(walkers, started) ? SHIM_PARTITION_ENDED : SHIM_PARTITION_FAILED;
-    if (state != SHIM_PARTITION_ENDED)
-        return state;
+    if (!execute(walkers, started))
+        return false;
     // Before the program can see that it is over.
     shim_trace("end queue %u kernel %" PRIu64, walkers->queue, started->number);
-    return write_result(walkers, started) ? SHIM_PARTITION_ENDED : SHIM_PARTITION_FAILED;
+    return write_result(walkers, started);
 }
 
 bool shim_walkers_end_due(struct shim_walkers *walkers)
@@ -274,26 +247,14 @@ bool shim_walkers_end_due(struct shim_walkers *walkers)
     size_t kept = 0;
     const uint64_t now = walkers->count == 0 ? 0 : shim_gpu_time();
     for (size_t i = 0; i < walkers->count; i++) {
-        struct shim_started_walker *started = &walkers->items[i];
-        if (started->due <= now && is_fine) {
-            const enum shim_partition_state state = end(walkers, started);
-            is_fine = state != SHIM_PARTITION_FAILED;
-            if (state != SHIM_PARTITION_WAITS)
-                continue;
-            started->due = now + shim_ticks_of_us(PARTITION_LOOK_US);
-        }
-        if (kept++ != i)
+        const struct shim_started_walker *started = &walkers->items[i];
+        if (started->due <= now && is_fine)
+            is_fine = end(walkers, started);
+        else if (kept++ != i)
             walkers->items[kept - 1] = *started;
     }
     walkers->count = kept;
     return is_fine;
-}
-
-void shim_walkers_finish(struct shim_walkers *walkers)
-{
-    for (size_t i = 0; i < walkers->count; i++)
-        shim_partitioned_leave(walkers->items[i].partitioned);
-    walkers->count = 0;
 }
 
 uint64_t shim_walkers_next_due(const struct shim_walkers *walkers)

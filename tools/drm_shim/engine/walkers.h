@@ -4,7 +4,6 @@
 
 #include "commands.h"
 #include "memory/address_space.h"
-#include "partitions.h"
 #include "products.h"
 #include "registers.h"
 
@@ -31,8 +30,7 @@ struct shim_started_walker {
     uint32_t groups[3];
     uint64_t start, due; // GPU time
     bool hangs;
-    struct shim_partitioned *partitioned; // NULL: all groups are executed here
-    uint32_t partition;
+    uint32_t partition; // the tile's number, where tiles share the kernel
 };
 
 // The kernels that are under way on one engine. A kernel that takes time (DRM_SHIM_KERNEL_US) is
@@ -50,18 +48,13 @@ struct shim_walkers {
 void shim_walkers_prepare(const struct shim_walkers *walkers, const struct shim_bases *bases,
                           const uint32_t *words, uint32_t length);
 
-// Starts a kernel, whose command is at a GPU address; there has to be room. False if the command is
-// not known.
-bool shim_walkers_start(struct shim_walkers *walkers, uint64_t address,
-                        const struct shim_registers *registers, const struct shim_bases *bases,
-                        const uint32_t *words, uint32_t length);
+// Starts a kernel; there has to be room. False if the command is not known.
+bool shim_walkers_start(struct shim_walkers *walkers, const struct shim_registers *registers,
+                        const struct shim_bases *bases, const uint32_t *words, uint32_t length);
 
 // Ends the kernels whose time is over. False if one of them cannot be executed, or its memory is
 // not bound.
 bool shim_walkers_end_due(struct shim_walkers *walkers);
-
-// Forgets kernels that were started.
-void shim_walkers_finish(struct shim_walkers *walkers);
 
 // GPU time when the next one ends; UINT64_MAX if none does.
 uint64_t shim_walkers_next_due(const struct shim_walkers *walkers);

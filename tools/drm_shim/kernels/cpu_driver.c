@@ -2,7 +2,10 @@
 #include "cpu_driver.h"
 
 #include "engine/engine.h"
+#include "group_part.h"
 #include "log.h"
+#include "options.h"
+#include "products.h"
 #include "public.h"
 #include "tools/ze_cpu/module/sub_groups.h"
 
@@ -128,6 +131,7 @@ static void bring_up(void)
         return;
     }
     const ze_result_t result = open_device(&global, &drivers, &devices, &contexts);
+    driver.has_parts = shim_products_have_tiles(shim_options()->product);
     is_up = result == ZE_RESULT_SUCCESS;
     if (!is_up)
         shim_error("kernels are not executed: ze_cpu does not come up: 0x%x", result);
@@ -199,6 +203,19 @@ static uint32_t choose_sub_group_size(const void *context, const char *kernel)
     return native && native->simd_size >= 4 ? native->simd_size : 0;
 }
 
+// Adds the arguments of parts to the kernels of the list's last module.
+static bool add_parts(struct program_list *list, uint32_t at)
+{
+    uint8_t *spirv = NULL;
+    if (!shim_group_part_add(list->modules[at], list->sizes[at], &spirv, &list->sizes[at]))
+        return false;
+    if (!spirv)
+        return true;
+    free(list->copies[at]);
+    list->modules[at] = list->copies[at] = spirv;
+    return true;
+}
+
 static bool fill_spirv(const struct shim_module_input *input, const struct shim_ze_info *info,
                        struct program_list *list, uint32_t at)
 {
@@ -209,7 +226,7 @@ static bool fill_spirv(const struct shim_module_input *input, const struct shim_
         return false;
     if (list->copies[at])
         list->modules[at] = list->copies[at];
-    return true;
+    return !driver.has_parts || add_parts(list, at);
 }
 
 static bool fill_list(const struct shim_module_inputs *inputs, const struct shim_ze_info *info,

@@ -15,6 +15,7 @@
 struct shim_cpu_driver {
     ze_context_handle_t context;
     ze_device_handle_t device;
+    bool has_parts; // kernels have the arguments of group_part.h: a GPU has several tiles
     ze_module_dditable_t module;
     ze_module_build_log_dditable_t build_log;
     ze_kernel_dditable_t kernel;

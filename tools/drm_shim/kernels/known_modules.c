@@ -472,19 +472,30 @@ static bool find_own_kernel(struct shim_address_space *space, uint64_t start)
     return false;
 }
 
+static struct shim_known_kernel *find_listed(uint64_t start)
+{
+    pthread_mutex_lock(&known.mutex);
+    struct shim_known_kernel *kernel = find_locked(start);
+    if (kernel)
+        retain(kernel->module);
+    pthread_mutex_unlock(&known.mutex);
+    return kernel;
+}
+
 struct shim_known_kernel *shim_known_kernel_find(struct shim_address_space *space,
                                                  const struct shim_walker *walker)
 {
-    struct shim_known_kernel *kernel = NULL;
-    for (int round = 0; round < 2 && !kernel; round++) {
-        if (round == 1 && !match_known_own(space, walker->start) &&
-            !find_own_kernel(space, walker->start))
-            break;
-        pthread_mutex_lock(&known.mutex);
-        kernel = find_locked(walker->start);
-        if (kernel)
-            retain(kernel->module);
-        pthread_mutex_unlock(&known.mutex);
-    }
+    // One engine at a time looks for the driver's own kernels, so that none is listed twice: tiles
+    // meet them at the same time. known.mutex may follow.
+    static pthread_mutex_t own_mutex = PTHREAD_MUTEX_INITIALIZER;
+    const uint64_t start = walker->start;
+    struct shim_known_kernel *kernel = find_listed(start);
+    if (kernel)
+        return kernel;
+    pthread_mutex_lock(&own_mutex);
+    kernel = find_listed(start);
+    if (!kernel && (match_known_own(space, start) || find_own_kernel(space, start)))
+        kernel = find_listed(start);
+    pthread_mutex_unlock(&own_mutex);
     return kernel;
 }

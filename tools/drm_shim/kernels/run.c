@@ -3,6 +3,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/cpu_driver.h"
+#include "kernels/group_part.h"
 #include "kernels/known_modules.h"
 #include "log.h"
 
@@ -39,12 +40,28 @@ static ze_result_t set_sizes(const struct shim_known_kernel *kernel,
     return result;
 }
 
+// The groups that are executed, of those that are launched.
+static bool set_part(const struct shim_known_kernel *kernel, const struct shim_walker *walker)
+{
+    const struct shim_cpu_driver *cpu = shim_cpu_driver();
+    const uint64_t part[SHIM_GROUP_PART_ARGUMENTS] = {walker->part.dimension, walker->part.first,
+                                                      walker->part.count};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0;
+         cpu->has_parts && i < SHIM_GROUP_PART_ARGUMENTS && result == ZE_RESULT_SUCCESS; i++)
+        result = cpu->kernel.pfnSetArgumentValue(kernel->cpu, kernel->arguments->argument_count + i,
+                                                 sizeof(part[i]), &part[i]);
+    if (result != ZE_RESULT_SUCCESS)
+        shim_error("%s is refused: its part of the groups: 0x%x", kernel->native->name, result);
+    return result == ZE_RESULT_SUCCESS;
+}
+
 static bool launch(struct shim_known_kernel *kernel, struct shim_address_space *space,
                    const struct shim_walker *walker, struct shim_images *images)
 {
     pthread_mutex_lock(&kernel->mutex);
     if (set_sizes(kernel, walker) != ZE_RESULT_SUCCESS ||
-        !shim_arguments_set(kernel, space, walker, images)) {
+        !shim_arguments_set(kernel, space, walker, images) || !set_part(kernel, walker)) {
         pthread_mutex_unlock(&kernel->mutex);
         return false;
     }

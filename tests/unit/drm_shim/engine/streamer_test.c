@@ -524,37 +524,45 @@ Test(streamer, refuses_a_walker_of_another_family)
 
 // ---- Tiles ----
 
-static unsigned runs;
+static unsigned runs_of_group[8];
 
-static bool count_run(struct shim_address_space *space, const struct shim_walker *walker)
+static bool count_groups(struct shim_address_space *space, const struct shim_walker *walker)
 {
     (void)space;
-    seen = *walker;
-    runs++;
+    cr_assert_eq(walker->groups[walker->part.dimension], 8);
+    for (uint32_t i = 0; i < 8; i++)
+        runs_of_group[i] += i - walker->part.first < walker->part.count;
     return true;
 }
 
-// A walker of 8 groups in partitions of that many, behind which each tile stores its number where
-// its results lie.
+// A walker of 8 groups in partitions of that many, behind which each tile waits for the other and
+// stores its number where its results lie.
 static void add_partitioned(uint32_t groups)
 {
     const struct shim_walker_head head = {.is_partitioned = 1,
-                                          .partition_dimension = 1,
+                                          .partition_dimension = 2,
                                           .partition_groups = groups,
-                                          .groups = {8, 1, 1}};
+                                          .groups = {1, 8, 1}};
     const struct shim_walker_tail tail = {
         .result = {.operation = SHIM_RESULT_VALUE,
                    .address = {LOW(gpu_address(RESULT)), HIGH(gpu_address(RESULT))},
                    .value = {9}}};
+    const struct shim_mi_atomic arrive = {
+        .length = 1,
+        .operation = SHIM_ATOMIC_INCREMENT,
+        .opcode = SHIM_MI_ATOMIC,
+        .address = {LOW(gpu_address(OTHER + 64)), HIGH(gpu_address(OTHER + 64))}};
     const struct shim_mi_register_mem store = {
         .length = 2,
         .adds_partition = 1,
         .opcode = SHIM_MI_STORE_REGISTER_MEM,
         .at = SHIM_REGISTER_PARTITION,
         .address = {LOW(gpu_address(OTHER)), HIGH(gpu_address(OTHER))}};
-    gpu_kernel = count_run;
+    gpu_kernel = count_groups;
     batch_walker_of(&batch, SHIM_FAMILY_XE_HP, head, &tail);
     batch_barrier(&batch);
+    batch_add(&batch, 3, (const uint32_t *)(const void *)&arrive); // it has no data
+    batch_wait(&batch, gpu_address(OTHER + 64), 2);
     BATCH_COMMAND(&batch, store);
     batch_end(&batch);
 }
@@ -567,45 +575,45 @@ static void init_tile(struct shim_streamer *tile, uint32_t number)
     shim_streamer_begin(tile, batch.address);
 }
 
-Test(streamer, tiles_share_a_kernel_and_each_has_its_results)
+// The second one comes first.
+static void run_tiles(void)
 {
     static struct shim_streamer tiles[2];
-    add_partitioned(4);
     for (uint32_t i = 0; i < 2; i++)
         init_tile(&tiles[i], i);
     cr_assert_eq(shim_streamer_run(&tiles[1]), SHIM_WAITS, "for the other tile");
-    cr_assert_eq(runs, 0);
     cr_assert_eq(shim_streamer_run(&tiles[0]), SHIM_ENDED);
-    enum shim_progress progress = SHIM_WAITS;
-    while (progress == SHIM_WAITS)
-        progress = shim_streamer_run(&tiles[1]);
-    cr_assert_eq(progress, SHIM_ENDED);
-    cr_assert_eq(runs, 1);
-    cr_assert_eq(seen.groups[0], 8);
+    cr_assert_eq(shim_streamer_run(&tiles[1]), SHIM_ENDED);
+}
+
+Test(streamer, tiles_execute_their_parts_and_each_has_its_results)
+{
+    static const unsigned once[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    add_partitioned(4);
+    run_tiles();
+    cr_assert_arr_eq(runs_of_group, once, sizeof(once));
     cr_assert_eq(*gpu_word(&gpu, RESULT), 9);
     cr_assert_eq(*gpu_word(&gpu, RESULT + 8), 9);
+    cr_assert_eq(*gpu_word(&gpu, OTHER), 0);
     cr_assert_eq(*gpu_word(&gpu, OTHER + 16), 1);
 }
 
-Test(streamer, partitions_that_leave_groups_out_are_refused)
+Test(streamer, groups_that_are_in_no_part_are_not_executed)
 {
-    static struct shim_streamer tile;
+    static const unsigned some[8] = {1, 1, 1, 1, 1, 1};
     add_partitioned(3);
-    init_tile(&tile, 0);
-    cr_assert_eq(shim_streamer_run(&tile), SHIM_FAILED);
-    cr_assert_eq(runs, 0);
+    run_tiles();
+    cr_assert_arr_eq(runs_of_group, some, sizeof(some));
 }
 
-Test(streamer, a_partition_that_comes_twice_is_refused)
+// Behind the last group: a kernel that one tile executes alone.
+Test(streamer, a_tile_without_groups_executes_nothing)
 {
-    static struct shim_streamer tiles[2];
-    add_partitioned(4);
-    for (uint32_t i = 0; i < 2; i++)
-        init_tile(&tiles[i], 0);
-    cr_assert_eq(shim_streamer_run(&tiles[0]), SHIM_WAITS);
-    cr_assert_eq(shim_streamer_run(&tiles[1]), SHIM_FAILED);
-    shim_walkers_finish(&tiles[0].walkers);
-    cr_assert_eq(runs, 0);
+    static const unsigned once[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    add_partitioned(8);
+    run_tiles();
+    cr_assert_arr_eq(runs_of_group, once, sizeof(once));
+    cr_assert_eq(*gpu_word(&gpu, RESULT + 8), 9);
 }
 
 static uint32_t time_at_first_build;
