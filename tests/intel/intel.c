@@ -132,7 +132,8 @@ int intel_main(int argc, char **argv, const struct intel_story *stories)
         return 1;
     }
     for (; stories->name; stories++) {
-        if (argc > 1 && !strstr(stories->name, argv[1]))
+        const bool excludes = argc > 1 && argv[1][0] == '-';
+        if (argc > 1 && (strstr(stories->name, argv[1] + excludes) != NULL) == excludes)
             continue;
         failed += !run_story(program, stories);
     }

@@ -20,7 +20,8 @@ struct intel_story {
     const char *environment[8];
 };
 
-// For main(): runs all stories, or those whose name contains argv[1]. `stories` ends with a zero.
+// For main(): runs all stories, or those whose name contains argv[1], or, behind a '-', does not
+// contain it. `stories` ends with a zero.
 int intel_main(int argc, char **argv, const struct intel_story *stories);
 
 // Ends the story with a message.
