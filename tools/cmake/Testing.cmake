@@ -32,7 +32,7 @@ set(ZEPI_REORDER_SEED 1 CACHE STRING "ZE_CPU_REORDER of the runtime's tests")
 set(ZEPI_TEST_TIERS unit null integration capture fault stress fuzz runtime intel)
 # Stories that touch memory: tools/check runs them on discrete devices, too.
 set(ZEPI_DISCRETE_TESTS
-  ur.buffer ur.map ur.usm ur.command_buffer ur.command_buffer_objects ur.device_global ur.virtual_memory
+  ur.buffer ur.fill ur.map ur.usm ur.command_buffer ur.command_buffer_objects ur.device_global ur.virtual_memory
   integration.memory integration.usm_pool integration.queue runtime.sycl_buffers runtime.sycl_usm)
 
 # Programs that need not be built for tools/quickstart belong to one of these.
