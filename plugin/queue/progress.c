@@ -72,14 +72,6 @@ void zepi_marker_give(struct zepi_event *marker)
         zepi_event_cache_return(marker->cache, marker);
 }
 
-// Marks the list. Under the queue's mutex.
-static zepi_result_t mark_list_locked(struct zepi_command_list *list,
-                                      struct zepi_event **out_marker)
-{
-    const zepi_result_t result = zepi_marker_begin_locked(list, out_marker);
-    return result == ZEPI_SUCCESS ? zepi_marker_append_locked(list, *out_marker, 0, NULL) : result;
-}
-
 static zepi_result_t wait_for_marker(struct zepi_event *marker)
 {
     const zepi_result_t result = ZEPI_ZE(zeEventHostSynchronize, marker->ze, UINT64_MAX);
@@ -198,7 +190,9 @@ static bool list_append_probe(struct zepi_command_list *list)
 {
     struct zepi_event *probe;
     zepi_mutex_lock(&list->queue->mutex);
-    const zepi_result_t result = mark_list_locked(list, &probe);
+    zepi_result_t result = zepi_marker_begin_locked(list, &probe);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_marker_append_locked(list, probe, 0, NULL);
     zepi_mutex_unlock(&list->queue->mutex);
     if (result == ZEPI_SUCCESS)
         list->probe = probe;

@@ -145,16 +145,23 @@ zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t w
     return result;
 }
 
+// Nothing is appended for the command. Gives up the mutex.
+static void submit_drop(struct zepi_submit *submit)
+{
+    zepi_mutex_unlock(&submit->queue->mutex);
+    if (submit->has_slow_waits)
+        zepi_submit_finish_slow_waits(submit);
+    if (submit->event)
+        zepi_event_abandon(submit->event);
+}
+
 zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
                                             struct zepi_event **out_event)
 {
     const zepi_result_t result =
         zepi_event_cache_take_or_refill_locked(&submit->queue_list->events, out_event);
-    if (result == ZEPI_SUCCESS)
-        return ZEPI_SUCCESS;
-    zepi_mutex_unlock(&submit->queue->mutex);
-    if (submit->has_slow_waits)
-        zepi_submit_finish_slow_waits(submit);
+    if (result != ZEPI_SUCCESS)
+        submit_drop(submit);
     return result;
 }
 
@@ -207,22 +214,13 @@ zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_
     return result;
 }
 
-// Leaves a command to its capture: nothing is appended, and nothing counted.
-static zepi_result_t leave_to_capture(struct zepi_submit *submit)
-{
-    zepi_mutex_unlock(&submit->queue->mutex);
-    if (submit->has_slow_waits)
-        zepi_submit_finish_slow_waits(submit);
-    if (submit->event)
-        zepi_event_abandon(submit->event);
-    return ZEPI_CAPTURED;
-}
-
 zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    if (zepi_queue_is_capturing(submit->queue))
-        return leave_to_capture(submit);
+    if (zepi_queue_is_capturing(submit->queue)) {
+        submit_drop(submit);
+        return ZEPI_CAPTURED;
+    }
     if (submit->has_slow_waits)
         result = await_cross_context_events_locked(submit);
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
@@ -234,9 +232,5 @@ void zepi_submit_cancel(struct zepi_submit *submit)
 {
     // For the barrier that may have been appended.
     zepi_timeline_submit(submit->queue_list->timeline);
-    zepi_mutex_unlock(&submit->queue->mutex);
-    if (submit->has_slow_waits)
-        zepi_submit_finish_slow_waits(submit);
-    if (submit->event)
-        zepi_event_abandon(submit->event);
+    submit_drop(submit);
 }
