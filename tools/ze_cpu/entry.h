@@ -6,12 +6,12 @@
 
 #include <level_zero/ze_api.h>
 
-// Declares cpu_<name> for every function of functions.def that is not refused. Handle arguments
-// have been checked when these are called (driver/tables.c), except elements of arrays; pointers
-// have not.
-#define IMPLEMENTED(table, member, name, parameters, arguments)                                    \
+// Declares cpu_<name> for every function of functions.def that is not refused. Handles, but
+// for elements of arrays, and pointers that may not be NULL have been checked when these are called
+// (driver/checked.c).
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     ze_result_t ZE_APICALL cpu_##name parameters;
-#define NEWER(name, parameters, arguments) ze_result_t ZE_APICALL cpu_##name parameters;
+#define NEWER(name, parameters, arguments, required) ze_result_t ZE_APICALL cpu_##name parameters;
 #include "functions.def"
 
 #endif

@@ -13,14 +13,15 @@
             result = cpu_tables_inner()->path arguments;                                           \
         return cpu_calls_end(CPU_CALL_##name, failure, result);                                    \
     }
-#define IMPLEMENTED(table, member, name, parameters, arguments)                                    \
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     CALL(table.member, name, parameters, arguments)
-#define NEWER(name, parameters, arguments) CALL(newer.name, name, parameters, arguments)
+#define NEWER(name, parameters, arguments, required) CALL(newer.name, name, parameters, arguments)
 #include "functions.def"
 
 const struct cpu_tables cpu_tables_calls = {
-#define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = call_##name,
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
+    .table.member = call_##name,
 #define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
-#define NEWER(name, parameters, arguments) .newer.name = call_##name,
+#define NEWER(name, parameters, arguments, required) .newer.name = call_##name,
 #include "functions.def"
 };

@@ -9,8 +9,8 @@
 // The ledger of calls behind ZE_CPU_COUNT, ZE_CPU_FAIL and ZE_CPU_TRACE.
 
 enum cpu_call {
-#define IMPLEMENTED(table, member, name, parameters, arguments) CPU_CALL_##name,
-#define NEWER(name, parameters, arguments) CPU_CALL_##name,
+#define IMPLEMENTED(table, member, name, parameters, arguments, required) CPU_CALL_##name,
+#define NEWER(name, parameters, arguments, required) CPU_CALL_##name,
 #include "functions.def"
     CPU_CALL_COUNT
 };

@@ -72,20 +72,24 @@ static inline ze_result_t check(enum cpu_kind kind, const void *argument, const 
     (function, __VA_ARGS__)
 #define UNPACK(...) __VA_ARGS__
 
-#define CHECKED(name, parameters, arguments)                                                       \
+#define CHECKED(name, parameters, arguments, required)                                             \
     static ze_result_t ZE_APICALL checked_##name parameters                                        \
     {                                                                                              \
         ze_result_t result = ZE_RESULT_SUCCESS;                                                    \
         result = CHECK_ALL(#name, UNPACK arguments);                                               \
+        if (result == ZE_RESULT_SUCCESS && !(required))                                            \
+            result = ZE_RESULT_ERROR_INVALID_NULL_POINTER;                                         \
         return result == ZE_RESULT_SUCCESS ? cpu_##name arguments : result;                        \
     }
-#define IMPLEMENTED(table, member, name, parameters, arguments) CHECKED(name, parameters, arguments)
-#define NEWER(name, parameters, arguments) CHECKED(name, parameters, arguments)
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
+    CHECKED(name, parameters, arguments, required)
+#define NEWER(name, parameters, arguments, required) CHECKED(name, parameters, arguments, required)
 #include "functions.def"
 
 const struct cpu_tables cpu_tables_checked = {
-#define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = checked_##name,
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
+    .table.member = checked_##name,
 #define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
-#define NEWER(name, parameters, arguments) .newer.name = checked_##name,
+#define NEWER(name, parameters, arguments, required) .newer.name = checked_##name,
 #include "functions.def"
 };

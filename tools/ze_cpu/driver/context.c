@@ -19,8 +19,7 @@ ze_result_t ZE_APICALL cpu_zeContextCreateEx(ze_driver_handle_t hDriver,
                                              ze_context_handle_t *phContext)
 {
     (void)hDriver;
-    if (desc == NULL || phContext == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    (void)desc;
     ze_result_t result = cpu_devices_check(numDevices, phDevices, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -59,8 +58,9 @@ ze_result_t ZE_APICALL cpu_zeContextMakeMemoryResident(ze_context_handle_t hCont
 {
     (void)hContext;
     (void)hDevice;
+    (void)ptr;
     (void)size;
-    return ptr != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zeContextEvictMemory(ze_context_handle_t hContext,

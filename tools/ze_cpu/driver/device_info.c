@@ -107,8 +107,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
 {
     const struct cpu_device *device = (const struct cpu_device *)hDevice;
     const struct cpu_opencl *cl = cpu_opencl();
-    if (pDeviceProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const bool has_parts = device->parent == NULL && cpu_options()->sub_devices > 0;
     ze_device_properties_t properties = {
         .stype = pDeviceProperties->stype,
@@ -152,8 +150,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetComputeProperties(
 {
     (void)hDevice;
     const struct cpu_opencl *cl = cpu_opencl();
-    if (pComputeProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_device_compute_properties_t properties = {
         .stype = pComputeProperties->stype,
         .pNext = pComputeProperties->pNext,
@@ -199,8 +195,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
 {
     (void)hDevice;
     const struct cpu_opencl *cl = cpu_opencl();
-    if (pModuleProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_device_module_properties_t properties = {
         .stype = pModuleProperties->stype,
         .pNext = pModuleProperties->pNext,
@@ -240,8 +234,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
     (void)hDevice;
     const struct cpu_vector_widths *native = &cpu_opencl()->native_widths;
     const struct cpu_vector_widths *preferred = &cpu_opencl()->preferred_widths;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pVectorWidthProperties != NULL && *pCount != 0)
         *pVectorWidthProperties = (ze_device_vector_width_properties_ext_t){
             .stype = pVectorWidthProperties->stype,
@@ -269,8 +261,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
 ze_result_t ZE_APICALL cpu_zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice,
                                                        ze_pci_ext_properties_t *pPciProperties)
 {
-    if (pPciProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (!cpu_options()->has_pci)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     pPciProperties->address =

@@ -12,8 +12,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
     ze_command_queue_group_properties_t *pCommandQueueGroupProperties)
 {
     (void)hDevice;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pCommandQueueGroupProperties == NULL || *pCount == 0) {
         *pCount = CPU_GROUP_COUNT;
         return ZE_RESULT_SUCCESS;
@@ -36,8 +34,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(
     ze_device_handle_t hDevice, uint32_t *pCount, ze_device_memory_properties_t *pMemProperties)
 {
     (void)hDevice;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pMemProperties == NULL || *pCount == 0) {
         *pCount = 1;
         return ZE_RESULT_SUCCESS;
@@ -73,8 +69,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
     // reach memory that the driver did not allocate.
     if (is_integrated)
         own |= ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC;
-    if (pMemAccessProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     pMemAccessProperties->hostAllocCapabilities = own;
     pMemAccessProperties->deviceAllocCapabilities = own;
     pMemAccessProperties->sharedSingleDeviceAllocCapabilities = own;
@@ -87,8 +81,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
     ze_device_handle_t hDevice, uint32_t *pCount, ze_device_cache_properties_t *pCacheProperties)
 {
     (void)hDevice;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pCacheProperties == NULL || *pCount == 0) {
         *pCount = 1;
         return ZE_RESULT_SUCCESS;
@@ -107,8 +99,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
     ze_device_handle_t hDevice, ze_device_image_properties_t *pImageProperties)
 {
     (void)hDevice;
-    if (pImageProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const struct cpu_opencl *cl = cpu_opencl();
     *pImageProperties = (ze_device_image_properties_t){
         .stype = pImageProperties->stype,
@@ -128,8 +118,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetExternalMemoryProperties(
     ze_device_handle_t hDevice, ze_device_external_memory_properties_t *pExternalMemoryProperties)
 {
     (void)hDevice;
-    if (pExternalMemoryProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     pExternalMemoryProperties->memoryAllocationImportTypes =
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
     pExternalMemoryProperties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;

@@ -88,8 +88,6 @@ static ze_result_t give_driver(uint32_t *pCount, ze_driver_handle_t *phDrivers)
 ze_result_t ZE_APICALL cpu_zeInitDrivers(uint32_t *pCount, ze_driver_handle_t *phDrivers,
                                          ze_init_driver_type_desc_t *desc)
 {
-    if (pCount == NULL || desc == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (desc->flags == 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     ze_result_t result = start();
@@ -102,8 +100,6 @@ ze_result_t ZE_APICALL cpu_zeInitDrivers(uint32_t *pCount, ze_driver_handle_t *p
 
 ze_result_t ZE_APICALL cpu_zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phDrivers)
 {
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = start();
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -114,8 +110,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetApiVersion(ze_driver_handle_t hDriver,
                                                  ze_api_version_t *version)
 {
     (void)hDriver;
-    if (version == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *version = (ze_api_version_t)CPU_API_VERSION;
     return ZE_RESULT_SUCCESS;
 }
@@ -124,8 +118,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetProperties(ze_driver_handle_t hDriver,
                                                  ze_driver_properties_t *pDriverProperties)
 {
     (void)hDriver;
-    if (pDriverProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     memcpy(pDriverProperties->uuid.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
     pDriverProperties->driverVersion = CPU_DRIVER_VERSION;
     ze_driver_memory_free_ext_properties_t *freeing = cpu_chain_find(
@@ -140,8 +132,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
                                                     ze_driver_ipc_properties_t *pIpcProperties)
 {
     (void)hDriver;
-    if (pIpcProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     pIpcProperties->flags = cpu_options()->shares_memory ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
     return ZE_RESULT_SUCCESS;
 }
@@ -193,8 +183,6 @@ cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
     };
     uint32_t count = 0;
     (void)hDriver;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const bool is_unlimited = pExtensionProperties == NULL || *pCount == 0;
     for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
         if (lacks(extensions[i].name) || (!is_unlimited && count == *pCount))
@@ -212,8 +200,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_
                                                                void **ppFunctionAddress)
 {
     (void)hDriver;
-    if (name == NULL || ppFunctionAddress == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     void *function = lacks(name) ? NULL : cpu_tables_find(name);
     if (function == NULL)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -225,8 +211,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetLastErrorDescription(ze_driver_handle_t hD
                                                            const char **ppString)
 {
     (void)hDriver;
-    if (ppString == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *ppString = "";
     return ZE_RESULT_SUCCESS;
 }

@@ -34,13 +34,13 @@ static inline ze_result_t complete(ze_event_handle_t signal)
 // The submitted ones ignore all but their signal.
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-#define IMPLEMENTED(table, member, name, parameters, arguments)
-#define SUBMITTED(table, member, name, parameters, arguments)                                      \
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)
+#define SUBMITTED(table, member, name, parameters, arguments, required)                            \
     static ze_result_t ZE_APICALL idle_##name parameters                                           \
     {                                                                                              \
         return complete(hSignalEvent);                                                             \
     }
-#define SUBMITTED_NEWER(name, parameters, arguments)                                               \
+#define SUBMITTED_NEWER(name, parameters, arguments, required)                                     \
     static ze_result_t ZE_APICALL idle_##name parameters                                           \
     {                                                                                              \
         return complete(hSignalEvent);                                                             \
@@ -132,11 +132,12 @@ static ze_result_t ZE_APICALL idle_update_kernels(ze_command_list_handle_t hComm
 #pragma GCC diagnostic ignored "-Woverride-init"
 
 const struct cpu_tables cpu_tables_idle = {
-#define IMPLEMENTED(table, member, name, parameters, arguments) .table.member = cpu_##name,
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
+    .table.member = cpu_##name,
 #define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
-#define NEWER(name, parameters, arguments) .newer.name = cpu_##name,
-#define SUBMITTED(table, member, name, parameters, arguments) .table.member = idle_##name,
-#define SUBMITTED_NEWER(name, parameters, arguments) .newer.name = idle_##name,
+#define NEWER(name, parameters, arguments, required) .newer.name = cpu_##name,
+#define SUBMITTED(table, member, name, parameters, arguments, required) .table.member = idle_##name,
+#define SUBMITTED_NEWER(name, parameters, arguments, required) .newer.name = idle_##name,
 #include "functions.def"
     .command_list.pfnAppendSignalEvent = idle_signal,
     .command_list.pfnAppendEventReset = idle_reset,

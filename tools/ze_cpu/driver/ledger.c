@@ -26,8 +26,8 @@ struct failure {
 };
 
 static const char *const call_names[] = {
-#define IMPLEMENTED(table, member, name, parameters, arguments) #name,
-#define NEWER(name, parameters, arguments) #name,
+#define IMPLEMENTED(table, member, name, parameters, arguments, required) #name,
+#define NEWER(name, parameters, arguments, required) #name,
 #include "functions.def"
 };
 

@@ -17,8 +17,6 @@ static _Atomic size_t deferred_count;
 ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
 {
     (void)hContext;
-    if (ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_allocation erased;
     if (!cpu_memory_erase(ptr, false, &erased)) {
         cpu_report(__func__, "%p is no allocation", ptr);
@@ -47,8 +45,6 @@ static ze_result_t defer(const struct cpu_allocation *erased)
 ze_result_t ZE_APICALL cpu_zeMemFreeExt(ze_context_handle_t hContext,
                                         const ze_memory_free_ext_desc_t *pMemFreeDesc, void *ptr)
 {
-    if (pMemFreeDesc == NULL || ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pMemFreeDesc->freePolicy == ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE) {
         struct cpu_allocation erased;
         if (!cpu_memory_erase(ptr, false, &erased)) {

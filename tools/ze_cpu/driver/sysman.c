@@ -27,8 +27,6 @@ ze_result_t ZE_APICALL cpu_zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDriv
                                                        uint32_t *subdeviceId)
 {
     (void)hDriver;
-    if (phDevice == NULL || onSubdevice == NULL || subdeviceId == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const struct cpu_device *device = cpu_device_of_uuid(uuid.id);
     if (device == NULL)
         return ZE_RESULT_ERROR_UNINITIALIZED;
@@ -45,8 +43,6 @@ static ze_result_t list_components(zes_device_handle_t device, const char *funct
     const ze_result_t result = cpu_object_check(device, CPU_DEVICE, function);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (count == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (cpu_options()->sub_devices > 0)
         return cpu_zeDeviceGetSubDevices((ze_device_handle_t)device, count, out_components);
     if (out_components != NULL && *count > 0)
@@ -68,8 +64,6 @@ ze_result_t ZE_APICALL cpu_zesMemoryGetProperties(zes_mem_handle_t hMemory,
     const struct cpu_device *device = (const struct cpu_device *)hMemory;
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (pProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pProperties = (zes_mem_properties_t){
         .stype = pProperties->stype,
         .pNext = pProperties->pNext,
@@ -91,8 +85,6 @@ ze_result_t ZE_APICALL cpu_zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_s
     const uint32_t parts = cpu_options()->sub_devices > 0 ? cpu_options()->sub_devices : 1;
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (pState == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     pState->health = ZES_MEM_HEALTH_OK;
     pState->size = cpu_opencl()->global_memory_bytes / parts;
     pState->free = cpu_device_usable_bytes() / parts;

@@ -27,10 +27,11 @@ struct name {
 };
 
 static const struct name names[] = {
-#define IMPLEMENTED(table, member, name, parameters, arguments)                                    \
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     {#name, offsetof(struct cpu_tables, table.member)},
 #define REFUSED(table, member, name) {#name, offsetof(struct cpu_tables, table.member)},
-#define NEWER(name, parameters, arguments) {#name, offsetof(struct cpu_tables, newer.name)},
+#define NEWER(name, parameters, arguments, required)                                               \
+    {#name, offsetof(struct cpu_tables, newer.name)},
 #include "functions.def"
 };
 

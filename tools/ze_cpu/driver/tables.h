@@ -32,8 +32,8 @@ struct cpu_tables {
     ze_fabric_vertex_exp_dditable_t fabric_vertex_exp;
     ze_fabric_edge_exp_dditable_t fabric_edge_exp;
     struct {
-#define IMPLEMENTED(table, member, name, parameters, arguments)
-#define NEWER(name, parameters, arguments) ze_result_t(ZE_APICALL *name) parameters;
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)
+#define NEWER(name, parameters, arguments, required) ze_result_t(ZE_APICALL *name) parameters;
 #include "functions.def"
     } newer;
 };
@@ -53,7 +53,7 @@ const struct cpu_tables *cpu_tables_inner(void);
 // Answer UNSUPPORTED_FEATURE: for functions of newer specifications that have no name here, and one
 // for each that has.
 ze_result_t ZE_APICALL cpu_refused(void);
-#define IMPLEMENTED(table, member, name, parameters, arguments)
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)
 #define REFUSED(table, member, name) ze_result_t ZE_APICALL cpu_refused_##name(void);
 #include "functions.def"
 

@@ -19,7 +19,7 @@ static ze_result_t refuse(const char *name)
     return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
 
-#define IMPLEMENTED(table, member, name, parameters, arguments)
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)
 #define REFUSED(table, member, name)                                                               \
     ze_result_t ZE_APICALL cpu_refused_##name(void)                                                \
     {                                                                                              \

@@ -204,8 +204,6 @@ ze_result_t ZE_APICALL cpu_zeEventCreate(ze_event_pool_handle_t hEventPool,
                                          const ze_event_desc_t *desc, ze_event_handle_t *phEvent)
 {
     struct cpu_event_pool *pool = (struct cpu_event_pool *)hEventPool;
-    if (desc == NULL || phEvent == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (((desc->signal | desc->wait) & ~0x7u) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->index >= pool->count) {
@@ -230,8 +228,6 @@ ze_result_t ZE_APICALL cpu_zeEventCounterBasedCreate(ze_context_handle_t hContex
 {
     (void)hContext;
     (void)hDevice;
-    if (desc == NULL || phEvent == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (desc->flags & CPU_EVENT_COUNTER_BASED_FLAG_IPC)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     struct cpu_event *event = create(NULL);
@@ -317,8 +313,6 @@ ze_result_t ZE_APICALL cpu_zeEventQueryKernelTimestamp(ze_event_handle_t hEvent,
                                                        ze_kernel_timestamp_result_t *dstptr)
 {
     struct cpu_event *event = (struct cpu_event *)hEvent;
-    if (dstptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (!event->has_timestamps) {
         cpu_report(__func__, "the event was not made for timestamps");
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -334,8 +328,6 @@ ze_result_t ZE_APICALL cpu_zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
                                                      ze_kernel_timestamp_result_t *pTimestamps)
 {
     (void)hDevice;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (*pCount == 0 || pTimestamps == NULL) {
         *pCount = 1;
         return ZE_RESULT_SUCCESS;
@@ -347,8 +339,6 @@ ze_result_t ZE_APICALL cpu_zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
 ze_result_t ZE_APICALL cpu_zeEventGetEventPool(ze_event_handle_t hEvent,
                                                ze_event_pool_handle_t *phEventPool)
 {
-    if (phEventPool == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *phEventPool = (ze_event_pool_handle_t)((struct cpu_event *)hEvent)->pool;
     return ZE_RESULT_SUCCESS;
 }
@@ -356,8 +346,6 @@ ze_result_t ZE_APICALL cpu_zeEventGetEventPool(ze_event_handle_t hEvent,
 ze_result_t ZE_APICALL cpu_zeEventGetSignalScope(ze_event_handle_t hEvent,
                                                  ze_event_scope_flags_t *pSignalScope)
 {
-    if (pSignalScope == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pSignalScope = ((struct cpu_event *)hEvent)->signal_scope;
     return ZE_RESULT_SUCCESS;
 }
@@ -365,8 +353,6 @@ ze_result_t ZE_APICALL cpu_zeEventGetSignalScope(ze_event_handle_t hEvent,
 ze_result_t ZE_APICALL cpu_zeEventGetWaitScope(ze_event_handle_t hEvent,
                                                ze_event_scope_flags_t *pWaitScope)
 {
-    if (pWaitScope == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pWaitScope = ((struct cpu_event *)hEvent)->wait_scope;
     return ZE_RESULT_SUCCESS;
 }

@@ -9,8 +9,6 @@ ze_result_t ZE_APICALL cpu_zeEventPoolCreate(ze_context_handle_t hContext,
                                              ze_device_handle_t *phDevices,
                                              ze_event_pool_handle_t *phEventPool)
 {
-    if (desc == NULL || phEventPool == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = cpu_devices_check(numDevices, phDevices, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -44,8 +42,6 @@ ze_result_t ZE_APICALL cpu_zeEventPoolDestroy(ze_event_pool_handle_t hEventPool)
 ze_result_t ZE_APICALL cpu_zeEventPoolGetContextHandle(ze_event_pool_handle_t hEventPool,
                                                        ze_context_handle_t *phContext)
 {
-    if (phContext == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *phContext = ((struct cpu_event_pool *)hEventPool)->context;
     return ZE_RESULT_SUCCESS;
 }
@@ -53,8 +49,6 @@ ze_result_t ZE_APICALL cpu_zeEventPoolGetContextHandle(ze_event_pool_handle_t hE
 ze_result_t ZE_APICALL cpu_zeEventPoolGetFlags(ze_event_pool_handle_t hEventPool,
                                                ze_event_pool_flags_t *pFlags)
 {
-    if (pFlags == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pFlags = ((struct cpu_event_pool *)hEventPool)->flags;
     return ZE_RESULT_SUCCESS;
 }

@@ -14,8 +14,6 @@ ze_result_t ZE_APICALL cpu_zeFenceCreate(ze_command_queue_handle_t hCommandQueue
                                          const ze_fence_desc_t *desc, ze_fence_handle_t *phFence)
 {
     (void)hCommandQueue;
-    if (desc == NULL || phFence == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if ((desc->flags & ~(uint32_t)ZE_FENCE_FLAG_SIGNALED) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     struct cpu_fence *fence = cpu_object_create(CPU_FENCE, sizeof(*fence));

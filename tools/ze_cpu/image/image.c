@@ -21,8 +21,6 @@ static const cl_mem_object_type object_types[] = {
 static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc,
                             struct cpu_image_format *out_format, struct cpu_image *out_image)
 {
-    if (desc == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (cpu_chain_has_external_memory(desc->pNext))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if ((uint32_t)desc->type > ZE_IMAGE_TYPE_BUFFER || (desc->flags & ~0x3u) != 0)
@@ -58,8 +56,6 @@ ze_result_t ZE_APICALL cpu_zeImageGetProperties(ze_device_handle_t hDevice,
     cl_image_desc cl_desc;
     struct cpu_image_format format;
     struct cpu_image image;
-    if (pImageProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = describe(desc, &cl_desc, &format, &image);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -76,8 +72,6 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
     cl_image_desc cl_desc;
     struct cpu_image_format format;
     struct cpu_image described;
-    if (phImage == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = describe(desc, &cl_desc, &format, &described);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -141,8 +135,6 @@ cpu_zeImageGetAllocPropertiesExt(ze_context_handle_t hContext, ze_image_handle_t
                                  ze_image_allocation_ext_properties_t *pImageAllocProperties)
 {
     const struct cpu_image *image = (const struct cpu_image *)hImage;
-    if (pImageAllocProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (image->context != hContext) {
         cpu_report(__func__, "image %p belongs to another context", (const void *)image);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -155,8 +147,6 @@ ze_result_t ZE_APICALL cpu_zeImageGetMemoryPropertiesExp(
     ze_image_handle_t hImage, ze_image_memory_properties_exp_t *pMemoryProperties)
 {
     const struct cpu_image *image = (const struct cpu_image *)hImage;
-    if (pMemoryProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     pMemoryProperties->rowPitch = image->extent[0] * image->format.element_bytes;
     pMemoryProperties->slicePitch = pMemoryProperties->rowPitch * image->extent[1];
     pMemoryProperties->size = pMemoryProperties->slicePitch * image->extent[2];

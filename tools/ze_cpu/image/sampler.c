@@ -15,8 +15,6 @@ ze_result_t ZE_APICALL cpu_zeSamplerCreate(ze_context_handle_t hContext, ze_devi
     };
     (void)hContext;
     (void)hDevice;
-    if (desc == NULL || phSampler == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if ((uint32_t)desc->addressMode > ZE_SAMPLER_ADDRESS_MODE_MIRROR ||
         (uint32_t)desc->filterMode > ZE_SAMPLER_FILTER_MODE_LINEAR)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;

@@ -34,7 +34,7 @@ ze_result_t ZE_APICALL cpu_zeKernelCreate(ze_module_handle_t hModule, const ze_k
                                           ze_kernel_handle_t *phKernel)
 {
     struct cpu_module *module = (struct cpu_module *)hModule;
-    if (desc == NULL || desc->pKernelName == NULL || phKernel == NULL)
+    if (desc->pKernelName == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_program *program;
     ze_result_t result = cpu_module_take_program(module, &program);

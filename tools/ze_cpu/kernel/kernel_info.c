@@ -32,8 +32,6 @@ ze_result_t ZE_APICALL cpu_zeKernelGetProperties(ze_kernel_handle_t hKernel,
 {
     const struct cpu_kernel *kernel = (const struct cpu_kernel *)hKernel;
     const struct cpu_program_kernel *code = kernel->code;
-    if (pKernelProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     uint32_t sub_group = sub_group_size(kernel);
     uint32_t limit = (uint32_t)cpu_opencl()->maximum_group_size;
     ze_kernel_properties_t properties = {
@@ -73,8 +71,6 @@ ze_result_t ZE_APICALL cpu_zeKernelGetProperties(ze_kernel_handle_t hKernel,
 ze_result_t ZE_APICALL cpu_zeKernelGetName(ze_kernel_handle_t hKernel, size_t *pSize, char *pName)
 {
     const struct cpu_kernel *kernel = (const struct cpu_kernel *)hKernel;
-    if (pSize == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     size_t needed = strlen(kernel->code->name) + 1;
     if (pName != NULL && *pSize > 0) {
         size_t copied = *pSize < needed ? *pSize : needed;
@@ -89,8 +85,6 @@ ze_result_t ZE_APICALL cpu_zeKernelGetSourceAttributes(ze_kernel_handle_t hKerne
                                                        char **pString)
 {
     (void)hKernel;
-    if (pSize == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pString != NULL && *pString != NULL && *pSize > 0)
         (*pString)[0] = '\0';
     *pSize = 1;
@@ -100,8 +94,6 @@ ze_result_t ZE_APICALL cpu_zeKernelGetSourceAttributes(ze_kernel_handle_t hKerne
 ze_result_t ZE_APICALL cpu_zeKernelGetIndirectAccess(ze_kernel_handle_t hKernel,
                                                      ze_kernel_indirect_access_flags_t *pFlags)
 {
-    if (pFlags == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pFlags = ((const struct cpu_kernel *)hKernel)->indirect_access;
     return ZE_RESULT_SUCCESS;
 }
@@ -122,8 +114,6 @@ ze_result_t ZE_APICALL cpu_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
 {
     const struct cpu_kernel *kernel = (const struct cpu_kernel *)hKernel;
     const uint32_t *required = kernel->code->required_group_size;
-    if (groupSizeX == NULL || groupSizeY == NULL || groupSizeZ == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (globalSizeX == 0 || globalSizeY == 0 || globalSizeZ == 0)
         return ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION;
     if (required[0] != 0) {
@@ -146,8 +136,6 @@ ze_result_t ZE_APICALL cpu_zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_han
                                                                    uint32_t *totalGroupCount)
 {
     (void)hKernel;
-    if (totalGroupCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     // Groups run one after another on each core; nothing promises that two make progress together.
     *totalGroupCount = 1;
     return ZE_RESULT_SUCCESS;

@@ -108,8 +108,6 @@ static ze_result_t next_id(struct cpu_list *list, const ze_mutable_command_id_ex
                            uint32_t kernel_count, ze_kernel_handle_t *kernels, uint64_t *out_id,
                            const char *function)
 {
-    if (desc == NULL || out_id == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (desc->flags > 0xff)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     if (desc->flags & CPU_MUTABLE_COMMAND_EXP_FLAG_GRAPH_ARGUMENTS)
@@ -156,8 +154,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListGetNextCommandIdWithKernelsExp(
 ze_result_t ZE_APICALL cpu_zeCommandListIsMutableExp(ze_command_list_handle_t hCommandList,
                                                      ze_bool_t *pIsMutable)
 {
-    if (pIsMutable == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pIsMutable = ((struct cpu_list *)hCommandList)->is_mutable;
     return ZE_RESULT_SUCCESS;
 }
@@ -286,8 +282,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandsExp(
     ze_command_list_handle_t hCommandList, const ze_mutable_commands_exp_desc_t *desc)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (desc == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = check_mutable(list, __func__);
     for (const ze_base_desc_t *next = desc->pNext; next != NULL && result == ZE_RESULT_SUCCESS;
          next = next->pNext) {
@@ -390,8 +384,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandKernelsExp(
     ze_kernel_handle_t *phKernels)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (pCommandId == NULL || phKernels == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     for (uint32_t i = 0; i < numKernels; i++) {
         struct cpu_kernel *kernel = (struct cpu_kernel *)phKernels[i];
         struct cpu_mutable_command *entry;

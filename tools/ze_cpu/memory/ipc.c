@@ -32,8 +32,6 @@ ze_result_t ZE_APICALL cpu_zeMemGetIpcHandle(ze_context_handle_t hContext, const
     struct shared_memory shared = {.process = (uint32_t)getpid(), .magic = MAGIC};
     if (!cpu_options()->shares_memory)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (ptr == NULL || pIpcHandle == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (!cpu_memory_find_shared(hContext, ptr, &shared.offset, &shared.size_bytes)) {
         cpu_report(__func__, "%p is not where device memory of the context begins", ptr);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -80,8 +78,6 @@ ze_result_t ZE_APICALL cpu_zeMemOpenIpcHandle(ze_context_handle_t hContext,
     struct stat status;
     if (!cpu_options()->shares_memory)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (pptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if ((flags & ~(uint32_t)(ZE_IPC_MEMORY_FLAG_BIAS_CACHED | ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED)))
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     ze_result_t result = read_handle(&handle, &shared);
@@ -105,8 +101,6 @@ ze_result_t ZE_APICALL cpu_zeMemCloseIpcHandle(ze_context_handle_t hContext, con
     (void)hContext;
     if (!cpu_options()->shares_memory)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (cpu_memory_close(ptr))
         return ZE_RESULT_SUCCESS;
     cpu_report(__func__, "%p is no memory that was opened", ptr);

@@ -173,8 +173,6 @@ static ze_result_t import_file(ze_context_handle_t context, ze_device_handle_t d
                                const ze_external_memory_import_fd_t *import, size_t size,
                                void **pptr)
 {
-    if (pptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const int file = find_imported_file(import, size);
     if (file < 0)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -200,8 +198,6 @@ static ze_result_t map_host_pages(ze_context_handle_t context,
                                   void **pptr)
 {
     const uintptr_t start = (uintptr_t)sysmem->pSystemMemory;
-    if (pptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (start == 0 || start % CPU_PAGE_BYTES != 0 || size == 0 || size % CPU_PAGE_BYTES != 0 ||
         sysmem->size != size || overlaps(start, size)) {
         cpu_report("zeMemAllocHost", "%zu bytes at %p are no pages of the host, or allocated", size,
@@ -224,8 +220,6 @@ static ze_result_t map_host_pages(ze_context_handle_t context,
 static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, const void *chain,
                             ze_device_handle_t device, size_t size, size_t alignment, void **pptr)
 {
-    if (pptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const ze_external_memory_export_desc_t *export =
         type == ZE_MEMORY_TYPE_DEVICE
             ? cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC)
@@ -271,8 +265,6 @@ ze_result_t ZE_APICALL cpu_zeMemAllocShared(ze_context_handle_t hContext,
                                             size_t alignment, ze_device_handle_t hDevice,
                                             void **pptr)
 {
-    if (device_desc == NULL || host_desc == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (cpu_chain_has_external_memory(host_desc->pNext))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     return allocate(hContext, ZE_MEMORY_TYPE_SHARED, device_desc->pNext, hDevice, size, alignment,
@@ -284,8 +276,6 @@ ze_result_t ZE_APICALL cpu_zeMemAllocDevice(ze_context_handle_t hContext,
                                             size_t size, size_t alignment,
                                             ze_device_handle_t hDevice, void **pptr)
 {
-    if (device_desc == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const ze_external_memory_import_fd_t *import =
         cpu_chain_find(device_desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
     if (import != NULL)
@@ -298,8 +288,6 @@ ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
                                           const ze_host_mem_alloc_desc_t *host_desc, size_t size,
                                           size_t alignment, void **pptr)
 {
-    if (host_desc == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const ze_external_memmap_sysmem_ext_desc_t *sysmem =
         cpu_chain_find(host_desc->pNext, CPU_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC);
     if (sysmem != NULL)

@@ -39,8 +39,6 @@ ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
     ze_context_handle_t hContext, const void *ptr,
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
 {
-    if (ptr == NULL || pMemAllocProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_memory_info memory;
     bool is_found = find(hContext, ptr, &memory);
     if (cpu_chain_has_external_memory(pMemAllocProperties->pNext) &&
@@ -58,8 +56,6 @@ ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
 ze_result_t ZE_APICALL cpu_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
                                                 void **pBase, size_t *pSize)
 {
-    if (ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_memory_info memory;
     if (!find(hContext, ptr, &memory))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;

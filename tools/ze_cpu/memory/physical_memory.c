@@ -96,8 +96,6 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
                                                ze_physical_mem_desc_t *desc,
                                                ze_physical_mem_handle_t *phPhysicalMemory)
 {
-    if (desc == NULL || phPhysicalMemory == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     const ze_external_memory_import_fd_t *import =
         cpu_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
     const ze_external_memory_export_desc_t *export =
@@ -133,8 +131,6 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemGetProperties(ze_context_handle_t hConte
                                                       ze_physical_mem_properties_t *pMemProperties)
 {
     const struct cpu_physical_memory *memory = (const struct cpu_physical_memory *)hPhysicalMem;
-    if (pMemProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (memory->context != hContext) {
         cpu_report(__func__, "%p belongs to another context", (const void *)memory);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;

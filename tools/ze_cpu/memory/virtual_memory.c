@@ -57,8 +57,6 @@ static struct reservation *reservation_at_locked(uintptr_t address)
 
 static ze_result_t check_range(const void *pointer, size_t size, const char *function)
 {
-    if (pointer == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if ((uintptr_t)pointer % CPU_PAGE_BYTES != 0) {
         cpu_report(function, "address %p is not a multiple of %u", pointer, CPU_PAGE_BYTES);
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
@@ -110,8 +108,6 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemQueryPageSize(ze_context_handle_t hContex
 {
     (void)hContext;
     (void)hDevice;
-    if (pagesize == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (size == 0)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     *pagesize = CPU_PAGE_BYTES;
@@ -121,8 +117,6 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemQueryPageSize(ze_context_handle_t hContex
 ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, const void *pStart,
                                                size_t size, void **pptr)
 {
-    if (pptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     // Page 1 stands for "anywhere".
     const void *start = pStart != NULL ? pStart : (const void *)(uintptr_t)CPU_PAGE_BYTES;
     ze_result_t result = check_range(start, size, __func__);
@@ -409,8 +403,6 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemGetAccessAttribute(ze_context_handle_t hC
                                                           ze_memory_access_attribute_t *access,
                                                           size_t *outSize)
 {
-    if (access == NULL || outSize == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = check_range(ptr, size, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;

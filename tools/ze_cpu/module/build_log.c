@@ -41,8 +41,6 @@ ze_result_t ZE_APICALL cpu_zeModuleBuildLogGetString(ze_module_build_log_handle_
                                                      size_t *pSize, char *pBuildLog)
 {
     const struct cpu_build_log *build_log = (const struct cpu_build_log *)hModuleBuildLog;
-    if (pSize == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     size_t needed = build_log->log.length + 1;
     if (pBuildLog != NULL && *pSize > 0) {
         size_t copied = *pSize < needed ? *pSize : needed;

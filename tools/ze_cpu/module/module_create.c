@@ -140,8 +140,6 @@ ze_result_t ZE_APICALL cpu_zeModuleCreate(ze_context_handle_t hContext, ze_devic
                                           ze_module_handle_t *phModule,
                                           ze_module_build_log_handle_t *phBuildLog)
 {
-    if (desc == NULL || phModule == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if ((uint32_t)desc->format > ZE_MODULE_FORMAT_NATIVE)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     struct cpu_build_log *build_log = NULL;
@@ -182,8 +180,6 @@ ze_result_t ZE_APICALL cpu_zeModuleGetNativeBinary(ze_module_handle_t hModule, s
                                                    uint8_t *pModuleNativeBinary)
 {
     const struct cpu_module *module = (const struct cpu_module *)hModule;
-    if (pSize == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     size_t size_bytes;
     uint8_t *bytes = cpu_native_pack(module, &size_bytes);
     if (bytes == NULL)
@@ -204,8 +200,6 @@ ze_result_t ZE_APICALL cpu_zeModuleGetKernelNames(ze_module_handle_t hModule, ui
                                                   const char **pNames)
 {
     const struct cpu_module *module = (const struct cpu_module *)hModule;
-    if (pCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     uint32_t available = 0;
     for (uint32_t i = 0; i < module->table_count; i++)
         for (uint32_t j = 0; j < module->tables[i].kernel_count; j++, available++)
@@ -220,8 +214,6 @@ ze_result_t ZE_APICALL cpu_zeModuleGetProperties(ze_module_handle_t hModule,
                                                  ze_module_properties_t *pModuleProperties)
 {
     struct cpu_module *module = (struct cpu_module *)hModule;
-    if (pModuleProperties == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     // The driver may resolve imports by itself. So the symbols that stay unresolved decide, as in a
     // link.
     pthread_mutex_lock(&module->mutex);
@@ -235,8 +227,6 @@ ze_result_t ZE_APICALL cpu_zeModuleGetGlobalPointer(ze_module_handle_t hModule,
                                                     void **pptr)
 {
     const struct cpu_opencl *cl = cpu_opencl();
-    if (pGlobalName == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (cl->get_global_variable == NULL)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     struct cpu_program *program;
@@ -261,8 +251,6 @@ ze_result_t ZE_APICALL cpu_zeModuleGetFunctionPointer(ze_module_handle_t hModule
                                                       const char *pFunctionName, void **pfnFunction)
 {
     const struct cpu_opencl *cl = cpu_opencl();
-    if (pFunctionName == NULL || pfnFunction == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (cl->get_function_pointer == NULL)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     struct cpu_program *program;

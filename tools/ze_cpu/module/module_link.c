@@ -110,8 +110,6 @@ ze_result_t ZE_APICALL cpu_zeModuleDynamicLink(uint32_t numModules, ze_module_ha
                                                ze_module_build_log_handle_t *phLinkLog)
 {
     struct cpu_module *const *modules = (struct cpu_module *const *)phModules;
-    if (modules == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = check(modules, numModules);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -152,8 +150,6 @@ ze_result_t ZE_APICALL cpu_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_d
                                                      ze_module_build_log_handle_t *phLog)
 {
     struct cpu_module *const *modules = (struct cpu_module *const *)phModules;
-    if (pInspectDesc == NULL || modules == NULL || phLog == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     for (uint32_t i = 0; i < numModules; i++) {
         ze_result_t result = cpu_object_check(modules[i], CPU_MODULE, __func__);
         if (result != ZE_RESULT_SUCCESS)

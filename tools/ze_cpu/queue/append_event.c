@@ -29,8 +29,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryRangesBarrier(
     ze_event_handle_t *phWaitEvents)
 {
     (void)numRanges;
-    if (pRangeSizes == NULL || pRanges == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    (void)pRangeSizes;
+    (void)pRanges;
     return append_barrier(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents, __func__);
 }
 
@@ -44,8 +44,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendWaitOnEvents(ze_command_list_handl
                                                            uint32_t numEvents,
                                                            ze_event_handle_t *phEvents)
 {
-    if (phEvents == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     return append_barrier(hCommandList, NULL, numEvents, phEvents, __func__);
 }
 
@@ -72,8 +70,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendWriteGlobalTimestamp(
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (dstptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_command *command;
     ze_result_t result = cpu_list_command(list, CPU_COMMAND_WRITE_TIMESTAMP, 0, hSignalEvent,
                                           numWaitEvents, phWaitEvents, __func__, &command);
@@ -89,8 +85,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendQueryKernelTimestamps(
     ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (phEvents == NULL || dstptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     for (uint32_t i = 0; i < numEvents; i++) {
         ze_result_t result = cpu_object_check(phEvents[i], CPU_EVENT, __func__);
         if (result != ZE_RESULT_SUCCESS)

@@ -122,8 +122,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyToMemoryExt(
     const ze_image_region_t *pSrcRegion, uint32_t destRowPitch, uint32_t destSlicePitch,
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    if (dstptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_image_copy copy = {.source = (struct cpu_image *)hSrcImage,
                                   .pointer = dstptr,
                                   .row_bytes = destRowPitch,
@@ -151,8 +149,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyFromMemoryExt(
     const ze_image_region_t *pDstRegion, uint32_t srcRowPitch, uint32_t srcSlicePitch,
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    if (srcptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_image_copy copy = {.target = (struct cpu_image *)hDstImage,
                                   .pointer = (void *)srcptr,
                                   .row_bytes = srcRowPitch,

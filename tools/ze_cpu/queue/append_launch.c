@@ -77,8 +77,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernel(ze_command_list_handl
                                                            ze_event_handle_t *phWaitEvents)
 {
     struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;
-    if (pLaunchFuncArgs == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = cpu_kernel_enter(kernel, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -103,8 +101,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchCooperativeKernel(
     const ze_group_count_t *pLaunchFuncArgs, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    if (pLaunchFuncArgs == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = check_cooperation(pLaunchFuncArgs, hKernel);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -155,8 +151,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelIndirect(
     const ze_group_count_t *pLaunchArgumentsBuffer, ze_event_handle_t hSignalEvent,
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    if (pLaunchArgumentsBuffer == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     return append_indirect((struct cpu_list *)hCommandList, (struct cpu_kernel *)hKernel,
                            pLaunchArgumentsBuffer, NULL, 0, hSignalEvent, numWaitEvents,
                            phWaitEvents, __func__);
@@ -167,8 +161,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchMultipleKernelsIndirect(
     const uint32_t *pCountBuffer, const ze_group_count_t *pLaunchArgumentsBuffer,
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    if (phKernels == NULL || pCountBuffer == NULL || pLaunchArgumentsBuffer == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     for (uint32_t i = 0; i < numKernels; i++) {
         ze_result_t result = cpu_object_check(phKernels[i], CPU_KERNEL, __func__);
         if (result != ZE_RESULT_SUCCESS)
@@ -191,8 +183,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelWithParameters(
     const ze_group_count_t *pGroupCounts, const void *pNext, ze_event_handle_t hSignalEvent,
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    if (pGroupCounts == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     ze_result_t result = check_parameters(pNext, pGroupCounts, hKernel);
     if (result != ZE_RESULT_SUCCESS)
         return result;

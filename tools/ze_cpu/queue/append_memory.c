@@ -19,8 +19,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (dstptr == NULL || srcptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_command *command;
     const bool is_early = copies_early(list, srcptr, numWaitEvents);
     ze_result_t result = cpu_list_command(list, CPU_COMMAND_COPY, is_early ? size : 0, hSignalEvent,
@@ -52,8 +50,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryFill(ze_command_list_handle_
                                                          ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (ptr == NULL || pattern == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (pattern_size == 0 || (pattern_size & (pattern_size - 1)) != 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     struct cpu_command *command;
@@ -77,8 +73,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopyRegion(
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    if (dstptr == NULL || srcptr == NULL || dstRegion == NULL || srcRegion == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (dstRegion->width != srcRegion->width || dstRegion->height != srcRegion->height ||
         dstRegion->depth != srcRegion->depth)
         return ZE_RESULT_ERROR_INVALID_SIZE;
@@ -110,8 +104,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryPrefetch(ze_command_list_han
                                                              const void *ptr, size_t size)
 {
     (void)hCommandList;
+    (void)ptr;
     (void)size;
-    return ptr != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendMemAdvise(ze_command_list_handle_t hCommandList,
@@ -119,10 +114,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemAdvise(ze_command_list_handle_t
                                                         size_t size, ze_memory_advice_t advice)
 {
     (void)hCommandList;
+    (void)ptr;
     (void)hDevice;
     (void)size;
     (void)advice; // not needed here; Intel's driver ignores unknown values, too
-    if (ptr == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     return ZE_RESULT_SUCCESS;
 }

@@ -188,8 +188,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreate(ze_context_handle_t hContext,
                                                const ze_command_list_desc_t *desc,
                                                ze_command_list_handle_t *phCommandList)
 {
-    if (desc == NULL || phCommandList == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (desc->commandQueueGroupOrdinal >= CPU_GROUP_COUNT)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if ((desc->flags & ~0x3fu) != 0)
@@ -213,8 +211,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
                                                         const ze_command_queue_desc_t *altdesc,
                                                         ze_command_list_handle_t *phCommandList)
 {
-    if (altdesc == NULL || phCommandList == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (altdesc->ordinal >= CPU_GROUP_COUNT || altdesc->index >= CPU_GROUP_QUEUES)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if ((altdesc->flags & ~0x7u) != 0 || (uint32_t)altdesc->mode > 2 ||
@@ -327,8 +323,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandListImmediate;
-    if (phCommandLists == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (!list->is_immediate) {
         cpu_report(__func__, "list %p is not immediate", (void *)list);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;

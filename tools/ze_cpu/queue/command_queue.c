@@ -19,8 +19,6 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
                                                 const ze_command_queue_desc_t *desc,
                                                 ze_command_queue_handle_t *phCommandQueue)
 {
-    if (desc == NULL || phCommandQueue == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (desc->ordinal >= CPU_GROUP_COUNT || desc->index >= CPU_GROUP_QUEUES)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if ((desc->flags & ~0x7u) != 0 || (uint32_t)desc->mode > 2 || (uint32_t)desc->priority > 2)
@@ -56,8 +54,6 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueExecuteCommandLists(
     ze_command_list_handle_t *phCommandLists, ze_fence_handle_t hFence)
 {
     struct cpu_queue *queue = (struct cpu_queue *)hCommandQueue;
-    if (phCommandLists == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     if (numCommandLists == 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     struct cpu_command *first, *last;
@@ -83,8 +79,6 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueSynchronize(ze_command_queue_handle_t h
 ze_result_t ZE_APICALL cpu_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hCommandQueue,
                                                     uint32_t *pOrdinal)
 {
-    if (pOrdinal == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pOrdinal = ((struct cpu_queue *)hCommandQueue)->place.ordinal;
     return ZE_RESULT_SUCCESS;
 }
@@ -92,8 +86,6 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hC
 ze_result_t ZE_APICALL cpu_zeCommandQueueGetIndex(ze_command_queue_handle_t hCommandQueue,
                                                   uint32_t *pIndex)
 {
-    if (pIndex == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *pIndex = ((struct cpu_queue *)hCommandQueue)->index;
     return ZE_RESULT_SUCCESS;
 }
