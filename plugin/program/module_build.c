@@ -64,7 +64,7 @@ static bool is_offered_before(const struct zepi_module *input, uint32_t image_in
 static bool is_needed(const struct build *build, uint32_t device_index, uint32_t image_index)
 {
     const struct zepi_spirv *spirv = zepi_device_image_spirv(build->input->images[image_index]);
-    bool is_needed = spirv && (spirv->kernel_count == 0 || build->input->image_count == 1);
+    bool is_needed = spirv && (build->input->image_count == 1 || spirv->kernel_count == 0);
     for (uint32_t i = 0; spirv && i < spirv->kernel_count && !is_needed; i++) {
         const char *kernel = spirv->kernels[i].name;
         is_needed = !zepi_module_find_part(build->output, device_index, kernel) &&
@@ -374,7 +374,7 @@ zepi_result_t zepi_module_build_with(struct zepi_module *input, struct zepi_spec
     struct zepi_module *object = NULL;
     zepi_result_t result = ZEPI_SUCCESS;
     bool is_linked = false;
-    if (has_own_imports(input, 0))
+    if (input->image_count > 1 && has_own_imports(input, 0))
         result = build_to_module(input, values, desc, ZEPI_MODULE_OBJECT, variables, &object);
     for (uint32_t i = 0; i < input->context->device_count && object; i++)
         is_linked = is_linked || has_own_imports(object, i);
