@@ -17,7 +17,7 @@ struct zepi_image {
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
     ze_image_handle_t ze;
-    bool is_owned;                 // `ze` is; else the host keeps it
+    bool is_owned;                 // else the host keeps `ze`
     ze_image_desc_t desc;          // without extensions
     struct zepi_deferred deferred; // its end
 };
@@ -27,7 +27,7 @@ struct zepi_sampler {
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
     ze_sampler_handle_t ze;
-    bool is_owned;          // `ze` is; else the host keeps it
+    bool is_owned;          // else the host keeps `ze`
     ze_sampler_desc_t desc; // zeros: the host's sampler, of which nothing is known
     struct zepi_deferred deferred;
 };

@@ -88,15 +88,12 @@ static const struct zepi_quirk table[] = {
     {"tiles-run-ahead", 0, INTEL, 0, "26.27, on two tiles",
      "barriers in queues with profiling on devices of several tiles",
      "In an in-order list, what comes behind a kernel with times, and an event of the counter, "
-     "waits "
-     "on each tile for that tile's part of the kernel alone: the tile that is done first goes on, "
-     "and "
-     "may read what others have yet to write."},
+     "waits on each tile for that tile's part of the kernel alone: the tile that is done first "
+     "goes on, and may read what others have yet to write."},
     {"waits-for-engine", 0, INTEL, 0, "26.27, of integrated GPUs and Arc A", "none",
      "zeEventHostSynchronize writes caches back behind all that the engine was given, and waits "
-     "for "
-     "that, whatever its timeout is: a wait for an event takes as long as later commands, and does "
-     "not end while one of them waits for the thread that waits."},
+     "for that, whatever its timeout is: a wait for an event takes as long as later commands, and "
+     "does not end while one of them waits for the thread that waits."},
     {"copies-without-hint", 0, INTEL, 0, "26.27", "none",
      "Copies and fills are slow in lists without the hint that another engine may do them."},
     {"empty-copies", 0, INTEL, 0, "26.27", "none", "A copy of 0 bytes never signals its event."},

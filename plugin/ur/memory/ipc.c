@@ -98,7 +98,7 @@ ur_result_t zepi_urIPCOpenPhysMemHandleExp(ur_context_handle_t hContext, ur_devi
         ZEPI_ERROR_INVALID_SIZE, UR_RESULT_ERROR_INVALID_VALUE);
 }
 
-// What is mapped of the memory stays.
+// Mappings of the memory stay.
 ur_result_t zepi_urIPCClosePhysMemHandleExp(ur_context_handle_t hContext,
                                             ur_physical_mem_handle_t hPhysMem)
 {

@@ -182,7 +182,7 @@ static void write_variables(struct copy *copy, size_t at)
             write_words(copy, copy->words + at, length_at(copy, at));
 }
 
-// What is in front of a kernel's first block, whose label is at `at`.
+// The parameters and the test in front of a kernel's first block, whose label is at `at`.
 static void write_begin(struct copy *copy, size_t at, uint32_t kernel)
 {
     const uint32_t number = id_of_module(copy, ID_LONG), end = id_of_kernel(copy, kernel, ID_END);
@@ -205,8 +205,8 @@ static void write_begin(struct copy *copy, size_t at, uint32_t kernel)
     write_words(copy, (const uint32_t[]){1 << 16 | OP_RETURN}, 1);
 }
 
-// Whether it gives a kernel's name to another function, which has the kernel's code. That runtime
-// would take the function for the kernel.
+// Whether the instruction gives a kernel's name to another function, which has the kernel's code.
+// The OpenCL runtime would take the function for the kernel.
 static bool is_second_name(const struct copy *copy, size_t at)
 {
     const uint32_t *words = copy->words + at, operation = operation_at(copy, at);
@@ -226,7 +226,7 @@ static void write_module(struct copy *copy)
 {
     const uint32_t all[3] = {id_of_module(copy, ID_ZERO), id_of_module(copy, ID_ZERO),
                              id_of_module(copy, ID_ALL)};
-    uint32_t kernel = 0; // that this is in, or 0
+    uint32_t kernel = 0; // the kernel of the instruction, or 0
     bool is_in_body = false;
     write_words(copy, copy->words, HEADER_WORDS);
     for (size_t at = HEADER_WORDS; at < copy->count; at += length_at(copy, at)) {
