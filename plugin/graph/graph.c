@@ -103,7 +103,7 @@ struct zepi_graph_command *zepi_graph_make_command(struct zepi_graph *graph,
 zepi_result_t zepi_graph_make_launch(struct zepi_graph *graph, const struct zepi_launch *launch,
                                      struct zepi_launch_record **out_record)
 {
-    const zepi_result_t result = zepi_launch_check(graph->device, launch, NULL);
+    const zepi_result_t result = zepi_launch_check(graph->device, launch);
     if (result != ZEPI_SUCCESS)
         return result;
     *out_record = zepi_launch_record_create(launch);

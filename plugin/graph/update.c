@@ -2,7 +2,6 @@
 #include "graph/update.h"
 
 #include "core/alloc.h"
-#include "launch/launch.h"
 
 #include <utlist.h>
 
@@ -24,18 +23,11 @@ void zepi_graph_update_drop_draft(struct zepi_graph *graph, struct zepi_launch_r
     zepi_free(atomic_exchange_explicit(&graph->spare, draft, memory_order_acq_rel));
 }
 
-zepi_result_t zepi_graph_update_put_draft(struct zepi_graph_command *command,
-                                          struct zepi_launch_record *draft)
+void zepi_graph_update_put_draft(struct zepi_graph_command *command,
+                                 struct zepi_launch_record *draft)
 {
-    const zepi_result_t result =
-        zepi_launch_check(command->graph->device, &draft->launch, &command->launch->launch);
-    if (result != ZEPI_SUCCESS) {
-        zepi_graph_update_drop_draft(command->graph, draft);
-        return result;
-    }
     zepi_launch_record_hold(draft);
     zepi_graph_update_put(command, draft);
-    return ZEPI_SUCCESS;
 }
 
 void zepi_graph_update_put(struct zepi_graph_command *command, struct zepi_launch_record *launch)

@@ -114,13 +114,10 @@ zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uin
 }
 
 zepi_result_t zepi_args_check(const struct zepi_device_kernel *device_kernel,
-                              const struct zepi_arg *args, const struct zepi_arg *right,
-                              uint32_t count, bool *out_has_slm)
+                              const struct zepi_arg *args, uint32_t count, bool *out_has_slm)
 {
     *out_has_slm = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (right && args[i].head == right[i].head)
-            continue;
         const zepi_result_t result = zepi_arg_check(device_kernel, i, &args[i]);
         if (result != ZEPI_SUCCESS)
             return result;

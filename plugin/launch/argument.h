@@ -109,10 +109,8 @@ static inline const void *zepi_arg_value(const struct zepi_arg *arg)
 // Checks kind and size against the kernel's declaration, as far as that is known.
 zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              const struct zepi_arg *arg);
-// Checks all arguments but those of the same kind and size in `right`, a list that was found right,
-// or NULL. *out_has_slm: one that was checked is local memory.
+// Checks all arguments. *out_has_slm: one is local memory.
 zepi_result_t zepi_args_check(const struct zepi_device_kernel *device_kernel,
-                              const struct zepi_arg *args, const struct zepi_arg *right,
-                              uint32_t count, bool *out_has_slm);
+                              const struct zepi_arg *args, uint32_t count, bool *out_has_slm);
 
 #endif

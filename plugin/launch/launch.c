@@ -161,19 +161,15 @@ zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_lau
 
 // ---- Checks ----
 
-zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,
-                                const struct zepi_launch *checked)
+zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch)
 {
     struct zepi_work_size size;
     const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
     bool has_slm;
-    if (checked && checked->target.device_kernel != launch->target.device_kernel)
-        checked = NULL;
-    zepi_result_t result = zepi_args_check(
-        device_kernel, launch->args, checked ? checked->args : NULL, launch->arg_count, &has_slm);
+    zepi_result_t result =
+        zepi_args_check(device_kernel, launch->args, launch->arg_count, &has_slm);
     if (result == ZEPI_SUCCESS && has_slm)
         result = zepi_launch_check_slm(launch, device);
-    return result != ZEPI_SUCCESS || (checked && zepi_launch_has_same_sizes(launch, checked))
-               ? result
-               : zepi_work_size_init(&size, device_kernel, device, NULL, launch);
+    return result == ZEPI_SUCCESS ? zepi_work_size_init(&size, device_kernel, device, NULL, launch)
+                                  : result;
 }

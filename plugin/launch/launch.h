@@ -77,9 +77,7 @@ static inline zepi_result_t zepi_launch_set_kernel(struct zepi_launch *launch,
     return ZEPI_SUCCESS;
 }
 
-// Checks the arguments, sizes and offset of a launch that comes later. `checked`: a launch that was
-// found right; what both have is not checked again. Or NULL.
-zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch,
-                                const struct zepi_launch *checked);
+// Checks the arguments, sizes and offset of a launch that comes later.
+zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct zepi_launch *launch);
 
 #endif

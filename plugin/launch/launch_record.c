@@ -56,22 +56,15 @@ void zepi_launch_set_bytes(struct zepi_launch *launch, uint32_t index, const voi
         launch->large_bytes += large_room(arg);
 }
 
-void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index)
+// The last one takes its place.
+void zepi_launch_drop_use(struct zepi_launch *launch, uint32_t use)
 {
-    struct zepi_arg *arg = &launch->args[index];
-    const uint32_t use = arg->use;
-    const uint32_t last = launch->use_count;
-    if (use > 0) {
-        // The last use takes its place.
-        launch->uses[use - 1] = launch->uses[last - 1];
-        for (uint32_t i = 0; i < launch->arg_count; i++) {
-            struct zepi_arg *other = &launch->args[i];
-            if (other->use == last)
-                other->use = (uint16_t)use;
-        }
-        launch->use_count--;
+    const uint32_t last = launch->use_count--;
+    launch->uses[use - 1] = launch->uses[last - 1];
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        if (launch->args[i].use == last)
+            launch->args[i].use = (uint16_t)use;
     }
-    *arg = (struct zepi_arg){0};
 }
 
 // ---- Records ----

@@ -68,13 +68,11 @@ static inline bool zepi_sizes_are_equal(uint32_t work_dim, const size_t *a, cons
 static inline bool zepi_launch_has_same_sizes(const struct zepi_launch *a,
                                               const struct zepi_launch *b)
 {
-    if (a->work_dim == b->work_dim && a->global_size == b->global_size &&
-        a->group_size == b->group_size && a->global_offset == b->global_offset)
-        return true;
-    return a->work_dim == b->work_dim &&
-           zepi_sizes_are_equal(a->work_dim, a->global_size, b->global_size) &&
-           zepi_sizes_are_equal(a->work_dim, a->group_size, b->group_size) &&
-           zepi_sizes_are_equal(a->work_dim, a->global_offset, b->global_offset);
+    bool is_same = a->work_dim == b->work_dim;
+    for (uint32_t i = 0; i < a->work_dim && is_same; i++)
+        is_same = a->global_size[i] == b->global_size[i] && a->group_size[i] == b->group_size[i] &&
+                  a->global_offset[i] == b->global_offset[i];
+    return is_same;
 }
 
 // ---- Filling in ----
@@ -131,8 +129,14 @@ static inline void zepi_launch_add_use(struct zepi_launch *launch, uint32_t inde
     launch->args[index].use = (uint16_t)launch->use_count;
 }
 
+void zepi_launch_drop_use(struct zepi_launch *launch, uint32_t use);
 // The argument is nothing yet, and uses nothing.
-void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index);
+static inline void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t index)
+{
+    if (launch->args[index].use > 0)
+        zepi_launch_drop_use(launch, launch->args[index].use);
+    launch->args[index] = (struct zepi_arg){0};
+}
 
 // ---- Records ----
 

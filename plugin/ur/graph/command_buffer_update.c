@@ -75,6 +75,18 @@ static ur_result_t make_draft(const struct zepi_graph *graph, struct zepi_graph_
 
 // ---- Arguments ----
 
+static ur_result_t launch_result(zepi_result_t checked)
+{
+    return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_launch(checked);
+}
+
+// The launch was right before, so that its new arguments alone are checked.
+static ur_result_t check_argument(const struct zepi_launch *launch, uint32_t index)
+{
+    return launch_result(
+        zepi_arg_check(zepi_launch_device_kernel(launch), index, &launch->args[index]));
+}
+
 // Drops the argument's value of before.
 static ur_result_t clear_argument(struct zepi_launch *launch, uint32_t index)
 {
@@ -95,6 +107,8 @@ static ur_result_t set_mem_arguments(const struct zepi_graph *graph, struct zepi
         if (result == UR_RESULT_SUCCESS)
             result = zepi_ur_set_mem_arg(launch, from->argIndex, from->hNewMemObjArg,
                                          UR_MEM_FLAG_READ_WRITE, graph->context, graph->device);
+        if (result == UR_RESULT_SUCCESS)
+            result = check_argument(launch, from->argIndex);
     }
     return result;
 }
@@ -111,8 +125,10 @@ set_pointer_arguments(struct zepi_launch *launch,
         if (from->pNewPointerArg)
             memcpy(&address, from->pNewPointerArg, sizeof(address));
         result = clear_argument(launch, from->argIndex);
-        if (result == UR_RESULT_SUCCESS)
-            zepi_arg_set_address(&launch->args[from->argIndex], address);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        zepi_arg_set_address(&launch->args[from->argIndex], address);
+        result = check_argument(launch, from->argIndex);
     }
     return result;
 }
@@ -154,10 +170,18 @@ static ur_result_t
 set_value_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
                     const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
+    bool has_slm = false;
     ur_result_t result = zepi_ur_check_pointer(desc->pNewValueArgList, "pNewValueArgList");
-    for (uint32_t i = 0; i < desc->numNewValueArgs && result == UR_RESULT_SUCCESS; i++)
-        result = set_value(graph, launch, &desc->pNewValueArgList[i]);
-    return result;
+    for (uint32_t i = 0; i < desc->numNewValueArgs && result == UR_RESULT_SUCCESS; i++) {
+        const ur_exp_command_buffer_update_value_arg_desc_t *from = &desc->pNewValueArgList[i];
+        result = set_value(graph, launch, from);
+        if (result == UR_RESULT_SUCCESS)
+            result = check_argument(launch, from->argIndex);
+        has_slm = has_slm || !from->pNewValueArg;
+    }
+    return result == UR_RESULT_SUCCESS && has_slm
+               ? launch_result(zepi_launch_check_slm(launch, graph->device))
+               : result;
 }
 
 // ---- Sizes ----
@@ -187,13 +211,18 @@ static ur_result_t check_sizes(const struct zepi_launch *launch,
     return UR_RESULT_SUCCESS;
 }
 
+static bool has_new_sizes(const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+{
+    return desc->pNewGlobalWorkSize || desc->pNewLocalWorkSize || desc->pNewGlobalWorkOffset;
+}
+
 static ur_result_t set_sizes(struct zepi_launch *launch,
                              const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     const size_t *global = desc->pNewGlobalWorkSize;
     const size_t *offset = desc->pNewGlobalWorkOffset;
     const ur_result_t result = check_sizes(launch, desc);
-    if (result != UR_RESULT_SUCCESS || (!global && !desc->pNewLocalWorkSize && !offset))
+    if (result != UR_RESULT_SUCCESS || !has_new_sizes(desc))
         return result;
     // Suggested for a new global size, unless it is given.
     const size_t *local = global ? NULL : launch->group_size;
@@ -215,7 +244,11 @@ static ur_result_t change_launch(const struct zepi_graph *graph, struct zepi_lau
         result = set_pointer_arguments(launch, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewValueArgs > 0)
         result = set_value_arguments(graph, launch, desc);
-    return result ? result : set_sizes(launch, desc);
+    if (result == UR_RESULT_SUCCESS)
+        result = set_sizes(launch, desc);
+    return result == UR_RESULT_SUCCESS && (desc->hNewKernel || has_new_sizes(desc))
+               ? launch_result(zepi_launch_check(graph->device, launch))
+               : result;
 }
 
 static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
@@ -258,8 +291,8 @@ static ur_result_t add_update(struct zepi_graph *graph,
         zepi_graph_update_drop_draft(graph, draft);
         return result;
     }
-    const zepi_result_t put = zepi_graph_update_put_draft(command, draft);
-    return put == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_launch(put);
+    zepi_graph_update_put_draft(command, draft);
+    return UR_RESULT_SUCCESS;
 }
 
 static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
