@@ -269,12 +269,12 @@ static bool change_launch(struct changes *changes, uint64_t id, bool is_same_mem
     // Another kernel has nothing set.
     if (has_other_kernel && !change_kernel(changes, id, command))
         return false;
-    const struct zepi_arg *args = launch->args;
-    const struct zepi_arg *old_args = has_other_kernel ? NULL : old->args;
     for (uint32_t i = 0; i < launch->arg_count; i++) {
-        if (old_args && is_same_argument(device_kernel, i, is_same_memory, &old_args[i], &args[i]))
+        const struct zepi_arg *arg = &launch->args[i];
+        if (!has_other_kernel &&
+            is_same_argument(device_kernel, i, is_same_memory, &old->args[i], arg))
             continue;
-        if (!changes_add_argument(changes, id, i, &args[i]))
+        if (!changes_add_argument(changes, id, i, arg))
             return false;
     }
     return (!has_other_kernel && zepi_launch_has_same_sizes(old, launch)) ||

@@ -34,11 +34,6 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording)
-{
-    return recording->run ? zepi_list_run_wait(recording->run) : ZEPI_SUCCESS;
-}
-
 static const void *recording_extension(const struct zepi_recording *recording)
 {
     return recording->is_mutable ? &zepi_mutable_list_desc : NULL;

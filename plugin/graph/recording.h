@@ -2,10 +2,9 @@
 #ifndef ZEPI_GRAPH_RECORDING_H
 #define ZEPI_GRAPH_RECORDING_H
 
+#include "graph/list_run.h"
 #include "graph/mutable_launch.h"
 #include "graph/recorder.h"
-
-struct zepi_list_run;
 
 // A graph's commands as closed command lists: one list, and one more behind each native command's
 // list. Commands of a graph in order have barriers between them, others events of the recording's
@@ -70,7 +69,10 @@ zepi_result_t zepi_recording_record(struct zepi_recording *recording,
                                     const struct zepi_graph_commands *commands, uint64_t version);
 
 // The last event is signalled, but a command queue may not be done with the lists.
-zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording);
+static inline zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *recording)
+{
+    return recording->run ? zepi_list_run_wait(recording->run) : ZEPI_SUCCESS;
+}
 // Nothing of it runs, and its list is mutable. First, with the graph's mutex: holds the launches
 // that updates have changed since, and lists the earlier ones. `dirty` is the graph's list. Returns
 // their number.

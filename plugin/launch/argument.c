@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/argument.h"
 
-#include "memory/usm_table.h"
-
 void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_bytes)
 {
     uint64_t payload = 0;
@@ -12,21 +10,6 @@ void zepi_arg_set_bytes(struct zepi_arg *arg, const void *value, size_t size_byt
     else
         memcpy(&payload, value, size_bytes);
     zepi_arg_set(arg, ZEPI_ARG_BYTES, size_bytes, payload);
-}
-
-bool zepi_arg_is_comparable(const struct zepi_arg *arg, const struct zepi_kernel_argument *declared)
-{
-    switch ((enum zepi_arg_kind)arg->kind) {
-    case ZEPI_ARG_SLM:
-        return true;
-    case ZEPI_ARG_BYTES:
-        return !zepi_arg_is_large(arg) &&
-               (arg->size_bytes < sizeof(void *) || declared->kind == ZEPI_SPIRV_ARGUMENT_VALUE);
-    case ZEPI_ARG_ADDRESS:
-        return zepi_usm_table_find(arg->payload) != NULL;
-    default:
-        return false;
-    }
 }
 
 static __attribute__((cold)) zepi_result_t fail_kind(const struct zepi_device_kernel *device_kernel,

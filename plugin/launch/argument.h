@@ -4,6 +4,7 @@
 
 #include "copy/buffer_use.h"
 #include "launch/device_kernel.h"
+#include "memory/usm_table.h"
 
 // An argument of a launch, in two words. A front end makes it of its interface's argument, checks
 // the handle in it, and takes no lock for that. All code below reads this and nothing else.
@@ -95,8 +96,21 @@ static inline bool zepi_arg_is_large(const struct zepi_arg *arg)
 // quirk kept-argument-allocation, the same address in other memory must be set again; of memory
 // that zepi did not make, nothing is known. A word of bytes may be an address or a handle, unless
 // the kernel declares it as a value.
-bool zepi_arg_is_comparable(const struct zepi_arg *arg,
-                            const struct zepi_kernel_argument *declared);
+static inline bool zepi_arg_is_comparable(const struct zepi_arg *arg,
+                                          const struct zepi_kernel_argument *declared)
+{
+    switch ((enum zepi_arg_kind)arg->kind) {
+    case ZEPI_ARG_SLM:
+        return true;
+    case ZEPI_ARG_BYTES:
+        return arg->size_bytes < sizeof(void *) ||
+               (arg->size_bytes == sizeof(void *) && declared->kind == ZEPI_SPIRV_ARGUMENT_VALUE);
+    case ZEPI_ARG_ADDRESS:
+        return zepi_usm_table_find(arg->payload) != NULL;
+    default:
+        return false;
+    }
+}
 
 // Its bytes, as the driver takes them.
 static inline const void *zepi_arg_value(const struct zepi_arg *arg)
