@@ -12,10 +12,11 @@ struct zepi_command_list;
 struct zepi_context;
 struct zepi_device;
 
-// Immediate command lists of an out-of-order queue: independent commands overlap. An in-order queue
-// has one.
-#define ZEPI_QUEUE_LISTS 2
-#define ZEPI_QUEUE_MAX_LISTS (ZEPI_QUEUE_LISTS + 1) // and one of a copy engine
+// Immediate command lists of an out-of-order queue: independent commands overlap. There is one for
+// each compute engine, within these limits. An in-order queue has one.
+#define ZEPI_QUEUE_MIN_LISTS 2
+#define ZEPI_QUEUE_MAX_COMPUTE_LISTS 4
+#define ZEPI_QUEUE_MAX_LISTS (ZEPI_QUEUE_MAX_COMPUTE_LISTS + 1) // and one of a copy engine
 
 // Events of a wait list that need no memory.
 #define ZEPI_QUEUE_WAITS 16

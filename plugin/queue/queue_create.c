@@ -98,12 +98,22 @@ static void queue_link_lists(struct zepi_queue *queue)
     queue->copy_list = queue->list_count == 1 ? queue->lists[0] : NULL;
 }
 
+static uint32_t compute_list_count(const struct zepi_queue *queue)
+{
+    const uint32_t engines = queue->device->compute_count;
+    if (queue->flags & ZEPI_QUEUE_IN_ORDER)
+        return 1;
+    if (queue->compute_engine != ZEPI_COMPUTE_ENGINE_ANY || engines < ZEPI_QUEUE_MIN_LISTS)
+        return ZEPI_QUEUE_MIN_LISTS;
+    return engines < ZEPI_QUEUE_MAX_COMPUTE_LISTS ? engines : ZEPI_QUEUE_MAX_COMPUTE_LISTS;
+}
+
 static zepi_result_t queue_take_lists(struct zepi_queue *queue)
 {
     const struct zepi_device *device = queue->device;
     const bool is_in_order = queue->flags & ZEPI_QUEUE_IN_ORDER;
     uint32_t engine = queue->compute_engine;
-    const uint32_t count = is_in_order ? 1 : ZEPI_QUEUE_LISTS;
+    const uint32_t count = compute_list_count(queue);
     for (uint32_t i = 0; i < count; i++) {
         const zepi_result_t result = queue_take_list(queue, device->compute_ordinal, engine);
         if (result != ZEPI_SUCCESS)

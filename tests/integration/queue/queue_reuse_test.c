@@ -246,10 +246,11 @@ static size_t enqueue_markers(zepi_queue_t queue, zepi_event_t gate)
 }
 
 // Their memory is given back with queue and context, but for what is kept for the next ones.
-FOR_ALL_KINDS(queue, is_given_many_markers_for_hundreds_of_bytes_each)
+FOR_ALL_KINDS(queue, is_given_many_markers_for_little_memory_each)
 {
-    const size_t most_bytes =
-        kind->newer ? 1000 : 5600; // of which an event of Intel's driver takes most
+    // Of which an event of Intel's driver takes most. Out of order there are four lists, and an
+    // event for each of them.
+    const size_t most_bytes = !kind->newer ? 5600 : kind->flags & ZEPI_QUEUE_IN_ORDER ? 600 : 1600;
     queue_set_up(kind->flags, kind->newer);
     zepi_context_t context;
     zepi_queue_t queue;

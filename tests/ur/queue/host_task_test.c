@@ -95,18 +95,20 @@ Test(host_task, waits_for_events_and_has_one)
 struct chain {
     ur_queue_handle_t queue;
     int32_t *numbers;
-    atomic_int calls;
+    atomic_int begun, calls;
     _Atomic ur_result_t result;
 };
 
-// Three more of itself, with a command between them, without a wait.
+// Three more of itself, with a command between them, without a wait: out of order the next one may
+// begin before this one has ended.
 static void enqueue_next(void *data)
 {
     struct chain *chain = data;
-    const int32_t number = 100 + atomic_load(&chain->calls);
-    ur_result_t result = urEnqueueUSMFill(chain->queue, chain->numbers + atomic_load(&chain->calls),
-                                          sizeof(number), &number, sizeof(number), 0, NULL, NULL);
-    if (result == UR_RESULT_SUCCESS && atomic_load(&chain->calls) < 3)
+    const int call = atomic_fetch_add(&chain->begun, 1);
+    const int32_t number = 100 + call;
+    ur_result_t result = urEnqueueUSMFill(chain->queue, chain->numbers + call, sizeof(number),
+                                          &number, sizeof(number), 0, NULL, NULL);
+    if (result == UR_RESULT_SUCCESS && call < 3)
         result = urEnqueueHostTaskExp(chain->queue, enqueue_next, chain, NULL, 0, NULL, NULL);
     if (result != UR_RESULT_SUCCESS)
         atomic_store(&chain->result, result);
@@ -118,7 +120,7 @@ Test(host_task, enqueues_into_its_own_queue)
     static const ur_queue_flags_t flags[] = {0, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE};
     need_support();
     for (int i = 0; i < 2; i++) {
-        struct chain chain = {ur_queue(gear.device, flags[i]), ur_shared(4 * sizeof(int32_t)), 0,
+        struct chain chain = {ur_queue(gear.device, flags[i]), ur_shared(4 * sizeof(int32_t)), 0, 0,
                               UR_RESULT_SUCCESS};
         UR_OK(urEnqueueHostTaskExp(chain.queue, enqueue_next, &chain, NULL, 0, NULL, NULL));
         while (atomic_load(&chain.calls) < 4)
