@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -101,31 +100,61 @@ void zepi_stats_note_unused_disk(const char *path, const char *reason)
 
 // ---- The report ----
 
-// Seconds with three digits, whatever the locale.
-static void print_seconds(FILE *file, uint64_t ns)
+// The same parts in the same order: a line of JSON, and lines of at most 100 columns for people.
+static const char json_begin[] =
+    "{\"process\": %ld, \"program\": \"%s\", \"programs\": {\"asked\": %ju, \"known\": %ju, "
+    "\"memory\": %ju, \"disk\": %ju, \"shared\": %ju, \"compiled\": %ju}, \"compiler\": "
+    "{\"seconds\": %s, \"builds\": %ju, \"failures\": %ju, \"slowest\": [";
+static const char lines_begin[] =
+    "zepi: statistics of process %ld, %s\n"
+    "  programs       %ju: %ju known, %ju from memory, %ju from disk, %ju shared, %ju compiled\n"
+    "  compiler       %s s, builds: %ju, of which failed: %ju\n";
+static const char json_build[] = "%s{\"seconds\": %s, \"failed\": %s, \"kernels\": \"%s\"}";
+static const char lines_build[] = "%s    %s s  %s%s\n";
+static const char json_end[] =
+    "]}, \"launches\": %ju, \"graph_executions\": %ju, \"copies\": {\"count\": %ju, \"bytes\": "
+    "%ju}, "
+    "\"fills\": {\"count\": %ju, \"bytes\": %ju}, \"device_memory_peak_bytes\": %jd, "
+    "\"evictions\": %ju, \"disk_unused\": \"%s%s\", \"failed_calls\": {\"count\": %ju";
+static const char lines_end[] = "  launches       %ju, executions of graphs: %ju\n"
+                                "  copies         %ju of %ju bytes together\n"
+                                "  fills          %ju of %ju bytes together\n"
+                                "  device memory  %jd bytes at most\n"
+                                "  evictions      %ju\n"
+                                "  disk cache     %s%s\n"
+                                "  failed calls   %ju";
+static const char json_failure[] = ", \"last\": \"%s\", \"result\": \"%s\"}}\n";
+static const char lines_failure[] = ", the last: %s: %s\n";
+
+struct text {
+    char bytes[2 * sizeof(unused_disk)];
+};
+
+// Of any bytes, as JSON has it; with a `width`, for people, who get no more of it.
+static struct text make_text(const char *bytes, size_t width)
 {
-    const uint64_t milliseconds = (ns + 500000) / 1000000;
-    fprintf(file, "%" PRIu64 ".%03u", milliseconds / 1000, (unsigned)(milliseconds % 1000));
+    struct text text;
+    char line[sizeof(unused_disk)];
+    char *to = text.bytes;
+    const bool is_cut = width > 0 && strlen(bytes) > width;
+    snprintf(line, sizeof(line), "%.*s", (int)(is_cut ? width - 3 : sizeof(line) - 1), bytes);
+    zepi_make_printable(line, "");
+    for (const char *at = line; *at; at++) {
+        if (width == 0 && (*at == '"' || *at == '\\'))
+            *to++ = '\\';
+        *to++ = *at;
+    }
+    strcpy(to, is_cut ? "..." : "");
+    return text;
 }
 
-// Text in JSON. It may have any bytes.
-static void print_text(FILE *file, const char *text)
+// Three digits, whatever the locale.
+static struct text make_seconds(uint64_t ns)
 {
-    char line[sizeof(unused_disk)];
-    snprintf(line, sizeof(line), "%s", text);
-    zepi_make_printable(line, "");
-    for (const char *at = line; *at; at++)
-        fprintf(file, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
-}
-
-// A column for people: a text of more than `width` bytes is cut.
-static void print_cut(FILE *file, const char *text, size_t width)
-{
-    char line[sizeof(unused_disk)];
-    const bool is_cut = strlen(text) > width;
-    snprintf(line, sizeof(line), "%.*s", (int)(is_cut ? width - 3 : width), text);
-    zepi_make_printable(line, "");
-    fprintf(file, "%s%s", line, is_cut ? "..." : "");
+    struct text text;
+    const uintmax_t ms = (ns + 500000) / 1000000;
+    snprintf(text.bytes, sizeof(text.bytes), "%ju.%03ju", ms / 1000, ms % 1000);
+    return text;
 }
 
 // "": the disk cache is used, as far as is known.
@@ -141,89 +170,63 @@ static const char *describe_unused_disk(void)
 }
 
 // The programs that the process had in memory.
-static uint64_t count_programs_in_memory(const uint64_t *numbers)
+static uintmax_t count_programs_in_memory(const uintmax_t *numbers)
 {
-    const uint64_t others = numbers[ZEPI_STAT_BINARIES_DISK] + numbers[ZEPI_STAT_BINARIES_SHARED] +
-                            numbers[ZEPI_STAT_BINARIES_MADE];
-    const uint64_t binaries = numbers[ZEPI_STAT_BINARIES];
+    const uintmax_t others = numbers[ZEPI_STAT_BINARIES_DISK] + numbers[ZEPI_STAT_BINARIES_SHARED] +
+                             numbers[ZEPI_STAT_BINARIES_MADE];
+    const uintmax_t binaries = numbers[ZEPI_STAT_BINARIES];
     return binaries > others ? binaries - others : 0;
 }
 
-static void print_json(FILE *file, const uint64_t *numbers)
+static void print_slowest(FILE *file, bool is_json)
 {
-    fprintf(file, "{\"process\": %ld, \"program\": \"", (long)process);
-    print_text(file, program_invocation_short_name);
-    fprintf(file,
-            "\", \"programs\": {\"asked\": %" PRIu64 ", \"known\": %" PRIu64
-            ", \"memory\": %" PRIu64 ", \"disk\": %" PRIu64 ", \"shared\": %" PRIu64
-            ", \"compiled\": %" PRIu64 "}, \"compiler\": {\"seconds\": ",
-            numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
-            count_programs_in_memory(numbers), numbers[ZEPI_STAT_BINARIES_DISK],
-            numbers[ZEPI_STAT_BINARIES_SHARED],
-            numbers[ZEPI_STAT_COMPILES] - numbers[ZEPI_STAT_COMPILE_FAILURES]);
-    print_seconds(file, numbers[ZEPI_STAT_COMPILE_NS]);
-    fprintf(file, ", \"builds\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"slowest\": [",
-            numbers[ZEPI_STAT_COMPILES], numbers[ZEPI_STAT_COMPILE_FAILURES]);
     for (int i = 0; i < SLOWEST_COUNT && slowest[i].duration_ns > 0; i++) {
-        fputs(i > 0 ? ", {\"seconds\": " : "{\"seconds\": ", file);
-        print_seconds(file, slowest[i].duration_ns);
-        fputs(", \"kernels\": \"", file);
-        print_text(file, slowest[i].kernels);
-        fprintf(file, "\", \"failed\": %s}", slowest[i].is_good ? "false" : "true");
+        const char *failed = is_json ? "true" : "failed: ";
+        fprintf(file, is_json ? json_build : lines_build, is_json && i > 0 ? ", " : "",
+                make_seconds(slowest[i].duration_ns).bytes,
+                !slowest[i].is_good ? failed
+                : is_json           ? "false"
+                                    : "",
+                make_text(slowest[i].kernels, is_json ? 0 : 70).bytes);
     }
-    fprintf(file,
-            "]}, \"launches\": %" PRIu64 ", \"graph_executions\": %" PRIu64
-            ", \"copies\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
-            "}, \"fills\": {\"count\": %" PRIu64 ", \"bytes\": %" PRIu64
-            "}, \"device_memory_peak_bytes\": %" PRId64 ", \"evictions\": %" PRIu64
-            ", \"disk_unused\": \"",
-            numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS], numbers[ZEPI_STAT_COPIES],
-            numbers[ZEPI_STAT_COPY_BYTES], numbers[ZEPI_STAT_FILLS], numbers[ZEPI_STAT_FILL_BYTES],
-            memory_peak_bytes, count_evictions());
-    print_text(file, describe_unused_disk());
-    fprintf(file,
-            "\", \"failed_calls\": {\"count\": %" PRIu64
-            ", \"last\": \"%s\", \"result\": \"%s\"}}\n",
-            numbers[ZEPI_STAT_CALL_FAILURES], last_failure[0], last_failure[1]);
 }
 
-// For people: lines of at most 100 columns.
-static void print_lines(FILE *file, const uint64_t *numbers)
+static void print_report(FILE *file, const uintmax_t *numbers, bool is_json)
 {
     const char *unused = describe_unused_disk();
-    fprintf(file, "zepi: statistics of process %ld, ", (long)process);
-    print_cut(file, program_invocation_short_name, 50);
-    fprintf(file,
-            "\n  programs       %" PRIu64 ": %" PRIu64 " known, %" PRIu64 " from memory, %" PRIu64
-            " from disk, %" PRIu64 " shared, %" PRIu64 " compiled\n  compiler       ",
+    const char *unused_name = unused[0] ? "not used: " : "used";
+    fprintf(file, is_json ? json_begin : lines_begin, (long)process,
+            make_text(program_invocation_short_name, is_json ? 0 : 50).bytes,
             numbers[ZEPI_STAT_PROGRAMS], numbers[ZEPI_STAT_PROGRAMS_KNOWN],
             count_programs_in_memory(numbers), numbers[ZEPI_STAT_BINARIES_DISK],
             numbers[ZEPI_STAT_BINARIES_SHARED],
-            numbers[ZEPI_STAT_COMPILES] - numbers[ZEPI_STAT_COMPILE_FAILURES]);
-    print_seconds(file, numbers[ZEPI_STAT_COMPILE_NS]);
-    fprintf(file, " s, builds: %" PRIu64 ", of which failed: %" PRIu64 "\n",
-            numbers[ZEPI_STAT_COMPILES], numbers[ZEPI_STAT_COMPILE_FAILURES]);
-    for (int i = 0; i < SLOWEST_COUNT && slowest[i].duration_ns > 0; i++) {
-        fputs("    ", file);
-        print_seconds(file, slowest[i].duration_ns);
-        fputs(slowest[i].is_good ? " s  " : " s  failed: ", file);
-        print_cut(file, slowest[i].kernels, 70);
-        fputc('\n', file);
-    }
+            numbers[ZEPI_STAT_COMPILES] - numbers[ZEPI_STAT_COMPILE_FAILURES],
+            make_seconds(numbers[ZEPI_STAT_COMPILE_NS]).bytes, numbers[ZEPI_STAT_COMPILES],
+            numbers[ZEPI_STAT_COMPILE_FAILURES]);
+    print_slowest(file, is_json);
+    fprintf(file, is_json ? json_end : lines_end, numbers[ZEPI_STAT_LAUNCHES],
+            numbers[ZEPI_STAT_GRAPHS], numbers[ZEPI_STAT_COPIES], numbers[ZEPI_STAT_COPY_BYTES],
+            numbers[ZEPI_STAT_FILLS], numbers[ZEPI_STAT_FILL_BYTES], (intmax_t)memory_peak_bytes,
+            (uintmax_t)count_evictions(), is_json ? "" : unused_name,
+            make_text(unused, is_json ? 0 : sizeof(unused_disk)).bytes,
+            numbers[ZEPI_STAT_CALL_FAILURES]);
     fprintf(file,
-            "  launches       %" PRIu64 ", executions of graphs: %" PRIu64
-            "\n  copies         %" PRIu64 " of %" PRIu64
-            " bytes together\n  fills          %" PRIu64 " of %" PRIu64
-            " bytes together\n  device memory  %" PRId64 " bytes at most\n  evictions      %" PRIu64
-            "\n",
-            numbers[ZEPI_STAT_LAUNCHES], numbers[ZEPI_STAT_GRAPHS], numbers[ZEPI_STAT_COPIES],
-            numbers[ZEPI_STAT_COPY_BYTES], numbers[ZEPI_STAT_FILLS], numbers[ZEPI_STAT_FILL_BYTES],
-            memory_peak_bytes, count_evictions());
-    fputs(unused[0] ? "  disk cache     not used: " : "  disk cache     used", file);
-    print_cut(file, unused, sizeof(unused_disk));
-    fprintf(file, "\n  failed calls   %" PRIu64 "%s%s%s%s\n", numbers[ZEPI_STAT_CALL_FAILURES],
-            last_failure[0][0] ? ", the last: " : "", last_failure[0],
-            last_failure[1][0] ? ": " : "", last_failure[1]);
+            is_json              ? json_failure
+            : last_failure[0][0] ? lines_failure
+                                 : "%s%s\n",
+            last_failure[0], last_failure[1]);
+}
+
+static void write_report(FILE *file, bool is_json)
+{
+    uintmax_t numbers[ZEPI_STATS] = {0};
+    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++) {
+        for (int stat = 0; stat < ZEPI_STATS; stat++)
+            numbers[stat] += atomic_load_explicit(&shards[i].numbers[stat], memory_order_relaxed);
+    }
+    zepi_mutex_lock(&mutex);
+    print_report(file, numbers, is_json);
+    zepi_mutex_unlock(&mutex);
 }
 
 // A FIFO without a reader fails at once, and does not keep the process from its end. One with a
@@ -238,24 +241,12 @@ static int open_report(const char *path)
     return file;
 }
 
-static void write_numbers(FILE *file, bool is_json)
-{
-    uint64_t numbers[ZEPI_STATS] = {0};
-    for (unsigned i = 0; i < ZEPI_THREAD_SHARDS; i++) {
-        for (int stat = 0; stat < ZEPI_STATS; stat++)
-            numbers[stat] += atomic_load_explicit(&shards[i].numbers[stat], memory_order_relaxed);
-    }
-    zepi_mutex_lock(&mutex);
-    (is_json ? print_json : print_lines)(file, numbers);
-    zepi_mutex_unlock(&mutex);
-}
-
 size_t zepi_stats_write_json(char *text, size_t size)
 {
     FILE *file = zepi_stats_are_on && getpid() == process ? fmemopen(text, size, "w") : NULL;
     if (!file)
         return 0;
-    write_numbers(file, true);
+    write_report(file, true);
     const long length = ftell(file);
     return fclose(file) == 0 && length > 0 ? (size_t)length : 0;
 }
@@ -273,7 +264,7 @@ static void stats_end(void *unused)
     if (file) {
         // Written in one piece, if the system takes it: other processes may write to the same file.
         setvbuf(file, report, _IOFBF, sizeof(report));
-        write_numbers(file, ending && strcmp(ending, ".jsonl") == 0);
+        write_report(file, ending && strcmp(ending, ".jsonl") == 0);
     }
     if (!file || fclose(file) != 0)
         fprintf(stderr, "zepi: ZEPI_STATS=%s: %s\n", path, strerror(errno));

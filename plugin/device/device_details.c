@@ -7,8 +7,6 @@
 #include "device/platform.h"
 #include "ze/ze.h"
 
-#include <level_zero/zes_api.h>
-
 #include <stdio.h>
 #include <string.h>
 
@@ -150,18 +148,13 @@ static zepi_result_t find_device(const struct zepi_device *device, struct manage
 static ze_result_t add_memory(const struct managed_device *managed, zes_mem_handle_t memory,
                               uint64_t *free_bytes)
 {
-    ze_result_t(ZE_APICALL * get_properties)(zes_mem_handle_t memory, zes_mem_properties_t *);
-    ze_result_t(ZE_APICALL * get_state)(zes_mem_handle_t memory, zes_mem_state_t *);
     zes_mem_properties_t properties = {.stype = ZES_STRUCTURE_TYPE_MEM_PROPERTIES};
     zes_mem_state_t state = {.stype = ZES_STRUCTURE_TYPE_MEM_STATE};
-    if (!find_function("zesMemoryGetProperties", &get_properties) ||
-        !find_function("zesMemoryGetState", &get_state))
-        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    ze_result_t ze = get_properties(memory, &properties);
+    ze_result_t ze = zepi_ze.zesMemoryGetProperties(memory, &properties);
     if (ze != ZE_RESULT_SUCCESS ||
         (managed->is_part && !(properties.onSubdevice && properties.subdeviceId == managed->part)))
         return ze;
-    ze = get_state(memory, &state);
+    ze = zepi_ze.zesMemoryGetState(memory, &state);
     if (ze == ZE_RESULT_SUCCESS)
         *free_bytes += state.free;
     return ze;
@@ -169,19 +162,15 @@ static ze_result_t add_memory(const struct managed_device *managed, zes_mem_hand
 
 static zepi_result_t sysman_get_free_memory(const struct zepi_device *device, uint64_t *out_bytes)
 {
-    ze_result_t(ZE_APICALL * list)(zes_device_handle_t device, uint32_t * count,
-                                   zes_mem_handle_t * memories);
     struct managed_device managed = {0};
     zes_mem_handle_t memories[MOST];
     uint32_t count = MOST;
     uint64_t free_bytes = 0;
     *out_bytes = 0;
-    if (!find_function("zesDeviceEnumMemoryModules", &list))
-        return ZEPI_SUCCESS;
     const zepi_result_t result = find_device(device, &managed);
     if (result != ZEPI_SUCCESS || !managed.zes)
         return result;
-    ze_result_t ze = list(managed.zes, &count, memories);
+    ze_result_t ze = zepi_ze.zesDeviceEnumMemoryModules(managed.zes, &count, memories);
     for (uint32_t i = 0; i < count && ze == ZE_RESULT_SUCCESS; i++)
         ze = add_memory(&managed, memories[i], &free_bytes);
     // A part of the memories would be no amount.

@@ -5,6 +5,7 @@
 #include "core/status.h"
 
 #include <level_zero/ze_api.h>
+#include <level_zero/zes_api.h>
 
 #include <stdbool.h>
 
@@ -116,7 +117,10 @@
     X(zeKernelSetIndirectAccess)                                                                   \
     X(zeKernelGetName)                                                                             \
     X(zeKernelGetProperties)                                                                       \
-    X(zeKernelSetGlobalOffsetExp)
+    X(zeKernelSetGlobalOffsetExp)                                                                  \
+    X(zesDeviceEnumMemoryModules)                                                                  \
+    X(zesMemoryGetProperties)                                                                      \
+    X(zesMemoryGetState)
 
 // A member may be NULL only for the extensions in the list (…Ext, …Exp), on a loader that lacks it.
 struct zepi_ze {

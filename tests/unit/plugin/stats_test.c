@@ -55,7 +55,8 @@ static char *report_with(const char *file_name, const char *kernels)
 static void expect(const char *kernels, const char *written)
 {
     char expected[2048];
-    snprintf(expected, sizeof(expected), "\"seconds\": 1.000, \"kernels\": \"%s\"", written);
+    snprintf(expected, sizeof(expected),
+             "\"seconds\": 1.000, \"failed\": false, \"kernels\": \"%s\"", written);
     char *report = report_with("stats.jsonl", kernels);
     cr_assert(strstr(report, expected), "expected %s in %s", expected, report);
     free(report);
