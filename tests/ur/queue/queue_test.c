@@ -137,17 +137,19 @@ Test(queue, others_are_spread_over_the_engines)
         TEST_OK(zepi.release(queues[i]));
 }
 
-// The lists of one queue are on four engines, of which there are more, and serve the next queue.
+// The lists of one queue are on engines of their own, as far as there are as many (ze_cpu has
+// eight), and serve the next queue.
 Test(queue, out_of_order_uses_four_engines_and_makes_its_lists_once)
 {
     const uint32_t count = engine_count();
+    const uint32_t lists = count < 2 ? 2 : count < 4 ? count : 4;
     for (int i = 0; i < 10; i++) {
         zepi_queue_t queue;
         TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
         TEST_OK(zepi.release(queue));
-        cr_assert_eq(made_count, 4);
+        cr_assert_eq(made_count, lists);
     }
-    for (uint32_t i = 1; i < 4; i++)
+    for (uint32_t i = 1; i < lists; i++)
         cr_assert_eq(made[i].index, (made[0].index + i) % count);
 }
 
