@@ -43,6 +43,26 @@ for command in info build run demo cache compare; do
     expect 2 "usage: zepi $command" "$zepi" $command --no-such-option
 done
 
+# CODE|WORDS|OPTIONS: what each command says that can choose a driver.
+while IFS='|' read -r code words options; do
+    for command in 'info' 'demo' 'report' 'build x.spv' 'run x.spv' 'exec -- true' 'compare -- true'; do
+        # shellcheck disable=SC2086 # of several words; the command's own come last
+        expect "$code" "$words" "$zepi" ${command%% *} $options ${command#"${command%% *}"}
+    done
+done <<'END'
+2|--cpu=other: expected --cpu or --cpu=gpu|--cpu=other
+2|--cpu=: expected --cpu or --cpu=gpu|--cpu=
+2|--intel-driver=nonsense: there is no such product|--intel-driver=nonsense
+2|lnl|--intel-driver=nonsense
+2|exclude each other|--cpu --gpu
+2|exclude each other|--cpu=gpu --gpu
+2|exclude each other|--gpu --cpu
+2|exclude each other|--cpu --intel-driver
+2|exclude each other|--gpu --intel-driver=lnl
+0|usage: zepi|--cpu=gpu --help
+0|usage: zepi|--cpu --cpu --help
+END
+
 # All lines of the synopsis.
 expect 2 'COMMAND [ARGUMENT...]' "$zepi" exec --no-such-option
 
@@ -51,11 +71,8 @@ json "$zepi" demo --cpu --json
 expect 2 'there is no command' "$zepi" compare --cpu
 expect 2 '--rounds 0: expected 1 to 100' "$zepi" compare --rounds 0 -- true
 expect 2 '--rounds 2x: expected 1 to 100' "$zepi" compare --rounds 2x -- true
-expect 2 'expected --cpu or --cpu=gpu' "$zepi" compare --cpu=other -- true
-expect 2 'exclude each other' "$zepi" compare --cpu --gpu -- true
 # A driver that completes launches without executing them gives wrong numbers.
 expect 1 'WRONG' env ZE_CPU_EXECUTE=0 "$zepi" demo --cpu
-expect 2 'exclude each other' "$zepi" demo --cpu --gpu
 expect 3 'no GPU' env ZE_ENABLE_ALT_DRIVERS="$(dirname "$zepi")/../lib/libze_cpu.so.1" "$zepi" demo --gpu
 expect 3 "/nowhere: No such file" env ZEPI_PLUGIN=/nowhere "$zepi" info
 expect 0 'usage: zepi build' "$zepi" help build
@@ -72,6 +89,7 @@ expect 1 '/nowhere/native: No such file' env ZEPI_PLUGIN=/nowhere "$zepi" build 
 expect 3 "/nowhere: No such file" env ZEPI_ZE_CPU=/nowhere "$zepi" info --cpu
 expect 0 'ZEPI_CACHE_DISK_BYTES' "$zepi" info --cpu
 expect 0 'max group size per dimension: ' "$zepi" info --cpu
+expect 0 'type: GPU' "$zepi" info --cpu=gpu
 expect 0 ' - early-copies' "$zepi" info --cpu
 expect 0 'quirks: none' env ZEPI_QUIRKS=none "$zepi" info --cpu
 expect 3 "ZEPI_QUIRKS has 'early'" env ZEPI_QUIRKS=early "$zepi" info --cpu
