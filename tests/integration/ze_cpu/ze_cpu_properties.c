@@ -365,6 +365,25 @@ Test(ze_cpu_properties, refuses_ipc_by_name)
     fclose(trace);
 }
 
+Test(ze_cpu_properties, allocates_at_multiples_of_other_numbers_as_intels_driver_does)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    const size_t alignments[] = {12, 3 << 16};
+    for (int i = 0; i < 2; i++) {
+        void *memory = NULL;
+        MUST(zeMemAllocDevice(fixture.context, &desc, 12, alignments[i], fixture.device, &memory));
+        cr_assert_eq((uintptr_t)memory % (i == 0 ? 16 : 4 << 16), 0);
+        MUST(zeMemFree(fixture.context, memory));
+    }
+    void *memory = NULL;
+    cr_assert_eq(zeMemAllocDevice(fixture.context, &desc, 12, ((size_t)1 << 30) + 1, fixture.device,
+                                  &memory),
+                 ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_properties, refuses_external_memory_but_files)
 {
     struct fixture fixture;

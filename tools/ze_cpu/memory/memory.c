@@ -228,8 +228,12 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
         export != NULL && export->flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
     if (cpu_chain_has_external_memory(chain) && !is_exportable)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if ((alignment & (alignment - 1)) != 0 || alignment > (size_t)1 << 30)
+    if (alignment > (size_t)1 << 30)
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
+    // Intel's driver accepts other alignments than powers of two.
+    size_t power = 1;
+    while (power < alignment)
+        power *= 2;
     bool is_relaxed =
         cpu_chain_find(chain, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC) != NULL;
     size_t limit = is_relaxed ? (size_t)cpu_opencl()->global_memory_bytes
@@ -246,7 +250,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     // From its rights to its place in the table no command begins or ends.
     cpu_device_access_lock();
-    bool is_made = cpu_pages_map(&allocation, alignment, rights_of(type, device));
+    bool is_made = cpu_pages_map(&allocation, power, rights_of(type, device));
     bool is_known = is_made && insert(allocation);
     cpu_device_access_unlock();
     if (is_made && !is_known)
