@@ -202,8 +202,9 @@ static void drop_adopted_event(struct zepi_pooled_event *pooled)
 
 ze_result_t zepi_pooled_event_ask(const struct zepi_pooled_event *pooled)
 {
-    const bool may_have_times = pooled->kind & ZEPI_EVENT_TIMED || pooled->is_adopted;
-    return may_have_times &&
+    const unsigned slow = ZEPI_EVENT_TIMED | ZEPI_EVENT_COUNTER;
+    const bool may_be_slow = (pooled->kind & slow) == slow || pooled->is_adopted;
+    return may_be_slow &&
                    pooled->pools->context->platform->quirks.bits & ZEPI_QUIRK_SLOW_TIMED_STATUS
                ? zepi_ze.zeEventHostSynchronize(pooled->ze, 0)
                : zepi_ze.zeEventQueryStatus(pooled->ze);

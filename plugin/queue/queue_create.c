@@ -27,12 +27,23 @@ static void queue_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(queue, queue_destroy);
 
-// Whether the driver's lists keep the order. On a device of several tiles they do not do so behind
-// a command with times (quirk tiles-run-ahead).
+// Of the integrated GPUs all have the quirk, of the others those before this version.
+#define IP_XE_HPC (12u << 22 | 60u << 14)
+
+static bool waits_for_engine(const struct zepi_device *device)
+{
+    return device->platform->quirks.bits & ZEPI_QUIRK_WAITS_FOR_ENGINE &&
+           (device->properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED ||
+            device->ip_version < IP_XE_HPC);
+}
+
+// Whether the driver's lists keep the order. With times they do not do so on a device of several
+// tiles (quirk tiles-run-ahead), and elsewhere their events cannot be asked (waits-for-engine).
 static bool has_ordered_lists(const struct zepi_device *device, zepi_queue_flags_t flags)
 {
     return device->platform->optional.has_in_order_lists &&
-           !(flags & ZEPI_QUEUE_PROFILING && device->sub_device_count > 1);
+           !(flags & ZEPI_QUEUE_PROFILING &&
+             (device->sub_device_count > 1 || waits_for_engine(device)));
 }
 
 static enum zepi_event_kind event_kind_of(const struct zepi_queue *queue)

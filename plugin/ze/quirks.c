@@ -38,8 +38,8 @@ static const struct zepi_quirk table[] = {
     {"slow-timed-status", ZEPI_QUIRK_SLOW_TIMED_STATUS, GPU_LIKE, FIRST_AFTER_22_43,
      "26.27; 22.43 has no in-order lists",
      "a wait of no time in place of a query, 0.1 microseconds more",
-     "zeEventQueryStatus of an event with times, which an in-order list signals, blocks for up to "
-     "5 seconds. A wait that may take no time is over at once."},
+     "zeEventQueryStatus of an event of the counter with times blocks for up to 5 seconds. A wait "
+     "that may take no time is over at once, but for waits-for-engine."},
     {"times-stay-on-device", ZEPI_QUIRK_TIMES_STAY_ON_DEVICE, GPU_LIKE, 0, "any",
      "the submitting thread waits where a command waits for such an event",
      "The times of an event, and with them its state, are in memory of the device that signals it: "
@@ -60,6 +60,13 @@ static const struct zepi_quirk table[] = {
     {"kept-host-pages", ZEPI_QUIRK_KEPT_HOST_PAGES, INTEL, 0, "up to 26.31",
      "memory of the host is not registered",
      "Registered pages of the host stay USM after zeMemFree, for the next allocation."},
+    {"waits-for-engine", ZEPI_QUIRK_WAITS_FOR_ENGINE, INTEL, FIRST_AFTER_22_43,
+     "26.27, of integrated GPUs and Arc A",
+     "barriers, and no events of the counter, in queues with profiling on such devices",
+     "zeEventHostSynchronize, of a complete event of the counter, writes caches back behind all "
+     "that the engine was given, and waits for that, whatever its timeout is: a wait for an event "
+     "takes as long as later commands, and does not end while one of them waits for the thread "
+     "that waits. With times, the query of the status is no way out (slow-timed-status)."},
 
     // ---- Lists and events, avoided everywhere ----
     {"reset-writes-to-list", 0, INTEL, 0, "any", "a reference to the list for each such event",
@@ -90,10 +97,6 @@ static const struct zepi_quirk table[] = {
      "In an in-order list, what comes behind a kernel with times, and an event of the counter, "
      "waits on each tile for that tile's part of the kernel alone: the tile that is done first "
      "goes on, and may read what others have yet to write."},
-    {"waits-for-engine", 0, INTEL, 0, "26.27, of integrated GPUs and Arc A", "none",
-     "zeEventHostSynchronize writes caches back behind all that the engine was given, and waits "
-     "for that, whatever its timeout is: a wait for an event takes as long as later commands, and "
-     "does not end while one of them waits for the thread that waits."},
     {"copies-without-hint", 0, INTEL, 0, "26.27", "none",
      "Copies and fills are slow in lists without the hint that another engine may do them."},
     {"empty-copies", 0, INTEL, 0, "26.27", "none", "A copy of 0 bytes never signals its event."},

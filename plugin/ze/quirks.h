@@ -19,6 +19,7 @@ enum zepi_quirk_bit {
     ZEPI_QUIRK_UNTOLD_ASSERTS = 1u << 4,
     ZEPI_QUIRK_PROCESSOR_COPIES = 1u << 5,
     ZEPI_QUIRK_KEPT_HOST_PAGES = 1u << 6,
+    ZEPI_QUIRK_WAITS_FOR_ENGINE = 1u << 7,
 };
 
 // A driver's workarounds, chosen when it comes up, and constant after that.

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #define COPIES 20
 
@@ -89,6 +90,39 @@ static void a_status_is_told_at_once(void)
     tear_down();
 }
 
+// The driver's wait of no time for a complete event may be one for all that its engine was given.
+static void a_status_is_told_while_a_later_command_waits(void)
+{
+    set_up();
+    const zepi_module_t module = test_executable(gear.context, "empty");
+    const struct timespec pause = {.tv_nsec = 1000000};
+    zepi_kernel_t kernel;
+    TEST_OK(zepi.module_get_kernel(module, "empty", &kernel));
+    alarm(60); // ends a status that does not come
+    for (int i = 0; i < 4; i++) {
+        const zepi_launch_desc_t desc = test_launch(kernel, 0, NULL, 64);
+        zepi_event_status_t status;
+        zepi_queue_t queue;
+        zepi_event_t gate;
+        zepi_event_t event;
+        TEST_OK(zepi.queue_create(gear.context, gear.device, kinds[i], &queue));
+        TEST_OK(zepi.event_create(gear.context, &gate));
+        TEST_OK(zepi.queue_launch(queue, &desc, TEST_NO_WAIT, &event));
+        TEST_OK(zepi.queue_launch(queue, &desc, (zepi_wait_list_t){&gate, 1}, NULL));
+        while (TEST_OK(zepi.event_get_status(event, &status)), status != ZEPI_EVENT_COMPLETE)
+            nanosleep(&pause, NULL);
+        TEST_OK(zepi.event_signal(gate));
+        TEST_OK(zepi.queue_finish(queue));
+        zepi.release(event);
+        zepi.release(gate);
+        zepi.release(queue);
+    }
+    alarm(0);
+    zepi.release(kernel);
+    zepi.release(module);
+    tear_down();
+}
+
 // Threads of one queue: each fills numbers of its own and finishes the queue. What a finish says is
 // complete is read at once, while the other thread submits.
 enum { FINISHERS = 2, FINISHES = 400, NUMBERS = 2048 };
@@ -147,6 +181,9 @@ static const struct intel_story stories[] = {
      {"DRM_SHIM_EXEC=1"}},
     {"copies_are_the_copy_engines", copies_are_the_copy_engines, {NULL}},
     {"a_status_is_told_at_once", a_status_is_told_at_once, {NULL}},
+    {"a_status_is_told_while_a_later_command_waits",
+     a_status_is_told_while_a_later_command_waits,
+     {NULL}},
     {0}};
 
 int main(int argc, char **argv)

@@ -132,7 +132,19 @@ Test(quirk_slow_timed_status, in_force_tells_the_status_at_once)
 
 Test(quirk_slow_timed_status, left_out_asks_the_driver_which_waits)
 {
-    cr_assert_eq(timed_status_behind_gate("all,-slow-timed-status"), ZEPI_EVENT_COMPLETE);
+    cr_assert_eq(timed_status_behind_gate("none"), ZEPI_EVENT_COMPLETE);
+}
+
+// ---- waits-for-engine ----
+
+// Barriers keep the order in place of the counter, so that a status is the driver's answer at once,
+// and no wait.
+Test(quirk_waits_for_engine, in_force_asks_the_driver_for_a_status)
+{
+    const zepi_event_status_t status =
+        timed_status_behind_gate("none,slow-timed-status,waits-for-engine");
+    cr_assert_eq(status, ZEPI_EVENT_SUBMITTED);
+    cr_assert_gt(ze_cpu.get_count("zeEventQueryStatus"), 0);
 }
 
 // ---- times-stay-on-device ----

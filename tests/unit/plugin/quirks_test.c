@@ -11,7 +11,8 @@ enum { BUILD_22_43 = 24595, BUILD_26_27 = 39122 };
 static const uint32_t costly =
     ZEPI_QUIRK_EARLY_COPIES | ZEPI_QUIRK_SLOW_TIMED_STATUS | ZEPI_QUIRK_TIMES_STAY_ON_DEVICE;
 static const uint32_t intel = ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT | ZEPI_QUIRK_UNTOLD_ASSERTS |
-                              ZEPI_QUIRK_PROCESSOR_COPIES | ZEPI_QUIRK_KEPT_HOST_PAGES;
+                              ZEPI_QUIRK_PROCESSOR_COPIES | ZEPI_QUIRK_KEPT_HOST_PAGES |
+                              ZEPI_QUIRK_WAITS_FOR_ENGINE;
 
 static uint32_t forced(const char *text, uint32_t bits)
 {
