@@ -23,9 +23,9 @@ static const struct kind {
     double limit;
 } kinds[] = {
     {"plain", 1250},
-    {"values", 1700},
-    {"options", 1800},
-    {"whole", 4600},
+    {"values", 2090},
+    {"options", 2450},
+    {"whole", 5180},
 };
 
 static bool is_kind(const char *kind, const char *name)
