@@ -132,7 +132,8 @@ Test(quirk_slow_timed_status, in_force_tells_the_status_at_once)
 
 Test(quirk_slow_timed_status, left_out_asks_the_driver_which_waits)
 {
-    cr_assert_eq(timed_status_behind_gate("none"), ZEPI_EVENT_COMPLETE);
+    cr_assert_eq(timed_status_behind_gate("all,-slow-timed-status,-waits-for-engine"),
+                 ZEPI_EVENT_COMPLETE);
 }
 
 // ---- waits-for-engine ----
