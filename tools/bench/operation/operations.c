@@ -35,7 +35,7 @@ const struct bench_argument bench_arguments[BENCH_ARGUMENT_CYCLE] = {
     {.memory = 3},
 };
 
-// Limits of instructions are what was measured and a tenth more.
+// A limit of instructions is the measured number plus 10 %.
 const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
     [BENCH_LAUNCH_3] = {"launch-3", "in-order launch, 3 arguments", NULL, 465,
                         .launch = {.kernel = BENCH_THREE}, BESIDE},
