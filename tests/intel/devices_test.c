@@ -22,9 +22,7 @@ static void set_up(void)
     TEST_OK(zepi.device_get(platform, DEVICES, devices, &count));
     INTEL_EXPECT(count == DEVICES, "%u devices", count);
     TEST_OK(zepi.context_create(DEVICES, devices, &context));
-    const zepi_module_t module = test_executable(context, "empty");
-    TEST_OK(zepi.module_get_kernel(module, "empty", &empty));
-    zepi.release(module);
+    empty = test_kernel(context, "empty", "empty");
     for (uint32_t i = 0; i < DEVICES; i++)
         TEST_OK(zepi.queue_create(context, devices[i], ZEPI_QUEUE_IN_ORDER, &queues[i]));
 }

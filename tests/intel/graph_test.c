@@ -43,9 +43,7 @@ static void set_up(void)
     void *allocated;
     test_plugin_load();
     gear = test_gear_create(0);
-    const zepi_module_t module = test_executable(gear.context, "spin");
-    TEST_OK(zepi.module_get_kernel(module, "spin", &kernel));
-    zepi.release(module);
+    kernel = test_kernel(gear.context, "spin", "spin");
     for (unsigned i = 0; i < QUEUES; i++)
         TEST_OK(zepi.queue_create(gear.context, gear.device,
                                   (is_in_order(i) ? ZEPI_QUEUE_IN_ORDER : 0) |

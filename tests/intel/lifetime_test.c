@@ -50,9 +50,7 @@ static void every_kind(void)
 {
     test_plugin_load();
     gear = test_gear_create(0);
-    const zepi_module_t module = test_executable(gear.context, "empty");
-    TEST_OK(zepi.module_get_kernel(module, "empty", &kernel));
-    zepi.release(module);
+    kernel = test_kernel(gear.context, "empty", "empty");
     for (unsigned i = 0; i < 16; i++)
         come_and_go((i & 1 ? ZEPI_QUEUE_IN_ORDER : 0) | (i & 2 ? ZEPI_QUEUE_PROFILING : 0), i & 4);
     zepi.release(kernel);

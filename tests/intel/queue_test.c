@@ -63,9 +63,7 @@ static double now(void)
 static void a_status_is_told_at_once(void)
 {
     set_up();
-    const zepi_module_t module = test_executable(gear.context, "empty");
-    zepi_kernel_t kernel;
-    TEST_OK(zepi.module_get_kernel(module, "empty", &kernel));
+    const zepi_kernel_t kernel = test_kernel(gear.context, "empty", "empty");
     for (int i = 0; i < 4; i++) {
         const zepi_launch_desc_t desc = test_launch(kernel, 0, NULL, 64);
         zepi_queue_t queue;
@@ -86,7 +84,6 @@ static void a_status_is_told_at_once(void)
         zepi.release(queue);
     }
     zepi.release(kernel);
-    zepi.release(module);
     tear_down();
 }
 
@@ -94,10 +91,8 @@ static void a_status_is_told_at_once(void)
 static void a_status_is_told_while_a_later_command_waits(void)
 {
     set_up();
-    const zepi_module_t module = test_executable(gear.context, "empty");
+    const zepi_kernel_t kernel = test_kernel(gear.context, "empty", "empty");
     const struct timespec pause = {.tv_nsec = 1000000};
-    zepi_kernel_t kernel;
-    TEST_OK(zepi.module_get_kernel(module, "empty", &kernel));
     alarm(60); // ends a status that does not come
     for (int i = 0; i < 4; i++) {
         const zepi_launch_desc_t desc = test_launch(kernel, 0, NULL, 64);
@@ -119,7 +114,6 @@ static void a_status_is_told_while_a_later_command_waits(void)
     }
     alarm(0);
     zepi.release(kernel);
-    zepi.release(module);
     tear_down();
 }
 

@@ -22,9 +22,7 @@ static void set_up(void)
     TEST_OK(zepi.device_get_info(gear.device, &info));
     INTEL_EXPECT(info.compute_engine_count == QUEUES, "%u compute engines",
                  info.compute_engine_count);
-    const zepi_module_t module = test_executable(gear.context, "empty");
-    TEST_OK(zepi.module_get_kernel(module, "empty", &empty));
-    zepi.release(module);
+    empty = test_kernel(gear.context, "empty", "empty");
 }
 
 static void tear_down(void)

@@ -19,9 +19,7 @@ static void set_up(void)
 {
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    const zepi_module_t module = test_executable(gear.context, "mark");
-    TEST_OK(zepi.module_get_kernel(module, "mark", &mark));
-    zepi.release(module);
+    mark = test_kernel(gear.context, "mark", "mark");
     TEST_OK(zepi.usm_allocate(gear.context, NULL, ZEPI_USM_HOST, ITEMS * sizeof(int), 0,
                               (void **)&numbers));
 }

@@ -17,9 +17,7 @@ static void set_up(void)
 {
     test_plugin_load();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
-    const zepi_module_t module = test_executable(gear.context, "empty");
-    TEST_OK(zepi.module_get_kernel(module, "empty", &empty));
-    zepi.release(module);
+    empty = test_kernel(gear.context, "empty", "empty");
 }
 
 static void tear_down(void)

@@ -140,6 +140,15 @@ zepi_module_t test_executable(zepi_context_t context, const char *name)
     return executable;
 }
 
+zepi_kernel_t test_kernel(zepi_context_t context, const char *name, const char *kernel_name)
+{
+    zepi_module_t executable = test_executable(context, name);
+    zepi_kernel_t kernel;
+    TEST_OK(zepi.module_get_kernel(executable, kernel_name, &kernel));
+    TEST_OK(zepi.release(executable));
+    return kernel;
+}
+
 void test_look_at_modules(zepi_context_t context, zepi_module_state_t state)
 {
     zepi_module_t modules[64];

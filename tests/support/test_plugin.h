@@ -35,6 +35,8 @@ zepi_device_image_desc_t test_spirv_image(const char *name);
 zepi_module_t test_input(zepi_context_t context, const char *name);
 zepi_module_t test_object(zepi_context_t context, const char *name);
 zepi_module_t test_executable(zepi_context_t context, const char *name);
+// A kernel of that executable, which is released.
+zepi_kernel_t test_kernel(zepi_context_t context, const char *name, const char *kernel_name);
 
 // The module's native code for a device, as an image in that state. The bytes are owned:
 // test_native_image_finish frees them.

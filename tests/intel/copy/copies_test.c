@@ -305,9 +305,7 @@ static void copy_rows_behind_gate(unsigned char *to, const unsigned char *from, 
 static void set_up_with_kernel(zepi_queue_flags_t flags)
 {
     gear = test_gear_create(flags);
-    zepi_module_t module = test_executable(gear.context, "empty");
-    TEST_OK(zepi.module_get_kernel(module, "empty", &kernel));
-    zepi.release(module);
+    kernel = test_kernel(gear.context, "empty", "empty");
 }
 
 static void tear_down_with_kernel(void)
