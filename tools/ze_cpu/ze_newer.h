@@ -83,6 +83,51 @@ typedef struct _ze_memory_sub_allocations_exp_properties_t {
 } ze_memory_sub_allocations_exp_properties_t;
 #endif
 
+// Of zeEventQueryKernelTimestampsExt: 1.6.
+#define CPU_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES 0x10011u
+#define CPU_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL (1u << 0)
+#define CPU_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED (1u << 1)
+
+#ifndef HAVE_ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES_T
+typedef struct _ze_event_query_kernel_timestamps_ext_properties_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    uint32_t flags;
+} ze_event_query_kernel_timestamps_ext_properties_t;
+
+typedef struct _ze_synchronized_timestamp_data_ext_t {
+    uint64_t kernelStart;
+    uint64_t kernelEnd;
+} ze_synchronized_timestamp_data_ext_t;
+
+typedef struct _ze_synchronized_timestamp_result_ext_t {
+    ze_synchronized_timestamp_data_ext_t global;
+    ze_synchronized_timestamp_data_ext_t context;
+} ze_synchronized_timestamp_result_ext_t;
+
+typedef struct _ze_event_query_kernel_timestamps_results_ext_properties_t {
+    ze_structure_type_t stype;
+    void *pNext;
+    ze_kernel_timestamp_result_t *pKernelTimestampsBuffer;
+    ze_synchronized_timestamp_result_ext_t *pSynchronizedTimestampsBuffer;
+} ze_event_query_kernel_timestamps_results_ext_properties_t;
+#endif
+
+// Of zeMemSetAtomicAccessAttributeExp: 1.7.
+#define CPU_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS (1u << 6)
+
+// Of zeMemGetIpcHandleWithProperties: 1.15.
+#define CPU_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC 0x0002003du
+#define CPU_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT (1u << 0)
+
+#ifndef HAVE_ZE_IPC_MEM_HANDLE_TYPE_EXT_DESC_T
+typedef struct _ze_ipc_mem_handle_type_ext_desc_t {
+    ze_structure_type_t stype;
+    const void *pNext;
+    uint32_t typeFlags;
+} ze_ipc_mem_handle_type_ext_desc_t;
+#endif
+
 #define CPU_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES 0x00020040u // 1.15
 
 #ifndef HAVE_ZE_PHYSICAL_MEM_PROPERTIES_T

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Functions that came after the headers of Debian 12, found by name.
@@ -262,5 +263,113 @@ Test(ze_cpu_newer, fills_tables_as_far_as_the_loader_knows_them)
                  fixture_function(&fixture, "zeCommandListAppendLaunchKernelWithArguments"));
     cr_assert(table[38] == NULL);
     cr_assert_eq(get_table(ZE_MAKE_VERSION(2, 0), table), ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
+    fixture_finish(&fixture);
+}
+
+typedef ze_result_t (*query_times_t)(ze_event_handle_t, ze_device_handle_t, uint32_t *,
+                                     ze_event_query_kernel_timestamps_results_ext_properties_t *);
+
+Test(ze_cpu_newer, times_of_an_event_are_also_those_of_the_host)
+{
+    setenv("ZE_CPU_TIMESTAMP_BITS", "32", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    query_times_t query =
+        (query_times_t)fixture_function(&fixture, "zeEventQueryKernelTimestampsExt");
+    struct fixture_event event =
+        fixture_event(&fixture, CPU_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP);
+    ze_kernel_timestamp_result_t times = {{0}, {0}};
+    ze_synchronized_timestamp_result_ext_t synchronized = {{0}, {0}};
+    ze_event_query_kernel_timestamps_results_ext_properties_t results = {
+        .pKernelTimestampsBuffer = &times, .pSynchronizedTimestampsBuffer = &synchronized};
+    uint32_t count = 0;
+    uint64_t before, after, ticks;
+    MUST(query(event.event, fixture.device, &count, NULL));
+    cr_assert_eq(count, 1);
+    cr_assert_eq(query(event.event, fixture.device, &count, &results), ZE_RESULT_NOT_READY);
+    cr_assert_eq(synchronized.global.kernelEnd, 0);
+    MUST(zeDeviceGetGlobalTimestamps(fixture.device, &before, &ticks));
+    MUST(zeEventHostSignal(event.event));
+    MUST(zeDeviceGetGlobalTimestamps(fixture.device, &after, &ticks));
+    count = 5;
+    MUST(query(event.event, fixture.device, &count, &results));
+    cr_assert(count == 1 && synchronized.global.kernelStart >= before &&
+              synchronized.global.kernelEnd <= after &&
+              synchronized.context.kernelEnd == synchronized.global.kernelEnd);
+    cr_assert_eq(times.global.kernelEnd, synchronized.global.kernelEnd & UINT32_MAX);
+    fixture_event_finish(&event);
+    fixture_finish(&fixture);
+}
+
+typedef ze_result_t (*set_atomic_access_t)(ze_context_handle_t, ze_device_handle_t, const void *,
+                                           size_t, uint32_t);
+typedef ze_result_t (*get_atomic_access_t)(ze_context_handle_t, ze_device_handle_t, const void *,
+                                           size_t, uint32_t *);
+
+Test(ze_cpu_newer, shared_memory_keeps_its_attribute_of_atomics)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    set_atomic_access_t set =
+        (set_atomic_access_t)fixture_function(&fixture, "zeMemSetAtomicAccessAttributeExp");
+    get_atomic_access_t get =
+        (get_atomic_access_t)fixture_function(&fixture, "zeMemGetAtomicAccessAttributeExp");
+    int *memory = fixture_shared(&fixture, 64);
+    uint32_t attribute = 1;
+    MUST(get(fixture.context, fixture.device, memory, 64, &attribute));
+    cr_assert_eq(attribute, 0, "the default");
+    MUST(set(fixture.context, fixture.device, memory, 64,
+             CPU_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS));
+    MUST(get(fixture.context, fixture.device, memory + 1, 4, &attribute));
+    cr_assert_eq(attribute, CPU_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS);
+    cr_assert_eq(set(fixture.context, fixture.device, memory, 64, 1u << 7),
+                 ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    cr_assert_eq(set(fixture.context, fixture.device, memory, 65, 1),
+                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    cr_assert_eq(get(fixture.context, fixture.device, &fixture, 4, &attribute),
+                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    MUST(zeMemFree(fixture.context, memory));
+    fixture_finish(&fixture);
+}
+
+typedef ze_result_t (*get_with_properties_t)(ze_context_handle_t, const void *, void *,
+                                             ze_ipc_mem_handle_t *);
+typedef ze_result_t (*handle_of_file_t)(ze_context_handle_t, uint64_t, ze_ipc_mem_handle_t *);
+typedef ze_result_t (*file_of_handle_t)(ze_context_handle_t, ze_ipc_mem_handle_t, uint64_t *);
+
+Test(ze_cpu_newer, ipc_handles_have_types_and_files)
+{
+    setenv("ZE_CPU_IPC", "1", 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    get_with_properties_t get =
+        (get_with_properties_t)fixture_function(&fixture, "zeMemGetIpcHandleWithProperties");
+    handle_of_file_t handle_of =
+        (handle_of_file_t)fixture_function(&fixture, "zeMemGetIpcHandleFromFileDescriptorExp");
+    file_of_handle_t file_of =
+        (file_of_handle_t)fixture_function(&fixture, "zeMemGetFileDescriptorFromIpcHandleExp");
+    const ze_external_memory_export_desc_t export = {
+        .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+        .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
+                                             .pNext = &export};
+    ze_ipc_mem_handle_type_ext_desc_t type = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC,
+        .typeFlags = CPU_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT};
+    ze_ipc_mem_handle_t handle;
+    int *memory, *opened;
+    uint64_t file = 0;
+    MUST(zeMemAllocDevice(fixture.context, &desc, 64, 0, fixture.device, (void **)&memory));
+    MUST(get(fixture.context, memory, &type, &handle));
+    MUST(file_of(fixture.context, handle, &file));
+    type.typeFlags = 1u << 1; // of a fabric
+    cr_assert_eq(get(fixture.context, memory, &type, &handle), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    MUST(handle_of(fixture.context, file, &handle));
+    MUST(zeMemOpenIpcHandle(fixture.context, fixture.device, handle, 0, (void **)&opened));
+    memory[3] = 7;
+    cr_assert(opened != memory && opened[3] == 7);
+    MUST(zeMemCloseIpcHandle(fixture.context, opened));
+    cr_assert_eq(handle_of(fixture.context, 100000, &handle), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    MUST(zeMemFree(fixture.context, memory));
     fixture_finish(&fixture);
 }

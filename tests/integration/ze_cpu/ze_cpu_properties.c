@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 // The queries of a SYCL runtime about a device, and whether the answers hold.
@@ -392,15 +393,16 @@ Test(ze_cpu_properties, refuses_external_memory_but_files)
     ze_device_external_memory_properties_t properties = {
         .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES, .imageExportTypes = 1};
     MUST(zeDeviceGetExternalMemoryProperties(fixture.device, &properties));
-    cr_assert(properties.memoryAllocationExportTypes == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD &&
+    cr_assert(properties.memoryAllocationExportTypes == properties.memoryAllocationImportTypes &&
               properties.memoryAllocationImportTypes ==
                   (ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) &&
               properties.imageExportTypes == 0 && properties.imageImportTypes == 0);
     ze_external_memory_export_desc_t export = {.stype =
                                                    ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
-                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32};
     ze_external_memory_import_fd_t import = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
-                                             .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+                                             .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD,
+                                             .fd = -1};
     const ze_device_mem_alloc_desc_t device = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
                                                .pNext = &export};
     const ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
@@ -408,12 +410,73 @@ Test(ze_cpu_properties, refuses_external_memory_but_files)
     void *memory = NULL;
     cr_assert_eq(zeMemAllocDevice(fixture.context, &device, 64, 0, fixture.device, &memory),
                  refused);
-    cr_assert_eq(zeMemAllocHost(fixture.context, &host, 64, 0, &memory), refused);
+    cr_assert_eq(zeMemAllocHost(fixture.context, &host, 64, 0, &memory),
+                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
     cr_assert_eq(memory, NULL);
     ze_external_memory_export_fd_t fd = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD};
     ze_memory_allocation_properties_t asked = {
         .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &fd};
     cr_assert_eq(zeMemGetAllocProperties(fixture.context, &fixture, &asked, NULL), refused);
+    fixture_finish(&fixture);
+}
+
+// A dma_buf of this driver is a file that the host, and the driver, can map.
+Test(ze_cpu_properties, host_memory_is_exported_and_imported)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_external_memory_export_desc_t export = {.stype =
+                                                   ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF};
+    ze_host_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC,
+                                     .pNext = &export};
+    int *memory, *imported, *mapped;
+    MUST(zeMemAllocHost(fixture.context, &desc, 64, 0, (void **)&memory));
+    memory[3] = 7;
+    ze_external_memory_export_fd_t exported = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD,
+                                               .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD};
+    ze_memory_allocation_properties_t asked = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, .pNext = &exported};
+    cr_assert_eq(zeMemGetAllocProperties(fixture.context, memory, &asked, NULL),
+                 ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "not the type that it was allocated for");
+    exported.flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+    MUST(zeMemGetAllocProperties(fixture.context, memory, &asked, NULL));
+    mapped = mmap(NULL, 64, PROT_READ | PROT_WRITE, MAP_SHARED, exported.fd, 0);
+    cr_assert(mapped != MAP_FAILED && mapped[3] == 7);
+    ze_external_memory_import_fd_t import = {.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD,
+                                             .flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
+                                             .fd = dup(exported.fd)};
+    desc.pNext = &import;
+    MUST(zeMemAllocHost(fixture.context, &desc, 64, 0, (void **)&imported));
+    MUST(zeMemFree(fixture.context, memory));
+    mapped[3] = 8;
+    asked.pNext = NULL;
+    MUST(zeMemGetAllocProperties(fixture.context, imported, &asked, NULL));
+    cr_assert(imported[3] == 8 && asked.type == ZE_MEMORY_TYPE_HOST);
+    MUST(zeMemFree(fixture.context, imported));
+    munmap(mapped, 64);
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_properties, hints_of_scheduling_are_taken)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_scheduling_hint_exp_properties_t offered = {
+        .stype = ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES, .schedulingHintFlags = 9};
+    ze_device_module_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES,
+                                                .pNext = &offered};
+    MUST(zeDeviceGetModuleProperties(fixture.device, &properties));
+    cr_assert_eq(offered.schedulingHintFlags, 0, "none has an effect");
+    ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
+    ze_kernel_handle_t kernel = fixture_kernel(module, "scale");
+    ze_scheduling_hint_exp_desc_t hint = {.stype = ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_DESC,
+                                          .flags = ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN};
+    MUST(zeKernelSchedulingHintExp(kernel, &hint));
+    hint.flags = 1u << 3;
+    cr_assert_eq(zeKernelSchedulingHintExp(kernel, &hint), ZE_RESULT_ERROR_INVALID_ENUMERATION);
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeModuleDestroy(module));
     fixture_finish(&fixture);
 }
 

@@ -397,10 +397,6 @@ Test(external_memory, for_export_is_refused_with_wrong_arguments)
                      gear.context, gear.device, wrong[i].alignment, wrong[i].size,
                      (ur_exp_external_mem_type_t)wrong[i].type, &memory),
                  wrong[i].result);
-    if (!test_env_is_on_intel_driver()) // ze_cpu exports no dma_buf
-        UR_FAILS(urMemoryExportAllocExportableMemoryExp(gear.context, gear.device, 0, BYTES,
-                                                        UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF, &memory),
-                 UR_RESULT_ERROR_UNSUPPORTED_FEATURE);
     UR_FAILS(urMemoryExportAllocExportableMemoryExp(NULL, gear.device, 0, BYTES, OPAQUE, &memory),
              no_handle);
     UR_FAILS(urMemoryExportAllocExportableMemoryExp(gear.context, NULL, 0, BYTES, OPAQUE, &memory),

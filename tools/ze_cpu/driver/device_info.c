@@ -94,6 +94,11 @@ static void describe_extensions(void *chain)
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES);
     if (read_only != NULL)
         read_only->readonlyCapability = CPU_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
+    ze_event_query_kernel_timestamps_ext_properties_t *times =
+        cpu_chain_find(chain, CPU_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES);
+    if (times != NULL)
+        times->flags = CPU_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL |
+                       CPU_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED;
     ze_mutable_command_list_exp_properties_t *mutability =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES);
     if (mutability != NULL) {
@@ -215,6 +220,10 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
     memcpy(properties.nativeKernelSupported.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
     *pModuleProperties = properties;
 
+    ze_scheduling_hint_exp_properties_t *hints =
+        cpu_chain_find(properties.pNext, ZE_STRUCTURE_TYPE_SCHEDULING_HINT_EXP_PROPERTIES);
+    if (hints != NULL)
+        hints->schedulingHintFlags = 0; // none has an effect
     ze_float_atomic_ext_properties_t *atomics =
         cpu_chain_find(properties.pNext, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
     if (atomics != NULL) {

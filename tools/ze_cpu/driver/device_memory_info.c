@@ -24,7 +24,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
         if (i == CPU_GROUP_COMPUTE)
             group->flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
                             ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
-        group->maxMemoryFillPatternSize = 1 << 16;
+        group->maxMemoryFillPatternSize = SIZE_MAX; // no limit, as on Intel's GPUs
         group->numQueues = CPU_GROUP_QUEUES;
     }
     return ZE_RESULT_SUCCESS;
@@ -118,9 +118,10 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetExternalMemoryProperties(
     ze_device_handle_t hDevice, ze_device_external_memory_properties_t *pExternalMemoryProperties)
 {
     (void)hDevice;
-    pExternalMemoryProperties->memoryAllocationImportTypes =
+    const uint32_t files =
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
-    pExternalMemoryProperties->memoryAllocationExportTypes = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+    pExternalMemoryProperties->memoryAllocationImportTypes = files;
+    pExternalMemoryProperties->memoryAllocationExportTypes = files;
     pExternalMemoryProperties->imageImportTypes = 0;
     pExternalMemoryProperties->imageExportTypes = 0;
     return ZE_RESULT_SUCCESS;

@@ -96,13 +96,15 @@ static const struct later event_pool_later[] = {
     LATER(9, zeEventPoolGetFlags),
 };
 static const struct later event_later[] = {
-    LATER_REFUSED(6), // kernel timestamps extension
-    LATER(9, zeEventGetEventPool),
-    LATER(9, zeEventGetSignalScope),
-    LATER(9, zeEventGetWaitScope),
+    LATER(6, zeEventQueryKernelTimestampsExt), LATER(9, zeEventGetEventPool),
+    LATER(9, zeEventGetSignalScope),           LATER(9, zeEventGetWaitScope),
     LATER(15, zeEventCounterBasedCreate),
 };
-static const struct later mem_later[] = {LATER(6, zeMemPutIpcHandle)};
+static const struct later mem_later[] = {
+    LATER(6, zeMemPutIpcHandle),
+    LATER_REFUSED(9), // pitch of images
+    LATER(15, zeMemGetIpcHandleWithProperties),
+};
 static const struct later image_later[] = {LATER_REFUSED(5)};     // views
 static const struct later image_exp_later[] = {LATER_REFUSED(9)}; // device offset
 static const struct later kernel_exp_later[] = {LATER_REFUSED(11), LATER_REFUSED(14)};
@@ -116,6 +118,12 @@ static const struct later command_list_exp_later[] = {
     LATER(10, zeCommandListGetNextCommandIdWithKernelsExp),
     LATER(10, zeCommandListUpdateMutableCommandKernelsExp),
     LATER(17, zeCommandListIsMutableExp),
+};
+static const struct later mem_exp_later[] = {
+    LATER(6, zeMemGetIpcHandleFromFileDescriptorExp),
+    LATER(6, zeMemGetFileDescriptorFromIpcHandleExp),
+    LATER(7, zeMemSetAtomicAccessAttributeExp),
+    LATER(7, zeMemGetAtomicAccessAttributeExp),
 };
 static const struct later none_later[] = {LATER_REFUSED(UINT32_MAX)};
 
@@ -245,6 +253,7 @@ static const struct later zes_driver_exp_later[] = {LATER(7, zesDriverGetDeviceB
         return result;                                                                             \
     }
 NEWER_GETTER(cpu_get_command_list_exp, "zeGetCommandListExpProcAddrTable", command_list_exp_later)
+NEWER_GETTER(cpu_get_mem_exp, "zeGetMemExpProcAddrTable", mem_exp_later)
 NEWER_GETTER(cpu_get_zes_global, "zesGetGlobalProcAddrTable", zes_global_later)
 NEWER_GETTER(cpu_get_zes_driver_exp, "zesGetDriverExpProcAddrTable", zes_driver_exp_later)
 

@@ -336,6 +336,34 @@ ze_result_t ZE_APICALL cpu_zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
     return cpu_zeEventQueryKernelTimestamp(hEvent, pTimestamps);
 }
 
+// The device's clock is the host's.
+static ze_synchronized_timestamp_result_ext_t synchronized_times(struct cpu_event *event)
+{
+    const ze_synchronized_timestamp_data_ext_t times = {
+        .kernelStart = atomic_load_explicit(&event->start, memory_order_relaxed),
+        .kernelEnd = atomic_load_explicit(&event->end, memory_order_relaxed),
+    };
+    return (ze_synchronized_timestamp_result_ext_t){.global = times, .context = times};
+}
+
+ze_result_t ZE_APICALL cpu_zeEventQueryKernelTimestampsExt(
+    ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t *pCount,
+    ze_event_query_kernel_timestamps_results_ext_properties_t *pResults)
+{
+    (void)hDevice;
+    const bool is_query = *pCount == 0;
+    *pCount = 1;
+    if (is_query || pResults == NULL)
+        return ZE_RESULT_SUCCESS;
+    ze_kernel_timestamp_result_t times;
+    const ze_result_t result = cpu_zeEventQueryKernelTimestamp(hEvent, &times);
+    if (result == ZE_RESULT_SUCCESS && pResults->pKernelTimestampsBuffer != NULL)
+        *pResults->pKernelTimestampsBuffer = times;
+    if (result == ZE_RESULT_SUCCESS && pResults->pSynchronizedTimestampsBuffer != NULL)
+        *pResults->pSynchronizedTimestampsBuffer = synchronized_times((struct cpu_event *)hEvent);
+    return result;
+}
+
 ze_result_t ZE_APICALL cpu_zeEventGetEventPool(ze_event_handle_t hEvent,
                                                ze_event_pool_handle_t *phEventPool)
 {

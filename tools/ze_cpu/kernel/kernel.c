@@ -67,6 +67,17 @@ ze_result_t ZE_APICALL cpu_zeKernelCreate(ze_module_handle_t hModule, const ze_k
     return ZE_RESULT_SUCCESS;
 }
 
+// The OpenCL runtime takes no hints.
+ze_result_t ZE_APICALL cpu_zeKernelSchedulingHintExp(ze_kernel_handle_t hKernel,
+                                                     ze_scheduling_hint_exp_desc_t *pHint)
+{
+    const uint32_t known = ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST |
+                           ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN |
+                           ZE_SCHEDULING_HINT_EXP_FLAG_STALL_BASED_ROUND_ROBIN;
+    (void)hKernel;
+    return (pHint->flags & ~known) == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ENUMERATION;
+}
+
 ze_result_t ZE_APICALL cpu_zeKernelDestroy(ze_kernel_handle_t hKernel)
 {
     struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;

@@ -21,12 +21,13 @@ struct cpu_allocation {
     size_t mapped_bytes; // of its pages; 0: CPU_OF_HOST
     uint64_t offset;     // of the pages in the shared file; CPU_NO_FILE: they are in none
     enum cpu_origin origin;
-    bool is_exportable;
-    int file; // owned, of exportable memory: its pages are in it
+    ze_external_memory_type_flags_t exported_as; // 0: it is not
+    int file;                                    // owned, of exportable memory: its pages are in it
     ze_memory_type_t type;
     ze_context_handle_t context; // borrowed
     ze_device_handle_t device;   // borrowed, may be NULL
     uint64_t id;
+    uint32_t atomic_access; // as the application set it; has no effect
 };
 
 #endif

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Device memory of one process in another one.
+#include "chain.h"
 #include "device/device.h"
 #include "entry.h"
 #include "memory.h"
 #include "options.h"
-#include "shared_file.h"
+#include "ze_newer.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -26,26 +28,71 @@ struct shared_memory {
     uint64_t size_bytes;
 };
 
+static void write_handle(struct shared_memory *shared, ze_ipc_mem_handle_t *out_handle)
+{
+    shared->their_file = shared->file;
+    memset(out_handle, 0, sizeof(*out_handle));
+    memcpy(out_handle->data, shared, sizeof(*shared));
+}
+
 ze_result_t ZE_APICALL cpu_zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
                                              ze_ipc_mem_handle_t *pIpcHandle)
 {
     struct shared_memory shared = {.process = (uint32_t)getpid(), .magic = MAGIC};
     if (!cpu_options()->shares_memory)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!cpu_memory_find_shared(hContext, ptr, &shared.offset, &shared.size_bytes)) {
+    if (!cpu_memory_find_shared(hContext, ptr, &shared.file, &shared.offset, &shared.size_bytes)) {
         cpu_report(__func__, "%p is not where device memory of the context begins", ptr);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    shared.file = shared.their_file = cpu_shared_file();
-    memset(pIpcHandle, 0, sizeof(*pIpcHandle));
-    memcpy(pIpcHandle->data, &shared, sizeof(shared));
+    write_handle(&shared, pIpcHandle);
     return ZE_RESULT_SUCCESS;
+}
+
+// Handles are for processes of one machine.
+ze_result_t ZE_APICALL cpu_zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext,
+                                                           const void *ptr, void *pNext,
+                                                           ze_ipc_mem_handle_t *pIpcHandle)
+{
+    const ze_ipc_mem_handle_type_ext_desc_t *type =
+        cpu_chain_find(pNext, CPU_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC);
+    if (type != NULL && (type->typeFlags & ~CPU_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT) != 0)
+        return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    return cpu_zeMemGetIpcHandle(hContext, ptr, pIpcHandle);
 }
 
 static ze_result_t read_handle(const ze_ipc_mem_handle_t *handle, struct shared_memory *out_shared)
 {
     memcpy(out_shared, handle->data, sizeof(*out_shared));
     return out_shared->magic == MAGIC ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t hContext,
+                                                                  ze_ipc_mem_handle_t ipcHandle,
+                                                                  uint64_t *pHandle)
+{
+    struct shared_memory shared;
+    (void)hContext;
+    ze_result_t result = read_handle(&ipcHandle, &shared);
+    if (result == ZE_RESULT_SUCCESS)
+        *pHandle = (uint64_t)shared.file;
+    return result;
+}
+
+// The handle is of all of the file.
+ze_result_t ZE_APICALL cpu_zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,
+                                                                  uint64_t handle,
+                                                                  ze_ipc_mem_handle_t *pIpcHandle)
+{
+    struct shared_memory shared = {
+        .file = (int)handle, .process = (uint32_t)getpid(), .magic = MAGIC};
+    struct stat status;
+    (void)hContext;
+    if (handle > INT_MAX || fstat(shared.file, &status) != 0 || !S_ISREG(status.st_mode))
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    shared.size_bytes = (uint64_t)status.st_size;
+    write_handle(&shared, pIpcHandle);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zeMemPutIpcHandle(ze_context_handle_t hContext,
@@ -84,10 +131,9 @@ ze_result_t ZE_APICALL cpu_zeMemOpenIpcHandle(ze_context_handle_t hContext,
     const int opened = result == ZE_RESULT_SUCCESS ? open_file(&shared) : -1;
     if (opened < 0)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    // Only a file that such memory is in has this length.
-    if (fstat(opened, &status) != 0 || (uint64_t)status.st_size != CPU_SHARED_FILE_BYTES ||
-        shared.offset % CPU_PAGE_BYTES != 0 || shared.size_bytes > CPU_SHARED_FILE_BYTES ||
-        shared.offset > CPU_SHARED_FILE_BYTES - shared.size_bytes)
+    if (fstat(opened, &status) != 0 || !S_ISREG(status.st_mode) || shared.size_bytes == 0 ||
+        shared.offset % CPU_PAGE_BYTES != 0 || shared.size_bytes > (uint64_t)status.st_size ||
+        shared.offset > (uint64_t)status.st_size - shared.size_bytes)
         result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     else
         result = cpu_memory_map_file(hContext, hDevice, CPU_IMPORTED, opened, shared.offset,

@@ -47,12 +47,12 @@ static size_t upper_bound_locked(uintptr_t address)
     return low;
 }
 
-static const struct cpu_allocation *find_locked(const void *pointer)
+static struct cpu_allocation *find_locked(const void *pointer)
 {
     size_t index = upper_bound_locked((uintptr_t)pointer);
     if (index == 0)
         return NULL;
-    const struct cpu_allocation *found = &table[index - 1];
+    struct cpu_allocation *found = &table[index - 1];
     return (uintptr_t)pointer - found->address < found->size_bytes ? found : NULL;
 }
 
@@ -153,22 +153,26 @@ void cpu_memory_free(const struct cpu_allocation *allocation)
         munmap((void *)allocation->address, allocation->mapped_bytes);
 }
 
+// A dma_buf of this driver is a file as well.
+static bool is_file(ze_external_memory_type_flags_t flags)
+{
+    return flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
+           flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+}
+
 // The descriptor of a file with so many bytes, as the chain asks for; negative: there is none.
 static int find_imported_file(const ze_external_memory_import_fd_t *import, size_t size)
 {
     struct stat status;
-    const ze_external_memory_type_flags_t flags = import->flags;
-    if ((flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
-         flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) &&
-        size > 0 && fstat(import->fd, &status) == 0 && S_ISREG(status.st_mode) &&
-        size <= (uint64_t)status.st_size)
+    if (is_file(import->flags) && size > 0 && fstat(import->fd, &status) == 0 &&
+        S_ISREG(status.st_mode) && size <= (uint64_t)status.st_size)
         return import->fd;
-    cpu_report("zeMemAllocDevice", "descriptor %d, of kind 0x%x, is no file of %zu bytes or more",
-               import->fd, flags, size);
+    cpu_report("zeMemAlloc", "descriptor %d, of kind 0x%x, is no file of %zu bytes or more",
+               import->fd, import->flags, size);
     return -1;
 }
 
-// The descriptor is the driver's after success.
+// Without a device: host memory. The descriptor is the driver's after success.
 static ze_result_t import_file(ze_context_handle_t context, ze_device_handle_t device,
                                const ze_external_memory_import_fd_t *import, size_t size,
                                void **pptr)
@@ -221,12 +225,12 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
                             ze_device_handle_t device, size_t size, size_t alignment, void **pptr)
 {
     const ze_external_memory_export_desc_t *export =
-        type == ZE_MEMORY_TYPE_DEVICE
+        type != ZE_MEMORY_TYPE_SHARED
             ? cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC)
             : NULL;
-    const bool is_exportable =
-        export != NULL && export->flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
-    if (cpu_chain_has_external_memory(chain) && !is_exportable)
+    const ze_external_memory_type_flags_t exported_as =
+        export != NULL && is_file(export->flags) ? export->flags : 0;
+    if (cpu_chain_has_external_memory(chain) && exported_as == 0)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (alignment > (size_t)1 << 30)
         return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
@@ -241,7 +245,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
     if (size == 0 || size > limit)
         return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
     struct cpu_allocation allocation = {.size_bytes = size,
-                                        .is_exportable = is_exportable,
+                                        .exported_as = exported_as,
                                         .type = type,
                                         .context = context,
                                         .device = device,
@@ -296,19 +300,24 @@ ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
         cpu_chain_find(host_desc->pNext, CPU_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC);
     if (sysmem != NULL)
         return map_host_pages(hContext, sysmem, size, pptr);
+    const ze_external_memory_import_fd_t *import =
+        cpu_chain_find(host_desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
+    if (import != NULL)
+        return import_file(hContext, NULL, import, size, pptr);
     return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
 }
 
-bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, uint64_t *out_offset,
-                            uint64_t *out_size_bytes)
+bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, int *out_file,
+                            uint64_t *out_offset, uint64_t *out_size_bytes)
 {
     pthread_rwlock_rdlock(&table_lock);
     const struct cpu_allocation *found = find_locked(pointer);
     const bool is_shared = found != NULL && found->address == (uintptr_t)pointer &&
                            found->context == context && found->origin == CPU_ALLOCATED &&
-                           found->offset != CPU_NO_FILE;
+                           (found->offset != CPU_NO_FILE || found->exported_as != 0);
     if (is_shared) {
-        *out_offset = found->offset;
+        *out_file = found->exported_as != 0 ? found->file : cpu_shared_file();
+        *out_offset = found->exported_as != 0 ? 0 : found->offset;
         *out_size_bytes = found->size_bytes;
     }
     pthread_rwlock_unlock(&table_lock);
@@ -320,17 +329,17 @@ ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t 
                                 uint64_t size_bytes, void **out_memory)
 {
     const size_t bytes = (size_bytes + CPU_PAGE_BYTES - 1) / CPU_PAGE_BYTES * CPU_PAGE_BYTES;
+    const ze_memory_type_t type = device != NULL ? ZE_MEMORY_TYPE_DEVICE : ZE_MEMORY_TYPE_HOST;
     struct cpu_allocation allocation = {.size_bytes = size_bytes,
                                         .mapped_bytes = bytes,
-                                        .type = ZE_MEMORY_TYPE_DEVICE,
+                                        .type = type,
                                         .context = context,
                                         .device = device,
                                         .id = cpu_memory_new_id(),
                                         .offset = offset,
                                         .origin = origin};
     cpu_device_access_lock();
-    void *pages = mmap(NULL, bytes, rights_of(ZE_MEMORY_TYPE_DEVICE, device), MAP_SHARED, file,
-                       (off_t)offset);
+    void *pages = mmap(NULL, bytes, rights_of(type, device), MAP_SHARED, file, (off_t)offset);
     allocation.address = (uintptr_t)pages;
     const bool is_known = pages != MAP_FAILED && insert(allocation);
     cpu_device_access_unlock();
@@ -380,8 +389,53 @@ bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info)
                                              .id = found->id,
                                              .base = (void *)found->address,
                                              .size_bytes = found->size_bytes,
-                                             .is_exportable = found->is_exportable,
+                                             .exported_as = found->exported_as,
                                              .file = found->file};
     pthread_rwlock_unlock(&table_lock);
     return found != NULL;
+}
+
+// The attribute of the shared allocation that the range lies in; NULL, after a line: in none.
+static uint32_t *atomic_access_locked(ze_context_handle_t context, const void *pointer, size_t size,
+                                      const char *function)
+{
+    struct cpu_allocation *found = find_locked(pointer);
+    if (found != NULL && found->context == context && found->type == ZE_MEMORY_TYPE_SHARED &&
+        size <= found->size_bytes - ((uintptr_t)pointer - found->address))
+        return &found->atomic_access;
+    cpu_report(function, "%zu bytes at %p are not in a shared allocation", size, pointer);
+    return NULL;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hContext,
+                                                            ze_device_handle_t hDevice,
+                                                            const void *ptr, size_t size,
+                                                            uint32_t attr)
+{
+    (void)hDevice;
+    if (attr >= CPU_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS << 1)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    // As zeDeviceGetMemoryAccessProperties tells.
+    if (attr & CPU_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS && !cpu_options()->is_integrated)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    pthread_rwlock_wrlock(&table_lock);
+    uint32_t *kept = atomic_access_locked(hContext, ptr, size, __func__);
+    if (kept != NULL)
+        *kept = attr;
+    pthread_rwlock_unlock(&table_lock);
+    return kept != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+}
+
+ze_result_t ZE_APICALL cpu_zeMemGetAtomicAccessAttributeExp(ze_context_handle_t hContext,
+                                                            ze_device_handle_t hDevice,
+                                                            const void *ptr, size_t size,
+                                                            uint32_t *pAttr)
+{
+    (void)hDevice;
+    pthread_rwlock_rdlock(&table_lock);
+    const uint32_t *kept = atomic_access_locked(hContext, ptr, size, __func__);
+    if (kept != NULL)
+        *pAttr = *kept;
+    pthread_rwlock_unlock(&table_lock);
+    return kept != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }

@@ -25,8 +25,8 @@ struct cpu_memory_info {
     uint64_t id;
     void *base; // of the allocation, or the mapping
     size_t size_bytes;
-    bool is_exportable;
-    int file; // that exportable memory is in; borrowed
+    ze_external_memory_type_flags_t exported_as; // 0: it is not
+    int file;                                    // that exportable memory is in; borrowed
 };
 
 // The allocation that the address lies in. False: it lies in none.
@@ -46,12 +46,12 @@ uint64_t cpu_memory_new_id(void);
 bool cpu_memory_take(uint64_t bytes);
 void cpu_memory_give(uint64_t bytes);
 
-// Of device memory that begins there: where its pages are in the shared file. False: it is none, or
-// in no file.
-bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, uint64_t *out_offset,
-                            uint64_t *out_size_bytes);
-// Maps a piece of a file as device memory: CPU_IMPORTED until cpu_memory_close (false: nothing of
-// that kind begins there), CPU_EXTERNAL until it is freed.
+// Of memory that begins there: the file that its pages are in, and where. False: it is none, or in
+// no file.
+bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, int *out_file,
+                            uint64_t *out_offset, uint64_t *out_size_bytes);
+// Maps a piece of a file as memory of the device, or the host's (NULL): CPU_IMPORTED until
+// cpu_memory_close (false: nothing of that kind begins there), CPU_EXTERNAL until it is freed.
 ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t device,
                                 enum cpu_origin origin, int file, uint64_t offset,
                                 uint64_t size_bytes, void **out_memory);

@@ -28,8 +28,7 @@ static bool export_file(const struct cpu_memory_info *memory, void *chain)
 {
     ze_external_memory_export_fd_t *export =
         cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
-    if (export == NULL || export->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
-        !memory->is_exportable)
+    if (export == NULL || export->flags == 0 || export->flags != memory->exported_as)
         return false;
     export->fd = memory->file;
     return true;

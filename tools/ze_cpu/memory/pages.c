@@ -28,7 +28,7 @@ static bool map_aligned(struct cpu_allocation *allocation, size_t alignment)
     // More than needed where the alignment asks for it; the rest is given back.
     const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
     const size_t total = bytes + guard_bytes() + slack;
-    const bool is_shared = cpu_options()->shares_memory && !allocation->is_exportable &&
+    const bool is_shared = cpu_options()->shares_memory && allocation->exported_as == 0 &&
                            allocation->type == ZE_MEMORY_TYPE_DEVICE;
     const uint64_t offset = is_shared ? cpu_shared_file_take(total) : CPU_NO_FILE;
     if (is_shared && offset == CPU_NO_FILE)
@@ -88,7 +88,8 @@ bool cpu_pages_map(struct cpu_allocation *allocation, size_t alignment, int righ
     allocation->file = -1;
     if (!map_aligned(allocation, alignment))
         return false;
-    if ((!allocation->is_exportable || make_exportable(allocation)) && prepare(allocation, rights))
+    if ((allocation->exported_as == 0 || make_exportable(allocation)) &&
+        prepare(allocation, rights))
         return true;
     munmap((void *)allocation->address, allocation->mapped_bytes + guard_bytes());
     if (allocation->file >= 0)
@@ -117,6 +118,6 @@ void cpu_pages_unmap(const struct cpu_allocation *allocation)
     munmap((void *)allocation->address, allocation->mapped_bytes + guard_bytes());
     if (allocation->offset != CPU_NO_FILE)
         cpu_shared_file_give(allocation->offset, allocation->mapped_bytes);
-    if (allocation->is_exportable)
+    if (allocation->exported_as != 0)
         close(allocation->file);
 }
