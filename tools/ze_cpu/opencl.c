@@ -167,6 +167,7 @@ static void read_device(void)
     READ(CL_DEVICE_DOUBLE_FP_CONFIG, double_config);
     READ(CL_DEVICE_IMAGE_SUPPORT, has_images);
     READ(CL_DEVICE_IMAGE2D_MAX_WIDTH, image_2d_width);
+    READ(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, image_buffer_width);
     READ(CL_DEVICE_IMAGE3D_MAX_WIDTH, image_3d_width);
     READ(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, image_array_size);
     READ(CL_DEVICE_MAX_SAMPLERS, samplers);

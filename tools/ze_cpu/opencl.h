@@ -40,7 +40,7 @@ struct cpu_opencl {
     cl_bitfield single_atomics, double_atomics; // cl_ext_float_atomics
     cl_bitfield dot_products;                   // cl_khr_integer_dot_product
     cl_bool has_images;
-    size_t image_2d_width, image_3d_width, image_array_size;
+    size_t image_2d_width, image_3d_width, image_array_size, image_buffer_width;
     cl_uint samplers, read_images, write_images;
     uint32_t sub_group_sizes[8];
     uint32_t sub_group_size_count;

@@ -19,6 +19,19 @@
 #define CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE (1u << 0) // 1.9; the default
 #define CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST (1u << 1)   // 1.9
 
+// In the chain of an image: the memory of its elements.
+#define CPU_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC 0x0002001fu
+
+#ifndef HAVE_ZE_IMAGE_PITCHED_EXP_DESC_T
+typedef struct _ze_image_pitched_exp_desc_t {
+    ze_structure_type_t stype;
+    const void *pNext;
+    void *ptr;
+} ze_image_pitched_exp_desc_t;
+#endif
+
+#define CPU_IMAGE_FORMAT_SWIZZLE_D 7
+
 // Of three channels, ze_image_format_layout_t.
 #define CPU_IMAGE_FORMAT_LAYOUT_8_8_8 43
 #define CPU_IMAGE_FORMAT_LAYOUT_16_16_16 44

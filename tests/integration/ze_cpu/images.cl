@@ -50,6 +50,12 @@ __kernel void shape_1d(__read_only image1d_t from, __write_only image1d_t to)
     write_imageui(to, at, (uint4)(sum(read_imageui(from, at))));
 }
 
+__kernel void shape_buffer(__read_only image1d_buffer_t from, __write_only image1d_buffer_t to)
+{
+    int at = get_global_id(0);
+    write_imageui(to, at, (uint4)(sum(read_imageui(from, at))));
+}
+
 __kernel void shape_1d_array(__read_only image1d_array_t from, __write_only image1d_array_t to)
 {
     int2 at = (int2)(get_global_id(0), get_global_id(1));

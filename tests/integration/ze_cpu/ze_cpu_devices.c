@@ -194,6 +194,37 @@ Test(ze_cpu_devices, tell_whose_memory_it_is_and_share_native_code)
     close_machine(&machine);
 }
 
+Test(ze_cpu_devices, are_vertices_of_a_fabric_without_links)
+{
+    struct machine machine;
+    open_machine(&machine);
+    uint32_t count = 0;
+    ze_fabric_vertex_handle_t vertices[2], parts[2], vertex;
+    ze_fabric_edge_handle_t edge;
+    MUST(zeFabricVertexGetExp(machine.fixture.driver, &count, NULL));
+    cr_assert_eq(count, 2);
+    MUST(zeFabricVertexGetExp(machine.fixture.driver, &count, vertices));
+    MUST(zeFabricVertexGetSubVerticesExp(vertices[1], &count, parts));
+    cr_assert_eq(count, 2);
+    for (int i = 0; i < PLACES; i++) {
+        ze_device_handle_t device = machine.places[i].device, found;
+        ze_device_properties_t expected = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+        ze_fabric_vertex_exp_properties_t properties = {
+            .stype = ZE_STRUCTURE_TYPE_FABRIC_VERTEX_EXP_PROPERTIES, .remote = 1};
+        MUST(zeDeviceGetFabricVertexExp(device, &vertex));
+        MUST(zeFabricVertexGetDeviceExp(vertex, &found));
+        MUST(zeFabricVertexGetPropertiesExp(vertex, &properties));
+        MUST(zeDeviceGetProperties(device, &expected));
+        cr_assert(found == device && properties.type == (i % 3 == 0 ? 1 : 2) && !properties.remote);
+        cr_assert_eq(memcmp(&properties.uuid, &expected.uuid, sizeof(expected.uuid)), 0);
+    }
+    cr_assert_eq(vertex, parts[1]);
+    count = 1;
+    MUST(zeFabricEdgeGetExp(vertices[0], vertices[1], &count, &edge));
+    cr_assert_eq(count, 0);
+    close_machine(&machine);
+}
+
 Test(ze_cpu_devices, run_kernels_of_a_device_on_its_parts_and_on_no_other)
 {
     struct machine machine;

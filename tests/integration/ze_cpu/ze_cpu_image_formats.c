@@ -16,6 +16,7 @@
 #define S_A ZE_IMAGE_FORMAT_SWIZZLE_A
 #define S_0 ZE_IMAGE_FORMAT_SWIZZLE_0
 #define S_1 ZE_IMAGE_FORMAT_SWIZZLE_1
+#define S_D ((ze_image_format_swizzle_t)CPU_IMAGE_FORMAT_SWIZZLE_D)
 #define S_X ZE_IMAGE_FORMAT_SWIZZLE_X
 
 static const struct layout {
@@ -42,8 +43,9 @@ static const struct order {
     {{S_R, S_X, S_X, S_X}, 1, {0, ZERO, ZERO, ZERO}},
     {{S_0, S_0, S_0, S_R}, 1, {ZERO, ZERO, ZERO, 0}}, // A
     {{S_0, S_0, S_0, S_A}, 1, {ZERO, ZERO, ZERO, ONE}},
-    {{S_R, S_R, S_R, S_R}, 1, {0, 0, 0, 0}},   // intensity
-    {{S_R, S_R, S_R, S_1}, 1, {0, 0, 0, ONE}}, // luminance
+    {{S_D, S_0, S_0, S_0}, 1, {0, ZERO, ZERO, ZERO}}, // depth
+    {{S_R, S_R, S_R, S_R}, 1, {0, 0, 0, 0}},          // intensity
+    {{S_R, S_R, S_R, S_1}, 1, {0, 0, 0, ONE}},        // luminance
     {{S_R, S_G, S_B, S_A}, 2, {0, 1, ZERO, ONE}},
     {{S_R, S_0, S_0, S_G}, 2, {0, ZERO, ZERO, 1}}, // RA
     {{S_R, S_0, S_0, S_A}, 2, {0, ZERO, ZERO, ONE}},
@@ -338,6 +340,7 @@ Test(ze_cpu_image_formats, refuses_formats_that_opencl_lacks)
         {ZE_IMAGE_FORMAT_LAYOUT_5_6_5, ZE_IMAGE_FORMAT_TYPE_UNORM, S_R, S_G, S_B, S_1},
         {ZE_IMAGE_FORMAT_LAYOUT_NV12, ZE_IMAGE_FORMAT_TYPE_UNORM, S_R, S_G, S_B, S_1},
         {ZE_IMAGE_FORMAT_LAYOUT_8, ZE_IMAGE_FORMAT_TYPE_FLOAT, S_R, S_G, S_B, S_A},
+        {ZE_IMAGE_FORMAT_LAYOUT_8_8, ZE_IMAGE_FORMAT_TYPE_UNORM, S_D, S_0, S_0, S_0},
         {ZE_IMAGE_FORMAT_LAYOUT_32, ZE_IMAGE_FORMAT_TYPE_UNORM, S_R, S_G, S_B, S_A},
         {ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8, ZE_IMAGE_FORMAT_TYPE_UNORM, S_R, S_G, S_B,
          (ze_image_format_swizzle_t)99},

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "tools/ze_cpu/ze_newer.h"
+
 #include "fixture.h"
 
 #include <criterion/criterion.h>
@@ -146,7 +148,7 @@ static const struct shape {
 } shapes[] = {
     {ZE_IMAGE_TYPE_1D, "shape_1d", {W, 1, 1}}, {ZE_IMAGE_TYPE_1DARRAY, "shape_1d_array", {W, H, 1}},
     {ZE_IMAGE_TYPE_2D, "shape_2d", {W, H, 1}}, {ZE_IMAGE_TYPE_2DARRAY, "shape_2d_array", {W, H, D}},
-    {ZE_IMAGE_TYPE_3D, "shape_3d", {W, H, D}},
+    {ZE_IMAGE_TYPE_3D, "shape_3d", {W, H, D}}, {ZE_IMAGE_TYPE_BUFFER, "shape_buffer", {W, 1, 1}},
 };
 
 // An order of channels that OpenCL has, one that it lacks, and one that shows nothing of memory.
@@ -399,9 +401,52 @@ Test(ze_cpu_images, answers_for_allocations_and_refuses_sizes)
     desc.miplevels = 3;
     cr_assert_eq(zeImageCreate(fixture.context, fixture.device, &desc, &image),
                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    desc.miplevels = 1;
-    desc.type = ZE_IMAGE_TYPE_BUFFER;
-    cr_assert_eq(zeImageCreate(fixture.context, fixture.device, &desc, &image),
+    fixture_finish(&fixture);
+}
+
+Test(ze_cpu_images, of_a_buffer_may_have_their_elements_in_memory)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_module_handle_t module = fixture_module(&fixture, "images", NULL);
+    ze_kernel_handle_t kernel = fixture_kernel(module, "shape_buffer");
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    uint32_t *memory = fixture_shared(&fixture, 2 * W * sizeof(uint32_t));
+    ze_image_pitched_exp_desc_t pitched = {
+        .stype = (ze_structure_type_t)CPU_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC, .ptr = memory};
+    ze_image_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+                            .pNext = &pitched,
+                            .flags = ZE_IMAGE_FLAG_KERNEL_WRITE,
+                            .type = ZE_IMAGE_TYPE_BUFFER,
+                            .format = {.layout = ZE_IMAGE_FORMAT_LAYOUT_32,
+                                       .type = ZE_IMAGE_FORMAT_TYPE_UINT,
+                                       .x = ZE_IMAGE_FORMAT_SWIZZLE_R,
+                                       .y = ZE_IMAGE_FORMAT_SWIZZLE_0,
+                                       .z = ZE_IMAGE_FORMAT_SWIZZLE_0,
+                                       .w = ZE_IMAGE_FORMAT_SWIZZLE_1},
+                            .width = W};
+    ze_image_handle_t from, to;
+    MUST(zeImageCreate(fixture.context, fixture.device, &desc, &from));
+    pitched.ptr = memory + W;
+    MUST(zeImageCreate(fixture.context, fixture.device, &desc, &to));
+    for (uint32_t i = 0; i < W; i++)
+        memory[i] = 100 * i;
+    const ze_group_count_t groups = {W, 1, 1};
+    MUST(zeKernelSetArgumentValue(kernel, 0, sizeof(from), &from));
+    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(to), &to));
+    MUST(zeCommandListAppendLaunchKernel(list, kernel, &groups, NULL, 0, NULL));
+    fixture_synchronize(&fixture, list);
+    for (uint32_t i = 0; i < W; i++)
+        cr_assert_eq(memory[W + i], memory[i] + i, "%u", i);
+    desc.type = ZE_IMAGE_TYPE_1D;
+    ze_image_handle_t other;
+    cr_assert_eq(zeImageCreate(fixture.context, fixture.device, &desc, &other),
                  ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    MUST(zeImageDestroy(from));
+    MUST(zeImageDestroy(to));
+    MUST(zeMemFree(fixture.context, memory));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeKernelDestroy(kernel));
+    MUST(zeModuleDestroy(module));
     fixture_finish(&fixture);
 }

@@ -106,6 +106,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
         .maxImageDims1D = (uint32_t)cl->image_2d_width,
         .maxImageDims2D = (uint32_t)cl->image_2d_width,
         .maxImageDims3D = (uint32_t)cl->image_3d_width,
+        .maxImageBufferSize = cl->image_buffer_width,
         .maxImageArraySlices = (uint32_t)cl->image_array_size,
         .maxSamplers = cl->samplers,
         .maxReadImageArgs = cl->read_images,

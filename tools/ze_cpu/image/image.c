@@ -5,6 +5,7 @@
 #include "entry.h"
 #include "memory/memory.h"
 #include "options.h"
+#include "ze_newer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,7 +17,16 @@ static const cl_mem_object_type object_types[] = {
     [ZE_IMAGE_TYPE_2D] = CL_MEM_OBJECT_IMAGE2D,
     [ZE_IMAGE_TYPE_2DARRAY] = CL_MEM_OBJECT_IMAGE2D_ARRAY,
     [ZE_IMAGE_TYPE_3D] = CL_MEM_OBJECT_IMAGE3D,
+    [ZE_IMAGE_TYPE_BUFFER] = CL_MEM_OBJECT_IMAGE1D_BUFFER,
 };
+
+// The application's memory that has the elements; NULL: the image has its own.
+static void *memory_of(const ze_image_desc_t *desc)
+{
+    const ze_image_pitched_exp_desc_t *pitched =
+        cpu_chain_find(desc->pNext, CPU_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC);
+    return pitched != NULL ? pitched->ptr : NULL;
+}
 
 static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc,
                             struct cpu_image_format *out_format, struct cpu_image *out_image)
@@ -25,13 +35,16 @@ static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if ((uint32_t)desc->type > ZE_IMAGE_TYPE_BUFFER || (desc->flags & ~0x3u) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    if (desc->type == ZE_IMAGE_TYPE_BUFFER || desc->miplevels > 1)
+    const void *memory = memory_of(desc);
+    if (desc->miplevels > 1 || (memory != NULL && desc->type != ZE_IMAGE_TYPE_BUFFER))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!cpu_image_format_find(desc, object_types[desc->type], out_format))
+    if (!cpu_image_format_find(desc, object_types[desc->type], out_format) ||
+        (memory != NULL && out_format->is_view))
         return ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT;
     bool is_1d_array = desc->type == ZE_IMAGE_TYPE_1DARRAY;
     bool is_2d_array = desc->type == ZE_IMAGE_TYPE_2DARRAY;
-    bool is_flat = desc->type == ZE_IMAGE_TYPE_1D || is_1d_array;
+    bool is_flat =
+        desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_BUFFER || is_1d_array;
     size_t height = is_flat ? 1 : desc->height;
     size_t depth = desc->type == ZE_IMAGE_TYPE_3D ? desc->depth : 1;
     *out_desc = (cl_image_desc){
@@ -65,6 +78,28 @@ ze_result_t ZE_APICALL cpu_zeImageGetProperties(ze_device_handle_t hDevice,
     return ZE_RESULT_SUCCESS;
 }
 
+// The image keeps the buffer that its elements are in.
+static cl_mem create_object(const struct cpu_image_format *format, cl_image_desc *desc,
+                            void *memory, cl_int *out_code)
+{
+    const cl_icd_dispatch *api = cpu_opencl()->api;
+    const cl_mem_flags flags = format->is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
+    if (desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
+        const size_t bytes =
+            format->is_view ? cpu_image_view_bytes(&format->channels) : format->element_bytes;
+        desc->buffer = api->clCreateBuffer(cpu_opencl()->context,
+                                           flags | (memory != NULL ? CL_MEM_USE_HOST_PTR : 0),
+                                           desc->image_width * bytes, memory, out_code);
+        if (desc->buffer == NULL)
+            return NULL;
+    }
+    cl_mem object =
+        api->clCreateImage(cpu_opencl()->context, flags, &format->format, desc, NULL, out_code);
+    if (desc->buffer != NULL)
+        api->clReleaseMemObject(desc->buffer);
+    return object;
+}
+
 ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                          const ze_image_desc_t *desc, ze_image_handle_t *phImage)
 {
@@ -76,17 +111,16 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
     if (result != ZE_RESULT_SUCCESS)
         return result;
     const size_t elements = described.extent[0] * described.extent[1] * described.extent[2];
-    if (!cpu_memory_take(elements * format.element_bytes))
+    const size_t taken_bytes = memory_of(desc) != NULL ? 0 : elements * format.element_bytes;
+    if (!cpu_memory_take(taken_bytes))
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     cl_int code = CL_SUCCESS;
     cl_mem memory = NULL;
     // Where nothing is executed, no element is read or written.
     if (cpu_options()->executes)
-        memory = cpu_opencl()->api->clCreateImage(
-            cpu_opencl()->context, format.is_read_only ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE,
-            &format.format, &cl_desc, NULL, &code);
+        memory = create_object(&format, &cl_desc, memory_of(desc), &code);
     if (code != CL_SUCCESS) {
-        cpu_memory_give(elements * format.element_bytes);
+        cpu_memory_give(taken_bytes);
         return code == CL_INVALID_IMAGE_SIZE || code == CL_INVALID_IMAGE_DESCRIPTOR
                    ? ZE_RESULT_ERROR_INVALID_SIZE
                    : cpu_opencl_result(code);
@@ -100,10 +134,11 @@ ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device
         free(hidden);
         if (image != NULL)
             cpu_object_destroy(image);
-        cpu_memory_give(elements * format.element_bytes);
+        cpu_memory_give(taken_bytes);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     image->memory = memory;
+    image->taken_bytes = taken_bytes;
     image->hidden = hidden;
     image->format = format;
     image->is_settled_after_launch = format.is_view && (desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE) &&
@@ -124,8 +159,7 @@ ze_result_t ZE_APICALL cpu_zeImageDestroy(ze_image_handle_t hImage)
         cpu_opencl()->api->clReleaseMemObject(image->memory);
     free(image->hidden);
     image->hidden = NULL;
-    cpu_memory_give(image->extent[0] * image->extent[1] * image->extent[2] *
-                    image->format.element_bytes);
+    cpu_memory_give(image->taken_bytes);
     cpu_object_destroy(image);
     return ZE_RESULT_SUCCESS;
 }

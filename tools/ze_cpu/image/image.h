@@ -14,6 +14,7 @@ struct cpu_image {
     cl_mem memory;               // owned; NULL where nothing is executed
     unsigned char *hidden;       // owned: elements as in memory, for channels that no component
                                  // reads; NULL if there are none
+    size_t taken_bytes;          // of the device's memory
     size_t extent[3];            // as OpenCL counts: array elements are the last dimension
     bool is_1d_array;
     bool is_settled_after_launch; // kernels may leave in components what must not be read

@@ -58,10 +58,13 @@ static bool read_swizzle(const ze_image_format_t *from, struct cpu_image_channel
 {
     const uint32_t asked[4] = {from->x, from->y, from->z, from->w};
     for (int i = 0; i < 4; i++) {
-        if (asked[i] > ZE_IMAGE_FORMAT_SWIZZLE_X)
+        const bool is_depth = asked[i] == CPU_IMAGE_FORMAT_SWIZZLE_D && channels->count == 1;
+        if (asked[i] > ZE_IMAGE_FORMAT_SWIZZLE_X && !is_depth)
             return false;
-        if (asked[i] == ZE_IMAGE_FORMAT_SWIZZLE_1 ||
-            (asked[i] == ZE_IMAGE_FORMAT_SWIZZLE_A && channels->count < 4))
+        if (is_depth)
+            channels->component[i] = R;
+        else if (asked[i] == ZE_IMAGE_FORMAT_SWIZZLE_1 ||
+                 (asked[i] == ZE_IMAGE_FORMAT_SWIZZLE_A && channels->count < 4))
             channels->component[i] = ONE;
         else if (asked[i] < channels->count)
             channels->component[i] = (uint8_t)asked[i];
