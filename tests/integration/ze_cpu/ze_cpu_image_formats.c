@@ -337,7 +337,8 @@ Test(ze_cpu_image_formats, reads_and_writes_every_format, .timeout = 120)
 Test(ze_cpu_image_formats, refuses_formats_that_opencl_lacks)
 {
     static const ze_image_format_t formats[] = {
-        {ZE_IMAGE_FORMAT_LAYOUT_5_6_5, ZE_IMAGE_FORMAT_TYPE_UNORM, S_R, S_G, S_B, S_1},
+        {ZE_IMAGE_FORMAT_LAYOUT_5_6_5, ZE_IMAGE_FORMAT_TYPE_UINT, S_R, S_G, S_B, S_1},
+        {ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2, ZE_IMAGE_FORMAT_TYPE_FLOAT, S_R, S_G, S_B, S_A},
         {ZE_IMAGE_FORMAT_LAYOUT_NV12, ZE_IMAGE_FORMAT_TYPE_UNORM, S_R, S_G, S_B, S_1},
         {ZE_IMAGE_FORMAT_LAYOUT_8, ZE_IMAGE_FORMAT_TYPE_FLOAT, S_R, S_G, S_B, S_A},
         {ZE_IMAGE_FORMAT_LAYOUT_8_8, ZE_IMAGE_FORMAT_TYPE_UNORM, S_D, S_0, S_0, S_0},
@@ -358,6 +359,84 @@ Test(ze_cpu_image_formats, refuses_formats_that_opencl_lacks)
                      ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT, "%zu", i);
     }
     fixture_finish(&fixture);
+}
+
+static const struct packed {
+    ze_image_format_layout_t layout;
+    ze_image_format_type_t type;
+    uint32_t bytes, element;
+    double expected[4];
+} packed_elements[] = {
+    {ZE_IMAGE_FORMAT_LAYOUT_5_6_5,
+     ZE_IMAGE_FORMAT_TYPE_UNORM,
+     2,
+     31u << 11 | 21 << 5 | 1,
+     {1, 21 / 63.0, 1 / 31.0, 1}},
+    {ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1,
+     ZE_IMAGE_FORMAT_TYPE_UNORM,
+     2,
+     1u << 15 | 31 << 10 | 7 << 5,
+     {1, 7 / 31.0, 0, 1}},
+    {ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4,
+     ZE_IMAGE_FORMAT_TYPE_UNORM,
+     2,
+     0x51f2,
+     {1 / 15.0, 1, 2 / 15.0, 5 / 15.0}},
+    {ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2,
+     ZE_IMAGE_FORMAT_TYPE_UNORM,
+     4,
+     2u << 30 | 1023 << 10 | 5,
+     {5 / 1023.0, 1, 0, 2 / 3.0}},
+    {ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2,
+     ZE_IMAGE_FORMAT_TYPE_UINT,
+     4,
+     2u << 30 | 1023 << 10 | 5,
+     {5, 1023, 0, 2}},
+    {ZE_IMAGE_FORMAT_LAYOUT_11_11_10,
+     ZE_IMAGE_FORMAT_TYPE_FLOAT,
+     4,
+     0x1e0u << 22 | 0x380 << 11 | 0x3c0,
+     {1, 0.5, 1, 1}}, // exponents of 15 and 14
+};
+
+Test(ze_cpu_image_formats, with_parts_of_bytes_are_read_and_written)
+{
+    struct bench bench;
+    bench_start(&bench);
+    for (size_t i = 0; i < COUNT(packed_elements); i++) {
+        const struct packed *packed = &packed_elements[i];
+        const ze_image_desc_t desc = {
+            .stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
+            .flags = ZE_IMAGE_FLAG_KERNEL_WRITE,
+            .type = ZE_IMAGE_TYPE_2D,
+            .format = {packed->layout, packed->type, S_R, S_G, S_B, S_A},
+            .width = PIXELS,
+            .height = 1,
+        };
+        ze_image_handle_t image;
+        MUST(zeImageCreate(bench.fixture.context, bench.fixture.device, &desc, &image));
+        for (uint32_t pixel = 0; pixel < PIXELS; pixel++)
+            memcpy(bench.memory + pixel * packed->bytes, &packed->element, packed->bytes);
+        MUST(zeCommandListAppendImageCopyFromMemory(bench.list, image, bench.memory, NULL, NULL, 0,
+                                                    NULL));
+        launch(&bench, bench.read[kernel_of(packed->type)], image);
+        fixture_synchronize(&bench.fixture, bench.list);
+        for (int j = 0; j < PIXELS * 4; j++) {
+            const double found = number(&bench.components[j], packed->type);
+            cr_assert(fabs(found - packed->expected[j % 4]) < 1e-4, "%zu, %d: %g", i, j, found);
+        }
+        memset(bench.memory, 0, PIXELS * packed->bytes);
+        launch(&bench, bench.write[kernel_of(packed->type)], image);
+        MUST(zeCommandListAppendImageCopyToMemory(bench.list, bench.memory, image, NULL, NULL, 0,
+                                                  NULL));
+        fixture_synchronize(&bench.fixture, bench.list);
+        for (uint32_t pixel = 0; pixel < PIXELS; pixel++)
+            cr_assert_eq(
+                memcmp(bench.memory + pixel * packed->bytes, &packed->element, packed->bytes), 0,
+                "%zu, pixel %u", i, pixel);
+        MUST(zeImageDestroy(image));
+    }
+    bench_stop(&bench);
 }
 
 Test(ze_cpu_image_formats, reads_srgb_as_linear_light)

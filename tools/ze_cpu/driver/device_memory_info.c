@@ -24,7 +24,8 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
         if (i == CPU_GROUP_COMPUTE)
             group->flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
                             ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COOPERATIVE_KERNELS;
-        group->maxMemoryFillPatternSize = SIZE_MAX; // no limit, as on Intel's GPUs
+        // As on Intel's GPUs; no pattern is too large here.
+        group->maxMemoryFillPatternSize = i == CPU_GROUP_COMPUTE ? SIZE_MAX : 1;
         group->numQueues = CPU_GROUP_QUEUES;
     }
     return ZE_RESULT_SUCCESS;

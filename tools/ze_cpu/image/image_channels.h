@@ -6,13 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Where the channels are in an element that has parts of bytes. In a view they have 16 bits.
+struct cpu_image_packing {
+    uint8_t bytes; // of an element
+    uint8_t shift[4], bits[4];
+};
+
 // How an element of an image in memory and the four components that kernels see belong together.
 struct cpu_image_channels {
     uint8_t count; // channels in memory
     uint8_t bytes; // of a channel, and of a component
     // The channel that a component reads: R, G, B and A are the first to the fourth.
     uint8_t component[4];
-    uint32_t one; // the bytes that read as 1
+    uint32_t one;                            // the bytes that read as 1
+    const struct cpu_image_packing *packing; // NULL: channels are bytes behind bytes
+    enum { CPU_PACKED_INTEGER, CPU_PACKED_NORMALIZED, CPU_PACKED_FLOAT } packed_as;
 };
 
 enum cpu_image_component {
@@ -27,6 +35,12 @@ enum cpu_image_component {
 static inline size_t cpu_image_view_bytes(const struct cpu_image_channels *channels)
 {
     return 4u * channels->bytes;
+}
+
+static inline size_t cpu_image_element_bytes(const struct cpu_image_channels *channels)
+{
+    return channels->packing != NULL ? channels->packing->bytes
+                                     : (size_t)channels->count * channels->bytes;
 }
 
 // Whether some channel is read by no component, so that it cannot be told from the components.

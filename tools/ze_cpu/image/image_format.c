@@ -12,15 +12,39 @@
 struct layout {
     uint32_t channels; // 0: not offered
     size_t channel_bytes;
+    const struct cpu_image_packing *packing; // NULL: none
+    uint32_t types;                          // a bit each; packed layouts only
 };
 
+#define UINT (1u << ZE_IMAGE_FORMAT_TYPE_UINT)
+#define UNORM (1u << ZE_IMAGE_FORMAT_TYPE_UNORM)
+#define FLOAT (1u << ZE_IMAGE_FORMAT_TYPE_FLOAT)
+
+// As on Intel's GPUs: blue comes first where an element has 16 bits, and red where it has 32.
+static const struct cpu_image_packing packing_5_6_5 = {2, {11, 5, 0}, {5, 6, 5}};
+static const struct cpu_image_packing packing_5_5_5_1 = {2, {10, 5, 0, 15}, {5, 5, 5, 1}};
+static const struct cpu_image_packing packing_4_4_4_4 = {2, {8, 4, 0, 12}, {4, 4, 4, 4}};
+static const struct cpu_image_packing packing_10_10_10_2 = {4, {0, 10, 20, 30}, {10, 10, 10, 2}};
+static const struct cpu_image_packing packing_11_11_10 = {4, {0, 11, 22}, {11, 11, 10}};
+
 static const struct layout layouts[] = {
-    [ZE_IMAGE_FORMAT_LAYOUT_8] = {1, 1},           [ZE_IMAGE_FORMAT_LAYOUT_16] = {1, 2},
-    [ZE_IMAGE_FORMAT_LAYOUT_32] = {1, 4},          [ZE_IMAGE_FORMAT_LAYOUT_8_8] = {2, 1},
-    [ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8] = {4, 1},     [ZE_IMAGE_FORMAT_LAYOUT_16_16] = {2, 2},
-    [ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16] = {4, 2}, [ZE_IMAGE_FORMAT_LAYOUT_32_32] = {2, 4},
-    [ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32] = {4, 4}, [CPU_IMAGE_FORMAT_LAYOUT_8_8_8] = {3, 1},
-    [CPU_IMAGE_FORMAT_LAYOUT_16_16_16] = {3, 2},   [CPU_IMAGE_FORMAT_LAYOUT_32_32_32] = {3, 4},
+    [ZE_IMAGE_FORMAT_LAYOUT_8] = {1, 1},
+    [ZE_IMAGE_FORMAT_LAYOUT_16] = {1, 2},
+    [ZE_IMAGE_FORMAT_LAYOUT_32] = {1, 4},
+    [ZE_IMAGE_FORMAT_LAYOUT_8_8] = {2, 1},
+    [ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8] = {4, 1},
+    [ZE_IMAGE_FORMAT_LAYOUT_16_16] = {2, 2},
+    [ZE_IMAGE_FORMAT_LAYOUT_16_16_16_16] = {4, 2},
+    [ZE_IMAGE_FORMAT_LAYOUT_32_32] = {2, 4},
+    [ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32] = {4, 4},
+    [CPU_IMAGE_FORMAT_LAYOUT_8_8_8] = {3, 1},
+    [CPU_IMAGE_FORMAT_LAYOUT_16_16_16] = {3, 2},
+    [CPU_IMAGE_FORMAT_LAYOUT_32_32_32] = {3, 4},
+    [ZE_IMAGE_FORMAT_LAYOUT_5_6_5] = {3, 2, &packing_5_6_5, UNORM},
+    [ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1] = {4, 2, &packing_5_5_5_1, UNORM},
+    [ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4] = {4, 2, &packing_4_4_4_4, UNORM},
+    [ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2] = {4, 2, &packing_10_10_10_2, UINT | UNORM},
+    [ZE_IMAGE_FORMAT_LAYOUT_11_11_10] = {3, 2, &packing_11_11_10, FLOAT},
 };
 
 // By ze_image_format_type_t; 0: there is none.
@@ -149,29 +173,35 @@ bool cpu_image_format_find(const ze_image_desc_t *desc, cl_mem_object_type type,
         layouts[from->layout].channels == 0 || (uint32_t)from->type >= TYPES)
         return false;
     const struct layout *layout = &layouts[from->layout];
+    if (layout->packing != NULL && (layout->types >> from->type & 1) == 0)
+        return false;
     const cl_channel_type *types = layout->channel_bytes == 1   ? types_8
                                    : layout->channel_bytes == 2 ? types_16
                                                                 : types_32;
     struct cpu_image_format format = {
         .format = {0, types[from->type]},
-        .element_bytes = layout->channels * layout->channel_bytes,
         .is_integer =
             from->type == ZE_IMAGE_FORMAT_TYPE_UINT || from->type == ZE_IMAGE_FORMAT_TYPE_SINT,
         .is_read_only = is_srgb(desc),
         .channels = {.count = (uint8_t)layout->channels,
                      .bytes = (uint8_t)layout->channel_bytes,
-                     .one = bits_of_one(from->type, layout->channel_bytes)},
+                     .one = bits_of_one(from->type, layout->channel_bytes),
+                     .packing = layout->packing,
+                     .packed_as = from->type == ZE_IMAGE_FORMAT_TYPE_UNORM   ? CPU_PACKED_NORMALIZED
+                                  : from->type == ZE_IMAGE_FORMAT_TYPE_FLOAT ? CPU_PACKED_FLOAT
+                                                                             : CPU_PACKED_INTEGER},
     };
+    format.element_bytes = cpu_image_element_bytes(&format.channels);
     if (format.format.image_channel_data_type == 0 || !read_swizzle(from, &format.channels))
         return false;
     format.format.image_channel_order = find_order(&format.channels);
     cl_mem_flags flags = CL_MEM_READ_WRITE;
     if (format.is_read_only) {
         flags = CL_MEM_READ_ONLY;
-        if ((desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE) || layout->channels != 4 ||
-            !choose_srgb(&format))
+        if (layout->packing != NULL || (desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE) ||
+            layout->channels != 4 || !choose_srgb(&format))
             return false;
-    } else if (!is_offered(&format.format, type, flags)) {
+    } else if (layout->packing != NULL || !is_offered(&format.format, type, flags)) {
         format.format.image_channel_order = CL_RGBA;
         format.is_view = true;
     }

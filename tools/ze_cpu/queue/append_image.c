@@ -75,6 +75,7 @@ static ze_result_t check_pair(const struct cpu_image_copy *copy, const char *fun
     if (source->format.image_channel_order != target->format.image_channel_order ||
         source->format.image_channel_data_type != target->format.image_channel_data_type ||
         source->channels.count != target->channels.count ||
+        source->channels.packing != target->channels.packing ||
         memcmp(source->channels.component, target->channels.component,
                sizeof(source->channels.component)) != 0) {
         cpu_report(function, "images %p and %p have different formats", (void *)copy->source,
