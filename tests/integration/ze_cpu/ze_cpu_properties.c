@@ -448,6 +448,12 @@ Test(ze_cpu_properties, host_memory_is_exported_and_imported)
                                              .fd = dup(exported.fd)};
     desc.pNext = &import;
     MUST(zeMemAllocHost(fixture.context, &desc, 64, 0, (void **)&imported));
+    import.fd = dup(exported.fd);
+    ze_physical_mem_desc_t pages = {
+        .stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .pNext = &import, .size = 4096};
+    ze_physical_mem_handle_t physical;
+    MUST(zePhysicalMemCreate(fixture.context, fixture.device, &pages, &physical));
+    MUST(zePhysicalMemDestroy(fixture.context, physical));
     MUST(zeMemFree(fixture.context, memory));
     mapped[3] = 8;
     asked.pNext = NULL;

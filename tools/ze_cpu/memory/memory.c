@@ -153,18 +153,11 @@ void cpu_memory_free(const struct cpu_allocation *allocation)
         munmap((void *)allocation->address, allocation->mapped_bytes);
 }
 
-// A dma_buf of this driver is a file as well.
-static bool is_file(ze_external_memory_type_flags_t flags)
-{
-    return flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
-           flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
-}
-
 // The descriptor of a file with so many bytes, as the chain asks for; negative: there is none.
 static int find_imported_file(const ze_external_memory_import_fd_t *import, size_t size)
 {
     struct stat status;
-    if (is_file(import->flags) && size > 0 && fstat(import->fd, &status) == 0 &&
+    if (cpu_memory_is_file(import->flags) && size > 0 && fstat(import->fd, &status) == 0 &&
         S_ISREG(status.st_mode) && size <= (uint64_t)status.st_size)
         return import->fd;
     cpu_report("zeMemAlloc", "descriptor %d, of kind 0x%x, is no file of %zu bytes or more",
@@ -229,7 +222,7 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
             ? cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC)
             : NULL;
     const ze_external_memory_type_flags_t exported_as =
-        export != NULL && is_file(export->flags) ? export->flags : 0;
+        export != NULL && cpu_memory_is_file(export->flags) ? export->flags : 0;
     if (cpu_chain_has_external_memory(chain) && exported_as == 0)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (alignment > (size_t)1 << 30)

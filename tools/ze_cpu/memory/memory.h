@@ -42,6 +42,13 @@ uint64_t cpu_memory_live(void);
 // An identifier that no allocation had before.
 uint64_t cpu_memory_new_id(void);
 
+// Whether external memory of this type is a file. A dma_buf of this driver is one as well.
+static inline bool cpu_memory_is_file(ze_external_memory_type_flags_t flags)
+{
+    return flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
+           flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+}
+
 // Bytes of the devices' memory (ZE_CPU_MEMORY) that are not USM. False: there are not so many.
 bool cpu_memory_take(uint64_t bytes);
 void cpu_memory_give(uint64_t bytes);

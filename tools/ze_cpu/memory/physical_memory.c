@@ -63,9 +63,8 @@ static void give_pages(struct cpu_physical_memory *memory)
 static bool is_importable(const ze_external_memory_import_fd_t *import, size_t size_bytes)
 {
     struct stat status;
-    if (import->flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD &&
-        fstat(import->fd, &status) == 0 && S_ISREG(status.st_mode) &&
-        size_bytes <= (uint64_t)status.st_size)
+    if (cpu_memory_is_file(import->flags) && fstat(import->fd, &status) == 0 &&
+        S_ISREG(status.st_mode) && size_bytes <= (uint64_t)status.st_size)
         return true;
     cpu_report("zePhysicalMemCreate",
                "descriptor %d, of kind 0x%x, is no file of %zu bytes or more", import->fd,
@@ -100,7 +99,7 @@ ze_result_t ZE_APICALL cpu_zePhysicalMemCreate(ze_context_handle_t hContext,
         cpu_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD);
     const ze_external_memory_export_desc_t *export =
         cpu_chain_find(desc->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC);
-    if (export != NULL && export->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)
+    if (export != NULL && !cpu_memory_is_file(export->flags))
         return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     const bool is_on_host = (desc->flags & CPU_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST) != 0;
     if (hDevice == NULL && !is_on_host)
