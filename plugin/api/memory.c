@@ -109,7 +109,7 @@ zepi_result_t zepi_api_ipc_get_handle(zepi_context_t context, const void *memory
     if ((result = zepi_api_check_context_pointer(context, memory, "memory")) ||
         (((!out_handle || !out_size_bytes)) &&
          (result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "an output for the handle is NULL"))) ||
-        (result = zepi_ipc_get(context, memory, &handle)))
+        (result = zepi_ipc_get(context, memory, NULL, &handle)))
         return result;
     *out_handle = handle;
     *out_size_bytes = sizeof(*handle);

@@ -182,10 +182,9 @@ static zepi_result_t fill_physical_handle(const struct zepi_physical_memory *mem
     return ZEPI_SUCCESS;
 }
 
-// `physical` NULL: of USM, from `memory` on.
-static zepi_result_t make_export(struct zepi_context *context, const void *memory,
-                                 const struct zepi_physical_memory *physical,
-                                 const struct zepi_ipc_handle **out_handle)
+zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
+                           const struct zepi_physical_memory *physical,
+                           const struct zepi_ipc_handle **out_handle)
 {
     const struct zepi_device *device = NULL;
     struct zepi_ipc *ipc = ipc_of(context);
@@ -210,18 +209,6 @@ static zepi_result_t make_export(struct zepi_context *context, const void *memor
     zepi_mutex_unlock(&ipc->mutex);
     *out_handle = handle;
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
-                           const struct zepi_ipc_handle **out_handle)
-{
-    return make_export(context, memory, NULL, out_handle);
-}
-
-zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
-                                    const struct zepi_ipc_handle **out_handle)
-{
-    return make_export(memory->context, NULL, memory, out_handle);
 }
 
 static const char *kind_name(bool is_physical)

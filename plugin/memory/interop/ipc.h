@@ -27,14 +27,12 @@ struct zepi_ipc_handle {
 // Whether the driver shares memory between processes.
 zepi_result_t zepi_ipc_is_offered(const struct zepi_platform *platform, bool *out_is_offered);
 
-// The handle of an allocation of device memory from `memory`, an address in it, on. It is the
-// context's until it is put back. ZEPI_ERROR_OUT_OF_HOST_MEMORY, as of the opening: memory or file
-// descriptors do not suffice.
+// The handle of an allocation of device memory from `memory`, an address in it, on, or of
+// `physical` memory that is ZEPI_PHYSICAL_SHARED. It is the context's until it is put back.
+// ZEPI_ERROR_OUT_OF_HOST_MEMORY, as of the opening: memory or file descriptors do not suffice.
 zepi_result_t zepi_ipc_get(struct zepi_context *context, const void *memory,
+                           const struct zepi_physical_memory *physical,
                            const struct zepi_ipc_handle **out_handle);
-// `memory` is ZEPI_PHYSICAL_SHARED.
-zepi_result_t zepi_ipc_get_physical(struct zepi_physical_memory *memory,
-                                    const struct zepi_ipc_handle **out_handle);
 // Memory that was opened by the handle stays. ZEPI_ERROR_INVALID_VALUE: it is none of the context,
 // or of the other kind of memory.
 zepi_result_t zepi_ipc_put(struct zepi_context *context, const void *handle, bool is_physical);

@@ -3,19 +3,29 @@
 
 #include "ur/memory/physical_memory.h"
 
-ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
-                                      void **ppIPCMemHandleData, size_t *pIPCMemHandleDataSizeRet)
+// Of USM from `memory` on, or of physical memory.
+static ur_result_t get_handle(struct zepi_context *context, const void *memory,
+                              const struct zepi_physical_memory *physical, void **out_handle,
+                              size_t *out_size_bytes)
 {
     const struct zepi_ipc_handle *handle = NULL;
     ur_result_t result;
-    if ((result = zepi_ur_check_context_pointer(hContext, pMem, "pMem")) ||
-        (result = zepi_ur_check_pointer(ppIPCMemHandleData, "ppIPCMemHandleData")) ||
-        (result = zepi_ur_check_pointer(pIPCMemHandleDataSizeRet, "pIPCMemHandleDataSizeRet")) ||
-        (result = zepi_ur_result(zepi_ipc_get(zepi_ur_context(hContext), pMem, &handle))))
+    if ((result = zepi_ur_check_pointer(out_handle, "the output for the handle's data")) ||
+        (result = zepi_ur_check_pointer(out_size_bytes, "the output for the handle's size")) ||
+        (result = zepi_ur_result(zepi_ipc_get(context, memory, physical, &handle))))
         return result;
-    *ppIPCMemHandleData = (void *)handle;
-    *pIPCMemHandleDataSizeRet = sizeof(*handle);
+    *out_handle = (void *)handle;
+    *out_size_bytes = sizeof(*handle);
     return UR_RESULT_SUCCESS;
+}
+
+ur_result_t zepi_urIPCGetMemHandleExp(ur_context_handle_t hContext, void *pMem,
+                                      void **ppIPCMemHandleData, size_t *pIPCMemHandleDataSizeRet)
+{
+    const ur_result_t result = zepi_ur_check_context_pointer(hContext, pMem, "pMem");
+    return result ? result
+                  : get_handle(zepi_ur_context(hContext), pMem, NULL, ppIPCMemHandleData,
+                               pIPCMemHandleDataSizeRet);
 }
 
 static ur_result_t put_handle(ur_context_handle_t context, const void *handle, bool is_physical)
@@ -57,22 +67,16 @@ ur_result_t zepi_urIPCGetPhysMemHandleExp(ur_context_handle_t hContext,
                                           void **ppIPCPhysMemHandleData,
                                           size_t *pIPCPhysMemHandleDataSizeRet)
 {
-    const struct zepi_ipc_handle *handle = NULL;
-    ur_result_t result;
-    if ((result = zepi_ur_check_context_physical(hContext, hPhysMem)) ||
-        (result = zepi_ur_check_pointer(ppIPCPhysMemHandleData, "ppIPCPhysMemHandleData")) ||
-        (result =
-             zepi_ur_check_pointer(pIPCPhysMemHandleDataSizeRet, "pIPCPhysMemHandleDataSizeRet")) ||
-        (zepi_ur_physical_memory(hPhysMem)->sharing != ZEPI_PHYSICAL_SHARED &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT,
-                                  "the physical memory was not created with "
-                                  "UR_PHYSICAL_MEM_FLAG_ENABLE_IPC"))) ||
-        (result =
-             zepi_ur_result(zepi_ipc_get_physical(zepi_ur_physical_memory(hPhysMem), &handle))))
+    const struct zepi_physical_memory *physical = zepi_ur_physical_memory(hPhysMem);
+    const ur_result_t result = zepi_ur_check_context_physical(hContext, hPhysMem);
+    if (result != UR_RESULT_SUCCESS)
         return result;
-    *ppIPCPhysMemHandleData = (void *)handle;
-    *pIPCPhysMemHandleDataSizeRet = sizeof(*handle);
-    return UR_RESULT_SUCCESS;
+    if (physical->sharing != ZEPI_PHYSICAL_SHARED)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ARGUMENT,
+                              "the physical memory was not created with "
+                              "UR_PHYSICAL_MEM_FLAG_ENABLE_IPC");
+    return get_handle(physical->context, NULL, physical, ppIPCPhysMemHandleData,
+                      pIPCPhysMemHandleDataSizeRet);
 }
 
 ur_result_t zepi_urIPCPutPhysMemHandleExp(ur_context_handle_t hContext,
