@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 ur_dditable_t ur;
 struct test_ze_cpu ze_cpu;
@@ -258,4 +259,16 @@ ur_event_status_t ur_event_status(ur_event_handle_t event)
     UR_OK(urEventGetInfo(event, UR_EVENT_INFO_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
                          NULL));
     return status;
+}
+
+void ur_expect_held_up_at(ur_event_handle_t event, const char *file, int line)
+{
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    nanosleep(&a_while, NULL);
+    const ur_event_status_t status = ur_event_status(event);
+    if (status == UR_EVENT_STATUS_SUBMITTED)
+        return;
+    fprintf(stderr, "%s:%d: the event's status is %d, expected %d, submitted\n", file, line,
+            (int)status, (int)UR_EVENT_STATUS_SUBMITTED);
+    exit(1);
 }

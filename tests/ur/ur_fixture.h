@@ -107,6 +107,10 @@ ur_event_handle_t ur_spin(ur_queue_handle_t queue, ur_kernel_handle_t kernel, ui
 
 ur_event_status_t ur_event_status(ur_event_handle_t event);
 
+// That the event is not complete, after a while in which it could have become so.
+#define ur_expect_held_up(event) ur_expect_held_up_at(event, __FILE__, __LINE__)
+void ur_expect_held_up_at(ur_event_handle_t event, const char *file, int line);
+
 // An event of the host's own, made with Level Zero: complete once the host signals it.
 struct host_event {
     void *pool;              // ze_event_pool_handle_t

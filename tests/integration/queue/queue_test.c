@@ -232,7 +232,7 @@ FOR_ALL_KINDS(queue, waits_for_as_many_events_as_there_are)
                             (zepi_wait_list_t){events, COUNT}, &copied));
     TEST_OK(zepi.event_signal(gates[0]));
     TEST_OK(zepi.event_wait(COUNT - 1, events, UINT64_MAX));
-    TEST_FAILS(zepi.event_wait(1, &copied, 5000000), ZEPI_ERROR_NOT_READY);
+    TEST_FAILS(zepi.event_wait(1, &copied, 20000000), ZEPI_ERROR_NOT_READY);
     cr_assert_eq(memory[COUNT], 0);
     TEST_OK(zepi.event_signal(gates[1]));
     TEST_OK(zepi.event_wait(1, &copied, UINT64_MAX));
@@ -317,7 +317,7 @@ FOR_ALL_KINDS(queue, has_markers_for_what_came_before)
         TEST_OK(zepi.queue_fill(gear.queue, &memory[i], &value, 4, 4, WAIT_FOR(gate), NULL));
     TEST_OK(zepi.queue_marker(gear.queue, TEST_NO_WAIT, &markers[0]));
     TEST_OK(zepi.queue_marker(gear.queue, WAIT_FOR(markers[0]), &markers[1]));
-    TEST_FAILS(zepi.event_wait(1, &markers[0], 5000000), ZEPI_ERROR_NOT_READY);
+    TEST_FAILS(zepi.event_wait(1, &markers[0], 20000000), ZEPI_ERROR_NOT_READY);
     TEST_OK(zepi.event_signal(gate));
     TEST_OK(zepi.event_wait(2, markers, UINT64_MAX));
     for (int i = 0; i < COUNT; i++)

@@ -157,7 +157,7 @@ Test(ze_cpu_recorded, executes_a_closed_list_many_times_through_queues_and_immed
     struct fixture_event gate = fixture_event(fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
     MUST(append(immediate, 1, &recorded.list, NULL, 1, &gate.event));
     MUST(append(immediate, 2, twice, done.event, 0, NULL));
-    cr_assert_eq(zeEventQueryStatus(done.event), ZE_RESULT_NOT_READY);
+    cr_assert_eq(zeEventHostSynchronize(done.event, 20000000), ZE_RESULT_NOT_READY);
     cr_assert_eq(zeCommandListReset(recorded.list), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     cr_assert_eq(zeCommandListDestroy(recorded.list), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     cr_assert_eq(copy[0], 1 << 6);

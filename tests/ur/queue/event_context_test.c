@@ -48,8 +48,7 @@ Test(event_context, of_another_context_is_waited_for_on_the_device)
     int32_t *memory = ur_shared(4);
     const int32_t seven = 7;
     UR_OK(urEnqueueUSMFill(other.queue, memory, 4, &seven, 4, 1, &host.event, &filled));
-    const struct timespec a_while = {.tv_nsec = 20000000};
-    nanosleep(&a_while, NULL);
+    ur_expect_held_up(filled);
     cr_assert_eq(*(volatile int32_t *)memory, 0);
     host_event_signal(&host);
     UR_OK(urEventWait(1, &filled));

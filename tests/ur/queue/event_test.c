@@ -299,8 +299,7 @@ Test(event, around_a_native_one_is_waited_for)
     const int32_t five = 5;
     ur_event_handle_t filled;
     UR_OK(urEnqueueUSMFill(queue, memory, 4, &five, 4, 1, &event, &filled));
-    const struct timespec a_while = {.tv_nsec = 20000000};
-    nanosleep(&a_while, NULL);
+    ur_expect_held_up(filled);
     cr_assert_eq(*(volatile int32_t *)memory, 0);
     host_event_signal(&host);
     UR_OK(urEventWait(1, &filled));

@@ -117,7 +117,7 @@ Test(engine, sees_what_the_program_writes)
     batch_wait(&batch, gpu_address(FLAG), 1);
     batch_end(&batch);
     submit(engine, &batch, 1);
-    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // it sleeps by now
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); // it sleeps by now
     cr_assert_eq(value_at(FENCE), 0);
     __atomic_store_n(gpu_word(&gpu, FLAG), 1, __ATOMIC_RELEASE);
     cr_assert(comes(FENCE, 1));
