@@ -187,8 +187,7 @@ static redisReply *read_reply(struct session *session)
 
 // Sends a command, as redisCommand() formats it, and returns its reply, which the caller frees by
 // freeReplyObject: of the type REDIS_REPLY_..., or nil. NULL with trouble: the connection is
-// closed, or still open if the server replied with an error, which ANY returns.
-enum { ANY = 0 };
+// closed, or still open if the server replied with an error of which that is not the type.
 static redisReply *session_ask(struct session *session, int type, const char *format, ...)
 {
     char *command = NULL;
@@ -205,7 +204,7 @@ static redisReply *session_ask(struct session *session, int type, const char *fo
         reply = read_reply(session);
     if (size >= 0)
         redisFreeCommand(command);
-    if (!reply || type == ANY || reply->type == type || reply->type == REDIS_REPLY_NIL)
+    if (!reply || reply->type == type || reply->type == REDIS_REPLY_NIL)
         return reply;
     if (reply->type == REDIS_REPLY_ERROR)
         session_fail(session, "the server says", reply->str);
@@ -374,7 +373,7 @@ static bool session_claim(struct session *session)
 static void session_give_back_claim(struct session *session, int ms)
 {
     const struct zepi_shared *shared = session->shared;
-    freeReplyObject(session_ask(session, ANY, "EVAL %s 2 %s:claim %s:given-up %b %d",
+    freeReplyObject(session_ask(session, REDIS_REPLY_ERROR, "EVAL %s 2 %s:claim %s:given-up %b %d",
                                 "if redis.call('GET', KEYS[1]) == ARGV[1] then "
                                 "redis.call('RENAME', KEYS[1], KEYS[2]) "
                                 "redis.call('PEXPIRE', KEYS[2], ARGV[2]) end",

@@ -12,12 +12,13 @@
 #define KEY_VERSION 3
 #define KEY_TAG 0x100
 
-// Records on disk have the list of paths, as the dynamic loader opened them; zeros follow each.
+// Records on disk have the list of paths, as the dynamic loader opened them; zeros follow each, and
+// the last place stays empty.
 struct libraries {
     const struct zepi_compiler_identity *identity; // borrowed
-    char list[16][512];
+    char list[16 + 1][512];
     uint32_t count;
-    bool has_driver, has_compiler, has_failed;
+    bool has_compiler;
 };
 
 // ---- The libraries that are loaded ----
@@ -69,24 +70,21 @@ static bool is_loaded_file(const struct dl_phdr_info *info)
     return false;
 }
 
-// The dynamic loader's lock is held, so that nothing is unloaded meanwhile.
+// The dynamic loader's lock is held, so that nothing is unloaded meanwhile. Returns 1, which ends
+// the visits, if the libraries cannot be told.
 static int visit_loaded(struct dl_phdr_info *info, size_t size, void *user)
 {
     struct libraries *loaded = user;
-    const bool is_driver = strcmp(info->dlpi_name, loaded->identity->driver_path) == 0;
     const int name = find_name(loaded, info->dlpi_name);
     (void)size;
-    // The program itself has no name.
-    if (!info->dlpi_name[0] || (!is_driver && name == 0))
+    if (name == 0 && strcmp(info->dlpi_name, loaded->identity->driver_path) != 0)
         return 0;
-    loaded->has_driver |= is_driver;
+    if (loaded->count == 16 || strlen(info->dlpi_name) >= sizeof(loaded->list[0]) ||
+        !is_loaded_file(info))
+        return 1;
     loaded->has_compiler |= name == 1;
-    loaded->has_failed = loaded->count == 16 ||
-                         strlen(info->dlpi_name) >= sizeof(loaded->list[0]) ||
-                         !is_loaded_file(info);
-    if (!loaded->has_failed)
-        strcpy(loaded->list[loaded->count++], info->dlpi_name);
-    return loaded->has_failed;
+    strcpy(loaded->list[loaded->count++], info->dlpi_name);
+    return 0;
 }
 
 // ---- The record on disk ----
@@ -107,13 +105,11 @@ static bool load_record(struct zepi_disk *disk, const struct zepi_key *key,
 {
     struct zepi_build_record record = {0};
     if (zepi_disk_store_ops.load(disk, key, &record) &&
-        record.payload_size <= sizeof(libraries->list)) {
+        record.payload_size < sizeof(libraries->list)) {
         memcpy(libraries->list, record.payload, record.payload_size);
         libraries->count = (uint32_t)(record.payload_size / sizeof(libraries->list[0]));
     }
     zepi_build_record_finish(&record);
-    for (uint32_t i = 0; i < libraries->count; i++)
-        libraries->list[i][sizeof(libraries->list[0]) - 1] = '\0';
     return libraries->count > 0;
 }
 
@@ -148,30 +144,29 @@ static bool set_digest_locked(struct zepi_compiler_identity *identity,
                               const struct libraries *libraries)
 {
     static const char build_id[] = "\3\0\0\0GNU"; // type and name of its note
-    struct zepi_digest sum = {0};
     struct page page;
+    identity->digest = (struct zepi_digest){0};
     for (uint32_t i = 0; i < libraries->count; i++) {
         const char *name = basename(libraries->list[i]);
         if (!read_page(libraries->list[i], &page))
             return false;
-        add(&sum, name, page.bytes, (size_t)page.size);
+        add(&identity->digest, name, page.bytes, (size_t)page.size);
         // A change of the contents sets the time of the file's last change.
         if (!memmem(page.bytes, (size_t)page.size, build_id, sizeof(build_id))) {
-            add(&sum, name, &page.file.st_ino, sizeof(page.file.st_ino));
-            add(&sum, name, &page.file.st_ctim, sizeof(page.file.st_ctim));
+            add(&identity->digest, name, &page.file.st_ino, sizeof(page.file.st_ino));
+            add(&identity->digest, name, &page.file.st_ctim, sizeof(page.file.st_ctim));
         }
         zepi_log(ZEPI_LOG_DEBUG, "native code depends on %s", libraries->list[i]);
     }
     for (char **variable = environ; variable && *variable; variable++) {
         if (strncmp(*variable, "IGC_", 4) == 0 || strncmp(*variable, "CL_CONFIG_", 10) == 0)
-            add(&sum, *variable, NULL, 0);
+            add(&identity->digest, *variable, NULL, 0);
     }
     if (identity->is_on_cpu) {
         if (!read_page("/sys/devices/system/cpu/modalias", &page))
             return false;
-        add(&sum, "cpu", page.bytes, (size_t)page.size);
+        add(&identity->digest, "cpu", page.bytes, (size_t)page.size);
     }
-    identity->digest = sum;
     return true;
 }
 
@@ -184,8 +179,7 @@ static bool identify_locked(struct zepi_compiler_identity *identity, struct zepi
     struct libraries loaded = {.identity = identity};
     struct libraries record = {.identity = identity};
     struct zepi_key key;
-    dl_iterate_phdr(visit_loaded, &loaded);
-    if (!loaded.has_driver || loaded.has_failed ||
+    if (!identity->driver_path[0] || dl_iterate_phdr(visit_loaded, &loaded) != 0 ||
         (phase == ZEPI_AFTER_COMPILE && loaded.count == 1))
         return false;
     const bool has_key = make_key(&key, identity) && disk;
@@ -206,13 +200,8 @@ bool zepi_compiler_identity_get(struct zepi_compiler_identity *identity, struct 
                                 enum zepi_compiler_phase phase, struct zepi_digest *out_digest)
 {
     zepi_mutex_lock(&identity->mutex);
-    if (identity->known < phase) {
+    if (identity->known < phase)
         identity->known = identify_locked(identity, disk, phase) ? phase : ZEPI_NOT_IDENTIFIED;
-        if (!identity->known && phase == ZEPI_AFTER_COMPILE)
-            zepi_log(ZEPI_LOG_INFO,
-                     "driver %s: its compiler cannot be identified, so its code is not stored",
-                     identity->driver_path);
-    }
     const bool is_known = identity->known != ZEPI_NOT_IDENTIFIED;
     *out_digest = identity->digest;
     zepi_mutex_unlock(&identity->mutex);

@@ -63,14 +63,20 @@ static const struct zepi_key *binary_make_store_key(const struct zepi_key *key,
                                                     enum zepi_compiler_phase phase,
                                                     struct zepi_key *space)
 {
-    struct zepi_digest compiler;
+    struct zepi_compiler_identity *compiler = key->for_store;
+    struct zepi_digest digest;
     zepi_key_init(space, ZEPI_KEY_VERSION);
-    if (!key->for_store)
+    if (!compiler)
         return key;
-    if (!zepi_compiler_identity_get(key->for_store, disk, phase, &compiler))
+    if (!zepi_compiler_identity_get(compiler, disk, phase, &digest)) {
+        if (phase == ZEPI_AFTER_COMPILE)
+            zepi_log(ZEPI_LOG_INFO,
+                     "driver %s: its compiler cannot be identified, so its code is not stored",
+                     compiler->driver_path);
         return NULL;
+    }
     zepi_key_add_bytes(space, ZEPI_KEY_BUILD, key->bytes, key->size);
-    zepi_key_add_digest(space, ZEPI_KEY_COMPILER, compiler);
+    zepi_key_add_digest(space, ZEPI_KEY_COMPILER, digest);
     return zepi_key_seal(space) ? space : NULL;
 }
 
