@@ -53,7 +53,14 @@ struct zepi_ur_append {
     struct zepi_graph *graph;                            // once it has begun
 };
 
-// Made of the parameters of a function that appends.
+// The last parameters of all functions that append copies, fills, hints and launches, and the frame
+// that is made of them.
+#define ZEPI_UR_APPEND_PARAMETERS                                                                  \
+    uint32_t numSyncPointsInWaitList,                                                              \
+        const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,                              \
+        uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,                    \
+        ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,                \
+        ur_exp_command_buffer_command_handle_t *phCommand
 #define ZEPI_UR_APPEND                                                                             \
     {                                                                                              \
         .handle = hCommandBuffer, .wait_count = numSyncPointsInWaitList,                           \

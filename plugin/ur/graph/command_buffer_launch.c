@@ -90,10 +90,7 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
     uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs, uint32_t numKernelAlternatives,
-    ur_kernel_handle_t *phKernelAlternatives, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+    ur_kernel_handle_t *phKernelAlternatives, ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_launch from = {.work_dim = workDim,
                                   .global_offset = pGlobalWorkOffset,

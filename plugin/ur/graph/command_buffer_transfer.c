@@ -18,12 +18,9 @@ static ur_result_t append_transfer(const struct zepi_ur_append *append,
 
 // ---- USM ----
 
-ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, void *pDst, const void *pSrc, size_t size,
-    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
-    ur_exp_command_buffer_command_handle_t *phCommand)
+ur_result_t zepi_urCommandBufferAppendUSMMemcpyExp(ur_exp_command_buffer_handle_t hCommandBuffer,
+                                                   void *pDst, const void *pSrc, size_t size,
+                                                   ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     ur_result_t result;
@@ -49,12 +46,10 @@ static ur_result_t append_fill(const struct zepi_ur_append *append, void *memory
     return append_transfer(append, &fill, uses);
 }
 
-ur_result_t zepi_urCommandBufferAppendUSMFillExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, void *pMemory, const void *pPattern,
-    size_t patternSize, size_t size, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+ur_result_t zepi_urCommandBufferAppendUSMFillExp(ur_exp_command_buffer_handle_t hCommandBuffer,
+                                                 void *pMemory, const void *pPattern,
+                                                 size_t patternSize, size_t size,
+                                                 ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     ur_result_t result;
@@ -84,12 +79,10 @@ static ur_result_t append_hint(struct zepi_ur_append *append, enum zepi_command_
     return append_transfer(append, &hint, NULL);
 }
 
-ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, const void *pMemory, size_t size,
-    ur_usm_migration_flags_t flags, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(ur_exp_command_buffer_handle_t hCommandBuffer,
+                                                     const void *pMemory, size_t size,
+                                                     ur_usm_migration_flags_t flags,
+                                                     ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     // Level Zero moves memory to devices only.
@@ -98,12 +91,10 @@ ur_result_t zepi_urCommandBufferAppendUSMPrefetchExp(
     return append_hint(&append, kind, pMemory, size, flags, UR_USM_MIGRATION_FLAGS_MASK);
 }
 
-ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, const void *pMemory, size_t size,
-    ur_usm_advice_flags_t advice, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+ur_result_t zepi_urCommandBufferAppendUSMAdviseExp(ur_exp_command_buffer_handle_t hCommandBuffer,
+                                                   const void *pMemory, size_t size,
+                                                   ur_usm_advice_flags_t advice,
+                                                   ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     return append_hint(&append, ZEPI_COMMAND_ADVISE, pMemory, size, advice,
@@ -153,10 +144,7 @@ static ur_result_t append_bytes(struct zepi_ur_append *append, struct zepi_ur_en
 
 ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hSrcMem, ur_mem_handle_t hDstMem,
-    size_t srcOffset, size_t dstOffset, size_t size, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+    size_t srcOffset, size_t dstOffset, size_t size, ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hDstMem, dstOffset)};
@@ -164,12 +152,10 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyExp(
     return append_bytes(&append, &to, &from, size);
 }
 
-ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, size_t offset,
-    size_t size, const void *pSrc, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+ur_result_t
+zepi_urCommandBufferAppendMemBufferWriteExp(ur_exp_command_buffer_handle_t hCommandBuffer,
+                                            ur_mem_handle_t hBuffer, size_t offset, size_t size,
+                                            const void *pSrc, ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, offset)};
@@ -177,12 +163,10 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteExp(
     return append_bytes(&append, &to, &from, size);
 }
 
-ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
-    ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, size_t offset,
-    size_t size, void *pDst, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+ur_result_t
+zepi_urCommandBufferAppendMemBufferReadExp(ur_exp_command_buffer_handle_t hCommandBuffer,
+                                           ur_mem_handle_t hBuffer, size_t offset, size_t size,
+                                           void *pDst, ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst)};
@@ -192,10 +176,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadExp(
 
 ur_result_t zepi_urCommandBufferAppendMemBufferFillExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer, const void *pPattern,
-    size_t patternSize, size_t offset, size_t size, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+    size_t patternSize, size_t offset, size_t size, ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     ur_result_t result;
@@ -229,10 +210,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferCopyRectExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hSrcMem, ur_mem_handle_t hDstMem,
     ur_rect_offset_t srcOrigin, ur_rect_offset_t dstOrigin, ur_rect_region_t region,
     size_t srcRowPitch, size_t srcSlicePitch, size_t dstRowPitch, size_t dstSlicePitch,
-    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
-    ur_exp_command_buffer_command_handle_t *phCommand)
+    ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hDstMem, 0),
@@ -246,10 +224,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferWriteRectExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer,
     ur_rect_offset_t bufferOffset, ur_rect_offset_t hostOffset, ur_rect_region_t region,
     size_t bufferRowPitch, size_t bufferSlicePitch, size_t hostRowPitch, size_t hostSlicePitch,
-    void *pSrc, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+    void *pSrc, ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, 0),
@@ -263,10 +238,7 @@ ur_result_t zepi_urCommandBufferAppendMemBufferReadRectExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_mem_handle_t hBuffer,
     ur_rect_offset_t bufferOffset, ur_rect_offset_t hostOffset, ur_rect_region_t region,
     size_t bufferRowPitch, size_t bufferSlicePitch, size_t hostRowPitch, size_t hostSlicePitch,
-    void *pDst, uint32_t numSyncPointsInWaitList,
-    const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_exp_command_buffer_sync_point_t *pSyncPoint,
-    ur_event_handle_t *phEvent, ur_exp_command_buffer_command_handle_t *phCommand)
+    void *pDst, ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst),
