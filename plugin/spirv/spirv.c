@@ -279,6 +279,8 @@ static bool fill_kernels(struct zepi_spirv_parser *parser, const struct parts *p
         };
         memcpy(kernel->required_group_size, function->required_group_size,
                sizeof(kernel->required_group_size));
+        memcpy(kernel->hinted_group_size, function->hinted_group_size,
+               sizeof(kernel->hinted_group_size));
         by_name[i] = kernel;
     }
     if (count > 0)

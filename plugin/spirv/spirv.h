@@ -51,6 +51,7 @@ struct zepi_spirv_kernel {
     uint32_t argument_count;
     // LocalSize execution mode; zeros: none, or one that depends on specialization constants.
     uint32_t required_group_size[3];
+    uint32_t hinted_group_size[3];    // LocalSizeHint; zeros: none
     uint32_t required_sub_group_size; // 0: none
 };
 

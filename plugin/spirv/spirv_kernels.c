@@ -9,6 +9,7 @@
 // Values of the specification, section "Execution Mode".
 enum {
     MODE_LOCAL_SIZE = 17,
+    MODE_LOCAL_SIZE_HINT = 18,
     MODE_SUBGROUP_SIZE = 35,
     MODE_LOCAL_SIZE_ID = 38,
 };
@@ -54,7 +55,7 @@ static bool read_execution_mode(struct zepi_spirv_parser *parser,
         zepi_spirv_find_entry_function(parser, zepi_spirv_operand(parser, instruction, 1));
     uint32_t mode = zepi_spirv_operand(parser, instruction, 2);
     bool by_id = mode == MODE_LOCAL_SIZE_ID;
-    bool is_group_size = by_id || mode == MODE_LOCAL_SIZE;
+    bool is_group_size = by_id || mode == MODE_LOCAL_SIZE || mode == MODE_LOCAL_SIZE_HINT;
     if (!function || (!is_group_size && mode != MODE_SUBGROUP_SIZE) ||
         by_id != (instruction.opcode == OpExecutionModeId))
         return true;
@@ -67,6 +68,8 @@ static bool read_execution_mode(struct zepi_spirv_parser *parser,
         function->required_sub_group_size = zepi_spirv_operand(parser, instruction, 3);
         return true;
     }
+    uint32_t *size =
+        mode == MODE_LOCAL_SIZE_HINT ? function->hinted_group_size : function->required_group_size;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t operand = zepi_spirv_operand(parser, instruction, 3 + i);
         uint64_t value = operand;
@@ -78,7 +81,7 @@ static bool read_execution_mode(struct zepi_spirv_parser *parser,
             return zepi_spirv_fail(parser, instruction.word,
                                    "LocalSizeId names id %u of the value %llu, expected 32 bits",
                                    operand, (unsigned long long)value);
-        function->required_group_size[i] = (uint32_t)value;
+        size[i] = (uint32_t)value;
     }
     return true;
 }

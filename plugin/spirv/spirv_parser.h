@@ -121,6 +121,7 @@ struct zepi_spirv_entry_function {
     uint32_t first_argument;
     uint32_t argument_count;
     uint32_t required_group_size[3];
+    uint32_t hinted_group_size[3];
     uint32_t required_sub_group_size;
 };
 

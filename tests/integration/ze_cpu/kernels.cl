@@ -28,7 +28,8 @@ __kernel void reverse_in_group(__global int *data, __local int *scratch)
     data[get_global_id(0)] = scratch[get_local_size(0) - 1 - i];
 }
 
-__kernel __attribute__((reqd_work_group_size(8, 2, 1))) void shaped(__global int *out)
+__kernel __attribute__((reqd_work_group_size(8, 2, 1), work_group_size_hint(4, 2, 1))) void
+shaped(__global int *out)
 {
     out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = (int)get_local_size(0);
 }

@@ -183,6 +183,12 @@ Test(ze_cpu_modules, lists_kernels_and_their_properties)
     size_t size_bytes = sizeof(name);
     MUST(zeKernelGetName(kernel, &size_bytes, name));
     cr_assert_str_eq(name, "shaped");
+    char text[64] = "", *attributes = text;
+    uint32_t attribute_bytes = 0;
+    MUST(zeKernelGetSourceAttributes(kernel, &attribute_bytes, NULL));
+    cr_assert(attribute_bytes < sizeof(text));
+    MUST(zeKernelGetSourceAttributes(kernel, &attribute_bytes, &attributes));
+    cr_assert_str_eq(text, "reqd_work_group_size(8,2,1) work_group_size_hint(4,2,1)");
     MUST(zeKernelDestroy(kernel));
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "none"};
     cr_assert_eq(zeKernelCreate(module, &desc, &kernel), ZE_RESULT_ERROR_INVALID_KERNEL_NAME);

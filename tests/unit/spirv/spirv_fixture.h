@@ -119,6 +119,7 @@ enum {
     Kernel = 6,     // execution model, capability
     GLCompute = 5,  // execution model
     LocalSize = 17, // execution modes
+    LocalSizeHint = 18,
     SubgroupSize = 35,
     LocalSizeId = 38,
     Physical32 = 1,

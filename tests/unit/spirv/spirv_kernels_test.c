@@ -216,9 +216,12 @@ Test(spirv_kernels, have_values_of_size_0_where_it_is_unknown)
 Test(spirv_kernels, have_the_sizes_that_their_execution_modes_require)
 {
     TAKE(PROLOGUE, ENTRY, OP(OpExecutionMode, KERNEL, LocalSize, 4, 5, 6),
+         OP(OpExecutionMode, KERNEL, LocalSizeHint, 2, 1, 3),
          OP(OpExecutionMode, KERNEL, SubgroupSize, 16), OP(OpExecutionMode, KERNEL, 30, 0), TYPES,
          KERNEL_FUNCTION);
     EXPECT_SIZES("k", 4, 5, 6, 16);
+    const uint32_t hint[3] = {2, 1, 3};
+    cr_assert_eq(memcmp(spirv.kernels[0].hinted_group_size, hint, sizeof(hint)), 0);
     TAKE(PROLOGUE, ENTRY, OP(OpExecutionModeId, KERNEL, LocalSizeId, 10, 11, 12), TYPES, NUMBERS,
          OP(OpConstant, INT, 10, 7), OP(OpConstant, LONG, 11, 8, 0), OP(OpConstant, INT, 12, 9),
          KERNEL_FUNCTION);

@@ -3,6 +3,7 @@
 #include "entry.h"
 #include "kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static size_t read_size(const struct cpu_kernel *kernel, cl_kernel_work_group_info name)
@@ -84,10 +85,23 @@ ze_result_t ZE_APICALL cpu_zeKernelGetName(ze_kernel_handle_t hKernel, size_t *p
 ze_result_t ZE_APICALL cpu_zeKernelGetSourceAttributes(ze_kernel_handle_t hKernel, uint32_t *pSize,
                                                        char **pString)
 {
-    (void)hKernel;
+    const struct cpu_program_kernel *code = ((const struct cpu_kernel *)hKernel)->code;
+    const uint32_t *required = code->required_group_size, *hint = code->hinted_group_size;
+    char text[192] = " ";
+    size_t end = 0;
+    if (required[0] != 0)
+        end += (size_t)sprintf(text + end, " reqd_work_group_size(%u,%u,%u)", required[0],
+                               required[1], required[2]);
+    if (hint[0] != 0)
+        end += (size_t)sprintf(text + end, " work_group_size_hint(%u,%u,%u)", hint[0], hint[1],
+                               hint[2]);
+    if (code->required_sub_group_size != 0)
+        sprintf(text + end, " intel_reqd_sub_group_size(%u)", code->required_sub_group_size);
+    const char *list = text + 1; // behind the first space
+    const uint32_t needed = (uint32_t)strlen(list) + 1;
     if (pString != NULL && *pString != NULL && *pSize > 0)
-        (*pString)[0] = '\0';
-    *pSize = 1;
+        snprintf(*pString, *pSize, "%s", list);
+    *pSize = needed;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "ZECPU\0\0\3"
+#define MAGIC "ZECPU\0\0\4"
 #define MAGIC_BYTES 8
 #define HEADER_BYTES (MAGIC_BYTES + 8) // magic, payload bytes, checksum of the payload
 
@@ -47,6 +47,8 @@ static void write_kernel(struct writer *writer, const struct zepi_spirv_kernel *
     write_text(writer, kernel->name);
     for (int i = 0; i < 3; i++)
         write_number(writer, kernel->required_group_size[i]);
+    for (int i = 0; i < 3; i++)
+        write_number(writer, kernel->hinted_group_size[i]);
     write_number(writer, kernel->required_sub_group_size);
     write_number(writer, kernel->argument_count);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
@@ -217,6 +219,8 @@ static void read_kernel(struct reader *reader, struct arena *arena,
     kernel->name = read_text(reader, arena);
     for (int i = 0; i < 3; i++)
         kernel->required_group_size[i] = read_number(reader);
+    for (int i = 0; i < 3; i++)
+        kernel->hinted_group_size[i] = read_number(reader);
     kernel->required_sub_group_size = read_number(reader);
     uint32_t count = read_number(reader);
     struct zepi_spirv_argument *arguments = take(reader, arena, count, sizeof(*arguments));

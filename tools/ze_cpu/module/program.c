@@ -39,6 +39,7 @@ bool cpu_program_kernel_init(struct cpu_program *program, uint32_t index,
     kernel->argument_count = from->argument_count;
     memcpy(kernel->required_group_size, from->required_group_size,
            sizeof(kernel->required_group_size));
+    memcpy(kernel->hinted_group_size, from->hinted_group_size, sizeof(kernel->hinted_group_size));
     kernel->required_sub_group_size = from->required_sub_group_size;
     uint32_t offset = 0;
     for (uint32_t i = 0; i < from->argument_count; i++) {

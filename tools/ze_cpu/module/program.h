@@ -35,6 +35,7 @@ struct cpu_program_kernel {
     uint32_t argument_bytes;
     bool has_objects;                // images or samplers among the arguments
     uint32_t required_group_size[3]; // zeros: none
+    uint32_t hinted_group_size[3];   // zeros: none
     uint32_t required_sub_group_size;
     _Atomic(cl_kernel) properties; // owned; answers queries only; NULL before the first ze_kernel
     // Owned: the kernel with dimension 0 and 1, or 2, exchanged; NULL before the first such launch.
