@@ -20,3 +20,14 @@ Test(digest, of_parts_is_that_of_the_whole)
         cr_assert(zepi_digest_equal(whole, zepi_digest_of_parts(parts, 3)), "cut at %zu", cut);
     }
 }
+
+Test(digest, is_equal_to_none_that_differs_in_a_byte)
+{
+    const struct zepi_digest digest = zepi_digest_of("bytes", 5);
+    cr_assert(zepi_digest_equal(digest, zepi_digest_of("bytes", 5)));
+    for (size_t at = 0; at < sizeof(digest); at++) {
+        struct zepi_digest other = digest;
+        ((uint8_t *)&other)[at] ^= 1;
+        cr_assert_not(zepi_digest_equal(digest, other), "byte %zu", at);
+    }
+}

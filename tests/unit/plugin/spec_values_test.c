@@ -28,6 +28,26 @@ Test(spec_values, are_sorted_and_the_last_one_counts)
     zepi_spec_values_release(values);
 }
 
+// Each id differs from 0 in one byte.
+Test(spec_values, are_told_apart_by_each_byte_of_an_id_and_keep_each_byte_of_a_value)
+{
+    static const uint32_t ids[] = {0x01000000, 0x00000001, 0x00010000, 0x00000100, 0};
+    enum { COUNT = sizeof(ids) / sizeof(ids[0]) };
+    struct zepi_spec_entry entries[COUNT];
+    for (uint8_t i = 0; i < COUNT; i++)
+        entries[i] = (struct zepi_spec_entry){
+            .id = ids[i], .size_bytes = 8, .value = {i, 1, 2, 3, 4, 5, 6, (uint8_t)(7 + i)}};
+    struct zepi_spec_values *values = zepi_spec_values_with(NULL, COUNT, entries, NULL);
+    cr_assert_eq(values->count, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const struct zepi_spec_entry *found = zepi_spec_values_find(values, ids[i]);
+        cr_assert(found && memcmp(found, &entries[i], sizeof(*found)) == 0, "%x", ids[i]);
+        cr_assert(i == 0 || values->entries[i - 1].id < values->entries[i].id);
+        cr_assert_null(zepi_spec_values_find(values, ids[i] | 0x80));
+    }
+    zepi_spec_values_release(values);
+}
+
 Test(spec_values, keep_the_bytes_of_composites)
 {
     uint8_t bytes[3] = {1, 2, 3};

@@ -10,7 +10,7 @@
 struct origin {
     uint32_t version, build_version, vendor, device, ip_version, driver_version;
     const char *driver;
-    uint64_t compiler;
+    struct zepi_digest compiler;
 };
 
 static const struct origin own = {.version = ZEPI_KEY_VERSION,
@@ -20,7 +20,7 @@ static const struct origin own = {.version = ZEPI_KEY_VERSION,
                                   .ip_version = 12,
                                   .driver_version = 3,
                                   .driver = "/usr/lib/libze.so",
-                                  .compiler = 99};
+                                  .compiler = {.low = 99, .high = 98}};
 
 static void fill(struct zepi_key *key, const struct origin *origin)
 {
@@ -34,7 +34,7 @@ static void fill(struct zepi_key *key, const struct origin *origin)
     zepi_key_add_string(&build, ZEPI_KEY_DRIVER, origin->driver);
     zepi_key_init(key, origin->version);
     zepi_key_add_bytes(key, ZEPI_KEY_BUILD, build.bytes, build.size);
-    zepi_key_add_digest(key, ZEPI_KEY_COMPILER, (struct zepi_digest){.low = origin->compiler});
+    zepi_key_add_digest(key, ZEPI_KEY_COMPILER, origin->compiler);
     zepi_key_finish(&build);
 }
 
@@ -59,14 +59,20 @@ static const char *refusal_of(const struct origin *origin)
 
 Test(tool_key_refusal, names_each_difference)
 {
-    REFUSED("another version of zepi", version, ZEPI_KEY_VERSION + 1);
-    REFUSED("another version of zepi", build_version, ZEPI_KEY_VERSION + 1);
-    REFUSED("another vendor", vendor, 1);
-    REFUSED("another device", device, 8);
-    REFUSED("another version of the device", ip_version, 13);
-    REFUSED("another version of the driver", driver_version, 4);
+    for (unsigned bit = 0; bit < 32; bit += 8) {
+        REFUSED("another version of zepi", version, own.version ^ 1u << bit);
+        REFUSED("another version of zepi", build_version, own.build_version ^ 1u << bit);
+        REFUSED("another vendor", vendor, own.vendor ^ 1u << bit);
+        REFUSED("another device", device, own.device ^ 1u << bit);
+        REFUSED("another version of the device", ip_version, own.ip_version ^ 1u << bit);
+        REFUSED("another version of the driver", driver_version, own.driver_version ^ 1u << bit);
+    }
     REFUSED("a driver at another path", driver, "/opt/libze.so");
-    REFUSED("another compiler", compiler, 98);
+    REFUSED("a driver at another path", driver, "/usr/lib/libze.so.1");
+    for (unsigned bit = 0; bit < 64; bit += 8) {
+        REFUSED("another compiler", compiler.low, own.compiler.low ^ UINT64_C(1) << bit);
+        REFUSED("another compiler", compiler.high, own.compiler.high ^ UINT64_C(1) << bit);
+    }
 }
 
 Test(tool_key_refusal, is_none_for_builds_of_this_device)
