@@ -15,7 +15,7 @@
 
 #define EXIT_CODE 4
 #define ENDING_SECONDS 2.0
-#define SLACK_SECONDS 0.5 // for a machine that does something else, too
+#define SLACK_SECONDS 20.0 // for a machine that does much else; the kernel takes longer than both
 
 #define MUST(call) must((call) == ZE_RESULT_SUCCESS, #call)
 
