@@ -2,9 +2,11 @@
 // Queues that come and go: events outlive them, and their lists serve later ones.
 #include "queue_fixture.h"
 
+#include "test_env.h"
+
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
-#include <malloc.h>
+#include <stdio.h>
 
 static void set_up_out_of_order(void)
 {
@@ -227,22 +229,17 @@ Test(queue_lists, lists_that_are_kept_make_room_for_memory)
 
 #define MARKERS 4000
 
-static size_t bytes_in_use(void)
-{
-    return mallinfo2().uordblks;
-}
-
 // Returns the bytes of memory that one takes while it is not complete.
 static size_t enqueue_markers(zepi_queue_t queue, zepi_event_t gate)
 {
     TEST_OK(zepi.queue_barrier(queue, WAIT_FOR(gate), NULL));
-    const size_t before = bytes_in_use();
+    const size_t before = test_env_allocated_bytes();
     for (int i = 0; i < MARKERS; i++) {
         zepi_event_t event;
         TEST_OK(zepi.queue_marker(queue, TEST_NO_WAIT, &event));
         TEST_OK(zepi.release(event));
     }
-    return (bytes_in_use() - before) / MARKERS;
+    return (test_env_allocated_bytes() - before) / MARKERS;
 }
 
 // Their memory is given back with queue and context, but for what is kept for the next ones.
@@ -255,7 +252,7 @@ FOR_ALL_KINDS(queue, is_given_many_markers_for_little_memory_each)
     zepi_context_t context;
     zepi_queue_t queue;
     zepi_event_t gate;
-    const size_t before = bytes_in_use();
+    const size_t before = test_env_allocated_bytes();
     TEST_OK(zepi.context_create(1, &gear.device, &context));
     TEST_OK(zepi.event_create(context, &gate));
     TEST_OK(zepi.queue_create(context, gear.device, kind->flags, &queue));
@@ -265,7 +262,7 @@ FOR_ALL_KINDS(queue, is_given_many_markers_for_little_memory_each)
     TEST_OK(zepi.release(gate));
     TEST_OK(zepi.release(queue));
     TEST_OK(zepi.release(context));
-    const size_t left = (bytes_in_use() - before) / MARKERS;
+    const size_t left = (test_env_allocated_bytes() - before) / MARKERS;
     printf("%zu bytes a marker, %zu left\n", bytes, left);
     cr_assert_lt(bytes, most_bytes, "%zu bytes a marker", bytes);
     cr_assert_lt(left, most_bytes / 2, "%zu bytes a marker are left", left);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache_fixture.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,8 @@ int fixture_destroyed(void)
 const char *fixture_text(const struct zepi_build_result *result)
 {
     const struct payload *payload = zepi_build_result_payload(result);
-    assert(payload->state == PAYLOAD_ALIVE);
+    if (payload->state != PAYLOAD_ALIVE)
+        abort();
     return payload->text;
 }
 
