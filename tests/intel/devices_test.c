@@ -30,9 +30,9 @@ static void set_up(void)
 static void tear_down(void)
 {
     for (uint32_t i = 0; i < DEVICES; i++)
-        zepi.release(queues[i]);
-    zepi.release(empty);
-    zepi.release(context);
+        TEST_OK(zepi.release(queues[i]));
+    TEST_OK(zepi.release(empty));
+    TEST_OK(zepi.release(context));
 }
 
 // The kernels' queues of the GPUs, which have nothing in common.
@@ -72,7 +72,7 @@ static void a_device_waits_for_the_event_of_another(void)
         const zepi_launch_desc_t desc = test_launch(empty, 0, NULL, 1);
         TEST_OK(zepi.queue_launch(queues[i % 2], &desc, TEST_NO_WAIT, &first));
         TEST_OK(zepi.queue_launch(queues[1 - i % 2], &desc, (zepi_wait_list_t){&first, 1}, NULL));
-        zepi.release(first);
+        TEST_OK(zepi.release(first));
     }
     for (uint32_t i = 0; i < DEVICES; i++)
         TEST_OK(zepi.queue_finish(queues[i]));

@@ -22,7 +22,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    zepi.release(empty);
+    TEST_OK(zepi.release(empty));
     test_gear_destroy(&gear);
 }
 
@@ -51,7 +51,7 @@ static void launch_and_hang(void)
     TEST_OK(launch(gear.queue, &event));
     TEST_FAILS(zepi.event_wait(1, &event, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
     INTEL_EXPECT(says_lost(zepi.queue_finish(gear.queue)), "the queue works");
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
 }
 
 static void a_hang_is_a_lost_device(void)

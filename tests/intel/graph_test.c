@@ -58,11 +58,11 @@ static void tear_down(void)
 {
     for (int i = 0; i < COMMANDS; i++) {
         if (commands[i].event)
-            zepi.release(commands[i].event);
+            TEST_OK(zepi.release(commands[i].event));
     }
     for (int i = 0; i < QUEUES; i++)
-        zepi.release(queues[i]);
-    zepi.release(kernel);
+        TEST_OK(zepi.release(queues[i]));
+    TEST_OK(zepi.release(kernel));
     TEST_OK(zepi.usm_free(gear.context, memory));
     test_gear_destroy(&gear);
     test_plugin_unload();
@@ -246,7 +246,7 @@ static void host_gate(void)
         trace = intel_trace_read();
         INTEL_EXPECT(intel_trace_count(&trace, INTEL_END) == 1, "queue %u: no kernel ended", i);
         intel_trace_finish(&trace);
-        zepi.release(gate);
+        TEST_OK(zepi.release(gate));
     }
     tear_down();
 }

@@ -30,7 +30,7 @@ static void come_and_go(zepi_queue_flags_t flags, bool is_finished)
         events[i] = launch(queue);
     if (is_finished)
         TEST_OK(zepi.queue_finish(queue));
-    zepi.release(queue);
+    TEST_OK(zepi.release(queue));
     TEST_OK(zepi.queue_barrier(other, (zepi_wait_list_t){events, EVENTS}, NULL));
     for (int i = 0; i < EVENTS; i++) {
         if (i % 3)
@@ -39,11 +39,11 @@ static void come_and_go(zepi_queue_flags_t flags, bool is_finished)
         INTEL_EXPECT(i % 3 == 0 || status == ZEPI_EVENT_COMPLETE, "event %d is not complete", i);
     }
     for (int i = 0; i < EVENTS; i += 2)
-        zepi.release(events[i]);
+        TEST_OK(zepi.release(events[i]));
     TEST_OK(zepi.queue_finish(other));
-    zepi.release(other);
+    TEST_OK(zepi.release(other));
     for (int i = 1; i < EVENTS; i += 2)
-        zepi.release(events[i]);
+        TEST_OK(zepi.release(events[i]));
 }
 
 static void every_kind(void)
@@ -53,7 +53,7 @@ static void every_kind(void)
     kernel = test_kernel(gear.context, "empty", "empty");
     for (unsigned i = 0; i < 16; i++)
         come_and_go((i & 1 ? ZEPI_QUEUE_IN_ORDER : 0) | (i & 2 ? ZEPI_QUEUE_PROFILING : 0), i & 4);
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
     test_gear_destroy(&gear);
     test_plugin_unload();
     struct intel_trace trace = intel_trace_read();

@@ -24,7 +24,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    zepi.release(empty);
+    TEST_OK(zepi.release(empty));
     test_gear_destroy(&gear);
 }
 
@@ -90,7 +90,7 @@ static void an_out_of_order_queue_runs_kernels_side_by_side(void)
     for (uint32_t i = 1; i < 20; i++)
         beside += spans[i].begin < spans[i - 1].end;
     INTEL_EXPECT(beside >= 10, "%u of 19 kernels begin while the one before runs", beside);
-    zepi.release(queue);
+    TEST_OK(zepi.release(queue));
     tear_down();
 }
 
@@ -115,9 +115,9 @@ static void times_of_events_are_those_of_the_kernels(void)
         INTEL_EXPECT(i == 0 || times[i].start_ns + 100 >= times[i - 1].end_ns,
                      "launch %u starts %u ns before the one before ends", i,
                      (unsigned)(times[i - 1].end_ns - times[i].start_ns));
-        zepi.release(events[i]);
+        TEST_OK(zepi.release(events[i]));
     }
-    zepi.release(queue);
+    TEST_OK(zepi.release(queue));
     tear_down();
 }
 
@@ -161,9 +161,9 @@ static void kernels_begin_when_those_they_wait_for_have_ended(void)
                          "launch %u begins before %u ends, which it waits for", i,
                          dependents[i].on[d]);
     for (uint32_t i = 0; i < LAUNCHES; i++)
-        zepi.release(events[i]);
+        TEST_OK(zepi.release(events[i]));
     for (uint32_t i = 0; i < QUEUES; i++)
-        zepi.release(queues[i]);
+        TEST_OK(zepi.release(queues[i]));
     tear_down();
 }
 

@@ -39,7 +39,7 @@ static void copies_are_the_copy_engines(void)
         for (int copy = 0; copy < COPIES; copy++)
             TEST_OK(zepi.queue_copy(queue, memory[1], memory[0], 64, TEST_NO_WAIT, NULL));
         TEST_OK(zepi.queue_finish(queue));
-        zepi.release(queue);
+        TEST_OK(zepi.release(queue));
     }
     struct intel_trace trace = intel_trace_read();
     const size_t kernels = intel_trace_count(&trace, INTEL_BEGIN);
@@ -79,11 +79,11 @@ static void a_status_is_told_at_once(void)
         INTEL_EXPECT(status == ZEPI_EVENT_SUBMITTED, "status %d", (int)status);
         TEST_OK(zepi.event_signal(gate));
         TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
-        zepi.release(event);
-        zepi.release(gate);
-        zepi.release(queue);
+        TEST_OK(zepi.release(event));
+        TEST_OK(zepi.release(gate));
+        TEST_OK(zepi.release(queue));
     }
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
     tear_down();
 }
 
@@ -108,12 +108,12 @@ static void a_status_is_told_while_a_later_command_waits(void)
             nanosleep(&pause, NULL);
         TEST_OK(zepi.event_signal(gate));
         TEST_OK(zepi.queue_finish(queue));
-        zepi.release(event);
-        zepi.release(gate);
-        zepi.release(queue);
+        TEST_OK(zepi.release(event));
+        TEST_OK(zepi.release(gate));
+        TEST_OK(zepi.release(queue));
     }
     alarm(0);
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
     tear_down();
 }
 
@@ -164,7 +164,7 @@ static void a_finish_is_right_beside_submissions(void)
             pthread_join(threads[i], NULL);
             TEST_OK(zepi.usm_free(gear.context, finishers[i].numbers));
         }
-        zepi.release(queue);
+        TEST_OK(zepi.release(queue));
     }
     tear_down();
 }

@@ -47,10 +47,10 @@ static void set_up(void)
 static void tear_down(void)
 {
     for (int i = 0; i < DEVICES; i++) {
-        zepi.release(sides[i].queue);
-        zepi.release(sides[i].context);
-        zepi.release(sides[i].device);
-        zepi.release(sides[i].platform);
+        TEST_OK(zepi.release(sides[i].queue));
+        TEST_OK(zepi.release(sides[i].context));
+        TEST_OK(zepi.release(sides[i].device));
+        TEST_OK(zepi.release(sides[i].platform));
     }
     test_plugin_unload();
 }
@@ -72,8 +72,8 @@ static void add(const struct side *side, const float *a, const float *b, float *
     TEST_OK(zepi.module_get_kernel(module, "vector_add", &kernel));
     const zepi_launch_desc_t desc = test_launch(kernel, 3, arguments, ITEMS);
     TEST_OK(zepi.queue_launch(side->queue, &desc, TEST_NO_WAIT, NULL));
-    zepi.release(kernel);
-    zepi.release(module);
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(module));
 }
 
 static void copy(const struct side *side, void *to, const void *from)
@@ -100,7 +100,7 @@ static void each_builds_and_runs_its_own_code(void)
         TEST_OK(zepi.usm_free(side->context, memory));
         const zepi_module_t module = test_executable(side->context, "vector_add");
         codes[i] = test_native_image(module, side->device, ZEPI_MODULE_EXECUTABLE);
-        zepi.release(module);
+        TEST_OK(zepi.release(module));
     }
     INTEL_EXPECT(codes[0].size_bytes != codes[1].size_bytes ||
                      memcmp(codes[0].bytes, codes[1].bytes, codes[0].size_bytes) != 0,
@@ -122,8 +122,8 @@ static void build_anew(const struct side *side)
 {
     zepi_context_t context;
     TEST_OK(zepi.context_create(1, &side->device, &context));
-    zepi.release(test_executable(context, "mark"));
-    zepi.release(context);
+    TEST_OK(zepi.release(test_executable(context, "mark")));
+    TEST_OK(zepi.release(context));
     TEST_OK(zepi.cache_clear(NULL));
 }
 
@@ -204,9 +204,9 @@ static void objects_of_one_are_refused_by_the_other(void)
     const zepi_launch_desc_t desc = test_launch(kernel, 0, NULL, 1);
     TEST_FAILS(zepi.queue_launch(sides[1].queue, &desc, TEST_NO_WAIT, NULL),
                ZEPI_ERROR_INVALID_OBJECT);
-    zepi.release(kernel);
-    zepi.release(module);
-    zepi.release(event);
+    TEST_OK(zepi.release(kernel));
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.release(event));
     TEST_OK(zepi.usm_free(sides[0].context, memory));
     tear_down();
 }
@@ -234,7 +234,7 @@ static void a_reset_is_of_one_device(void)
     TEST_OK(zepi.queue_finish(sides[0].queue));
     INTEL_EXPECT(memory[0][ITEMS - 1] == 16.0f, "%f", memory[0][ITEMS - 1]);
     INTEL_EXPECT(memory[1][ITEMS - 1] == 2.0f, "%f", memory[1][ITEMS - 1]);
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
     for (int i = 0; i < DEVICES; i++)
         TEST_OK(zepi.usm_free(sides[i].context, memory[i]));
     tear_down();

@@ -27,7 +27,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    zepi.release(empty);
+    TEST_OK(zepi.release(empty));
     test_gear_destroy(&gear);
     test_plugin_unload();
 }
@@ -107,7 +107,7 @@ static struct use use_of_engines(zepi_queue_flags_t flags, const uint32_t engine
     }
     const struct use use = use_of(queues, QUEUES, (size_t)QUEUES * ROUNDS);
     for (size_t i = 0; i < QUEUES; i++)
-        zepi.release(queues[i]);
+        TEST_OK(zepi.release(queues[i]));
     return use;
 }
 
@@ -144,7 +144,7 @@ static void a_queue_in_any_order_uses_all_engines(void)
     set_up();
     TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &queue));
     expect_use("one queue", use_of(&queue, 1, (size_t)QUEUES * ROUNDS), QUEUES);
-    zepi.release(queue);
+    TEST_OK(zepi.release(queue));
     tear_down();
 }
 

@@ -28,7 +28,7 @@ static void tear_down(void)
 {
     intel_set_faults(NULL);
     TEST_OK(zepi.usm_free(gear.context, numbers));
-    zepi.release(mark);
+    TEST_OK(zepi.release(mark));
     test_gear_destroy(&gear);
     test_plugin_unload();
 }
@@ -59,7 +59,7 @@ static zepi_result_t work(int value)
     if (queue) {
         const zepi_result_t finish = zepi.queue_finish(queue);
         result = result == ZEPI_SUCCESS ? finish : result;
-        zepi.release(queue);
+        TEST_OK(zepi.release(queue));
     }
     if (memory)
         TEST_OK(zepi.usm_free(gear.context, memory));
@@ -142,7 +142,7 @@ static void a_reset_is_a_lost_device(void)
     INTEL_EXPECT(is_lost(launch(gear.queue, 1, numbers, NULL)), "the queue takes work");
     INTEL_EXPECT(is_lost(work(3)), "another queue works");
     INTEL_EXPECT(numbers[0] == 0, "the kernel ran");
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
     tear_down();
 }
 
@@ -162,9 +162,9 @@ static void a_reset_loses_other_queues_that_are_busy(void)
     TEST_OK(launch(gear.queue, 3, numbers, &event));
     TEST_FAILS(zepi.event_wait(1, &event, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
     TEST_FAILS(zepi.event_wait(1, &other, UINT64_MAX), ZEPI_ERROR_DEVICE_LOST);
-    zepi.release(event);
-    zepi.release(other);
-    zepi.release(queue);
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(other));
+    TEST_OK(zepi.release(queue));
     tear_down();
 }
 

@@ -22,7 +22,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    zepi.release(empty);
+    TEST_OK(zepi.release(empty));
     test_gear_destroy(&gear);
     test_plugin_unload();
 }
@@ -54,7 +54,7 @@ static void copy(zepi_queue_t copies)
         sched_yield();
         TEST_OK(zepi.event_get_status(event, &status));
     } while (status != ZEPI_EVENT_COMPLETE);
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
 }
 
 // The trace has the kernel's begin, which is not read again.
@@ -99,7 +99,7 @@ static void copies_of(zepi_queue_flags_t flags)
     expect_copy_beside_kernel(copies);
     for (int i = 0; i < 2; i++)
         TEST_OK(zepi.usm_free(gear.context, memory[i]));
-    zepi.release(copies);
+    TEST_OK(zepi.release(copies));
     tear_down();
 }
 
@@ -155,8 +155,8 @@ static void kernels_of_a_graph_overlap_unless_one_waits_for_the_other(void)
     const size_t of_free_ones = kernels_at_once(free_ones), of_chain = kernels_at_once(chain);
     INTEL_EXPECT(of_free_ones == 2, "%zu kernels ran at once", of_free_ones);
     INTEL_EXPECT(of_chain == 1, "%zu kernels of a chain ran at once", of_chain);
-    zepi.release(free_ones);
-    zepi.release(chain);
+    TEST_OK(zepi.release(free_ones));
+    TEST_OK(zepi.release(chain));
     tear_down();
 }
 

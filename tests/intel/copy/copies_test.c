@@ -40,7 +40,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    zepi.release(image);
+    TEST_OK(zepi.release(image));
     test_gear_destroy(&gear);
     test_plugin_unload();
 }
@@ -89,11 +89,11 @@ static void begin(enum copy_queue kind)
 
 static void end(void)
 {
-    zepi.release(graph);
-    zepi.release(gate);
-    zepi.release(queues[0]);
+    TEST_OK(zepi.release(graph));
+    TEST_OK(zepi.release(gate));
+    TEST_OK(zepi.release(queues[0]));
     if (queues[1])
-        zepi.release(queues[1]);
+        TEST_OK(zepi.release(queues[1]));
     queues[1] = NULL;
 }
 
@@ -124,7 +124,7 @@ static void order(void)
     TEST_OK(zepi.queue_marker(queue, TEST_NO_WAIT, &event));
     queue = queue == queues[0] ? queues[1] : queues[0];
     TEST_OK(zepi.queue_barrier(queue, (zepi_wait_list_t){&event, 1}, NULL));
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
 }
 
 static void copy(void *to, const void *from, size_t bytes, bool waits)
@@ -228,8 +228,8 @@ static void a_copy_waits_for_an_event_of_another_context(void)
         TEST_OK(
             zepi.queue_copy(gear.queue, memory, plain, BYTES, (zepi_wait_list_t){&event, 1}, NULL));
         write_and_compare(event, plain, memory);
-        zepi.release(event);
-        zepi.release(other);
+        TEST_OK(zepi.release(event));
+        TEST_OK(zepi.release(other));
         free_memory(memory);
         free(plain);
         test_gear_destroy(&gear);
@@ -258,7 +258,7 @@ static void a_copy_waits_for_commands_that_the_host_appended_itself(void)
     INTEL_EXPECT(append(list, NULL, 1, waits) == ZE_RESULT_SUCCESS, "no barrier");
     TEST_OK(zepi.queue_copy(gear.queue, memory, plain, BYTES, TEST_NO_WAIT, NULL));
     write_and_compare(event, plain, memory);
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
     free_memory(memory);
     free(plain);
     test_gear_destroy(&gear);
@@ -278,7 +278,7 @@ static void launch(zepi_queue_t to, zepi_event_t *out_event)
 static void wait_and_release(zepi_event_t event)
 {
     TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
 }
 
 // Rows, behind a kernel and an event of the host's. Meanwhile a thread sees another queue complete,
@@ -298,8 +298,8 @@ static void copy_rows_behind_gate(unsigned char *to, const unsigned char *from, 
     }
     open_gate();
     TEST_OK(zepi.queue_finish(gear.queue));
-    zepi.release(event);
-    zepi.release(gate);
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(gate));
 }
 
 static void set_up_with_kernel(zepi_queue_flags_t flags)
@@ -310,7 +310,7 @@ static void set_up_with_kernel(zepi_queue_flags_t flags)
 
 static void tear_down_with_kernel(void)
 {
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
     test_gear_destroy(&gear);
 }
 
@@ -335,7 +335,7 @@ static void plain_memory_stays_mapped_until_its_rectangle_is_copied(void)
         }
         free_memory(memory);
         free(plain);
-        zepi.release(other);
+        TEST_OK(zepi.release(other));
         tear_down_with_kernel();
     }
     test_plugin_unload();
@@ -353,7 +353,7 @@ static void *see_completions(void *unused)
         launch(other, &event);
         wait_and_release(event);
     }
-    zepi.release(other);
+    TEST_OK(zepi.release(other));
     return NULL;
 }
 

@@ -28,7 +28,7 @@ void kernels_set_up(const char *code)
 void kernels_tear_down(void)
 {
     TEST_OK(zepi.usm_free(gear.context, out));
-    zepi.release(module);
+    TEST_OK(zepi.release(module));
     test_gear_destroy(&gear);
     test_plugin_unload();
 }
@@ -48,7 +48,7 @@ void kernels_run(const char *name, uint32_t count, const zepi_argument_t *argume
     desc.group_size[0] = group;
     TEST_OK(zepi.queue_launch(gear.queue, &desc, TEST_NO_WAIT, NULL));
     TEST_OK(zepi.queue_finish(gear.queue));
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
 }
 
 void *kernels_native_list(void)
@@ -103,5 +103,5 @@ void kernels_launch_on_line(ze_image_handle_t image)
     const zepi_kernel_t kernel = kernels_get("add_line");
     const zepi_launch_desc_t launch = test_launch(kernel, 3, arguments, ITEMS / 4);
     TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
 }

@@ -21,7 +21,7 @@ static void sub_groups_have_the_size_that_the_compiler_chose(void)
     kernels_set_up("execution");
     const zepi_kernel_t kernel = kernels_get("tell_sub_groups");
     TEST_OK(zepi.kernel_get_info(kernel, gear.device, &info));
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
     kernels_run("tell_sub_groups", 1, (zepi_argument_t[]){TEST_POINTER(out)}, ITEMS, ITEMS);
     for (int i = 0; i < ITEMS; i++)
         INTEL_EXPECT(out->words[i] == info.max_sub_group_size, "item %d: %u, not %u", i,
@@ -47,7 +47,7 @@ static void run_in_shape(const char *name, uint32_t count, const zepi_argument_t
     memset(out, 0, sizeof(*out));
     TEST_OK(zepi.queue_launch(gear.queue, &launch, TEST_NO_WAIT, NULL));
     TEST_OK(zepi.queue_finish(gear.queue));
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
 }
 
 // Nothing in its payload or walker says how large a group is.
@@ -147,7 +147,7 @@ static void two_arguments_of_local_memory_lie_apart(void)
 // Each new module has its variables anew, also where the driver puts its code in the same place.
 static void forget_module(void)
 {
-    zepi.release(module);
+    TEST_OK(zepi.release(module));
     TEST_OK(zepi.cache_clear(gear.context));
 }
 
@@ -185,7 +185,7 @@ static void group_counts_may_lie_in_memory(void)
     for (int i = 0; i < 20; i++)
         INTEL_EXPECT(out->numbers[i] == 500 + i / 4, "item %d: %d", i, out->numbers[i]);
     INTEL_EXPECT(out->numbers[20] == 0, "a sixth group");
-    zepi.release(own);
+    TEST_OK(zepi.release(own));
     kernels_tear_down();
 }
 
@@ -228,13 +228,13 @@ static void constants_of_every_size_reach_the_kernel(void)
                   {31, 8, 0x400921fb54442d18}};
     const size_t count = sizeof(values) / sizeof(values[0]);
     kernels_set_up("spec_types");
-    zepi.release(module);
+    TEST_OK(zepi.release(module));
     const zepi_module_t input = test_input(gear.context, "spec_types");
     for (size_t i = 0; i < count; i++)
         TEST_OK(zepi.spec_constant_set(input, values[i].id, values[i].size_bytes, &values[i].bits));
     const zepi_build_desc_t build = {.size = sizeof(build)};
     TEST_OK(zepi.module_build(input, &build, &module));
-    zepi.release(input);
+    TEST_OK(zepi.release(input));
     kernels_run("show_types", 1, (zepi_argument_t[]){TEST_POINTER(out)}, 1, 1);
     for (size_t i = 0; i < count; i++)
         INTEL_EXPECT((uint64_t)out->longs[i] == values[i].bits, "constant %u: 0x%llx", values[i].id,
@@ -259,7 +259,7 @@ static void global_offsets_shift_ids_alone(void)
     const int ends[6] = {100, 7, 3, 107, 10, 4};
     for (int i = 0; i < 6; i++)
         INTEL_EXPECT(out->numbers[i] == ends[i], "number %d: %d", i, out->numbers[i]);
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
     kernels_tear_down();
 }
 
@@ -281,7 +281,7 @@ static void a_cooperative_launch_is_as_large_as_the_driver_says(void)
     ZE_OK(ZE(zeKernelSetGroupSize)(native, 16, 1, 1));
     ZE_OK(ZE(zeKernelSuggestMaxCooperativeGroupCount)(native, &groups));
     INTEL_EXPECT(groups == 1, "%u groups", groups);
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
     kernels_tear_down();
 }
 
@@ -292,7 +292,7 @@ static void link_and_run(void)
     const zepi_module_t objects[] = {test_object(gear.context, "importer"),
                                      test_object(gear.context, "exporter")};
     const zepi_build_desc_t link = {.size = sizeof(link)};
-    zepi.release(module);
+    TEST_OK(zepi.release(module));
     TEST_OK(zepi.module_link(2, objects, &link, &module));
     for (int i = 0; i < ITEMS; i++)
         out->numbers[i] = i;
@@ -304,8 +304,8 @@ static void link_and_run(void)
     for (int i = 0; i < ITEMS; i++)
         INTEL_EXPECT(out->numbers[i] == 3 * (3 * i + 100) + 1000, "item %d: %d", i,
                      out->numbers[i]);
-    zepi.release(objects[0]);
-    zepi.release(objects[1]);
+    TEST_OK(zepi.release(objects[0]));
+    TEST_OK(zepi.release(objects[1]));
     kernels_tear_down();
 }
 
@@ -370,7 +370,7 @@ static void modules_outlive_others_that_are_destroyed(void)
         for (int i = 0; i < 4; i++)
             others[i] = test_executable(gear.context, codes[(i + round) % 4]);
         for (int i = 0; i < 4; i++) {
-            zepi.release(others[i]);
+            TEST_OK(zepi.release(others[i]));
             TEST_OK(zepi.cache_clear(gear.context));
             kernels_run("count_runs", 1, (zepi_argument_t[]){TEST_POINTER(out)}, 1, 1);
             INTEL_EXPECT(out->numbers[0] == 6 + 4 * round + i, "round %d.%d: %d", round, i,
@@ -408,7 +408,7 @@ static void builds_are_in_no_timestamp(void)
     TEST_OK(zepi.event_get_times(event, &times));
     INTEL_EXPECT(times.end_ns - times.start_ns < wall / 2, "%llu of %llu ns",
                  (unsigned long long)(times.end_ns - times.start_ns), (unsigned long long)wall);
-    zepi.release(event);
+    TEST_OK(zepi.release(event));
     TEST_OK(zepi.usm_free(gear.context, out));
     test_gear_destroy(&gear);
     test_plugin_unload();
@@ -488,7 +488,7 @@ static void add_to_plane(ze_image_handle_t from, ze_image_handle_t to, float num
     ZE_OK(ZE(zeCommandListAppendImageCopyToMemory)(kernels_native_list(), memory, to, NULL, NULL, 0,
                                                    NULL));
     kernels_finish();
-    zepi.release(kernel);
+    TEST_OK(zepi.release(kernel));
 }
 
 // A word of memory, and what it says: red, green, blue and alpha.

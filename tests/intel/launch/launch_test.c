@@ -25,8 +25,8 @@ static void set_up(void)
     for (int i = 0; i < RANDOM_KERNELS; i++)
         TEST_OK(zepi.module_get_kernel(i == EMPTY ? empty : module, random_kernel_names[i],
                                        &kernels[i]));
-    zepi.release(module);
-    zepi.release(empty);
+    TEST_OK(zepi.release(module));
+    TEST_OK(zepi.release(empty));
     for (unsigned i = 0; i < QUEUES; i++)
         TEST_OK(zepi.queue_create(
             gear.context, gear.device,
@@ -40,9 +40,9 @@ static void set_up(void)
 static void tear_down(void)
 {
     for (int i = 0; i < QUEUES; i++)
-        zepi.release(queues[i]);
+        TEST_OK(zepi.release(queues[i]));
     for (int i = 0; i < RANDOM_KERNELS; i++)
-        zepi.release(kernels[i]);
+        TEST_OK(zepi.release(kernels[i]));
     TEST_OK(zepi.usm_free(gear.context, memory));
     test_gear_destroy(&gear);
     test_plugin_unload();
@@ -84,7 +84,7 @@ static void launch_one(struct payload_launch *expected, zepi_event_t *event)
                               intel_random() % 4 ? TEST_NO_WAIT : wait,
                               intel_random() % 3 ? NULL : &next));
     if (next && *event)
-        zepi.release(*event);
+        TEST_OK(zepi.release(*event));
     if (next)
         *event = next;
 }
@@ -97,7 +97,7 @@ static void launch_and_judge(void)
     for (int i = 0; i < LAUNCHES; i++)
         launch_one(&launches[i], &event);
     if (event)
-        zepi.release(event);
+        TEST_OK(zepi.release(event));
     for (int i = 0; i < QUEUES; i++)
         TEST_OK(zepi.queue_finish(queues[i]));
     payload_judge(launches, LAUNCHES);

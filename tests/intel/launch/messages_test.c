@@ -100,7 +100,7 @@ static void machine_code_without_spirv_is_refused_by_name(void)
     uint8_t *name = memmem(bytes, image.size_bytes, ".spv", 5);
     INTEL_EXPECT(name, "the native code has no SPIR-V");
     memcpy(name, ".abc", 4);
-    zepi.release(module);
+    TEST_OK(zepi.release(module));
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &module));
     const zepi_kernel_t kernel = kernels_get("negate");
     const zepi_argument_t argument = TEST_POINTER(out);
@@ -116,7 +116,7 @@ static void native_code_of_unknown_constants_is_refused_by_name(void)
     setenv("DRM_SHIM_RECORDS", "/dev/null/none", 1);
     kernels_set_up("spec_types");
     zepi_device_image_desc_t image = test_native_image(module, gear.device, ZEPI_MODULE_EXECUTABLE);
-    zepi.release(module);
+    TEST_OK(zepi.release(module));
     TEST_OK(zepi.cache_clear(gear.context));
     TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_EXECUTABLE, 1, &image, &module));
     const zepi_kernel_t kernel = kernels_get("show_types");
