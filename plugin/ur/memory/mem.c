@@ -213,10 +213,11 @@ ur_result_t zepi_urMemRetain(ur_mem_handle_t hMem)
 // alone: a buffer that shall not write back is released like any other.
 static ur_result_t mem_write_back(const struct zepi_ur_mem *mem)
 {
-    const bool is_home = mem->host && mem->buffer && !mem->parent &&
-                         !(mem->flags & UR_MEM_FLAG_READ_ONLY) &&
-                         zepi_usm_is_known_inside(mem->context, mem->host, mem->size_bytes);
-    return is_home ? zepi_ur_result(zepi_buffer_write_back(mem->buffer)) : UR_RESULT_SUCCESS;
+    // A part may be what keeps the whole.
+    const struct zepi_ur_mem *whole = mem->parent ? mem->parent : mem;
+    const bool is_home = whole->host && whole->buffer && !(whole->flags & UR_MEM_FLAG_READ_ONLY) &&
+                         zepi_usm_is_known_inside(whole->context, whole->host, whole->size_bytes);
+    return is_home ? zepi_ur_result(zepi_buffer_write_back(whole->buffer)) : UR_RESULT_SUCCESS;
 }
 
 ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)

@@ -225,6 +225,29 @@ Test(buffer, part_is_a_window_that_keeps_the_whole)
     UR_OK(urMemRelease(part));
 }
 
+// USM that is the storage has what was written after the release of the whole, too.
+Test(buffer, part_that_goes_last_writes_back_to_usm)
+{
+    const unsigned char pattern = 0x77;
+    const ur_buffer_region_t region = {
+        .stype = UR_STRUCTURE_TYPE_BUFFER_REGION, .origin = 1024, .size = 256};
+    unsigned char *host;
+    ur_mem_handle_t part;
+    UR_OK(urUSMHostAlloc(gear.context, NULL, NULL, SIZE, (void **)&host));
+    count_up(host, SIZE);
+    ur_mem_handle_t whole =
+        create(UR_MEM_FLAG_READ_WRITE | UR_MEM_FLAG_USE_HOST_POINTER, SIZE, host);
+    UR_OK(urMemBufferPartition(whole, UR_MEM_FLAG_READ_WRITE, UR_BUFFER_CREATE_TYPE_REGION, &region,
+                               &part));
+    UR_OK(urMemRelease(whole));
+    UR_OK(urEnqueueMemBufferFill(gear.queue, part, &pattern, 1, 0, 256, 0, NULL, NULL));
+    UR_OK(urMemRelease(part));
+    for (size_t i = 0; i < SIZE; i++)
+        cr_assert_eq(host[i], i >= 1024 && i < 1280 ? pattern : (unsigned char)(i * 5 + i / 256),
+                     "byte %zu", i);
+    ur_free(host);
+}
+
 // sum = first half + second half, in place of the whole's third quarter.
 Test(buffer, parts_are_arguments_of_kernels)
 {
