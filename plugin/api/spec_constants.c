@@ -141,34 +141,60 @@ static bool is_named_image(const struct zepi_module *module, uint32_t part_index
                                                module->parts[part_index].values[index]));
 }
 
-// An image of a part, with the values that it was built with.
-struct built {
+// An image of an input, with the values that are set; or one of a part, with those that it was
+// built with.
+struct valued {
     const struct zepi_device_image *image;
     struct zepi_spec_values *values; // borrowed
+    const struct zepi_module *input; // whose declarations count, not the image's; NULL: none
     bool is_linked;                  // with others
 };
 
-// Calls `visit` for each image of the parts that serve a device, or of those that serve none, until
-// it returns false. `image` NULL: all of them.
-static void visit_built_values(const struct zepi_module *module,
-                               const struct zepi_device_image *image, bool is_serving,
-                               bool (*visit)(void *user, const struct built *built), void *user)
+typedef bool visit_fn(void *user, const struct valued *valued);
+
+static const struct zepi_spec_declaration *find_constant(const struct valued *valued, uint32_t id)
 {
+    const struct zepi_module *input = valued->input;
+    return input ? zepi_spec_find_declaration(input->declarations, input->declaration_count, id)
+                 : zepi_device_image_find_constant(valued->image, id);
+}
+
+static void visit_input(zepi_module_t input, const struct zepi_device_image *image, visit_fn *visit,
+                        void *user)
+{
+    struct zepi_spec_values *values = zepi_module_snapshot(input);
+    bool goes_on = true;
+    for (uint32_t i = 0; i < input->image_count && goes_on; i++) {
+        const struct valued valued = {input->images[i], values, image ? NULL : input, false};
+        if (!image || image == input->images[i])
+            goes_on = visit(user, &valued);
+    }
+    zepi_spec_values_release(values);
+}
+
+// Calls `visit` for each image of an input, or of the parts that serve a device, or of those that
+// serve none, until it returns false. `image` NULL: all of them.
+static void visit_values(zepi_module_t module, const struct zepi_device_image *image,
+                         bool is_serving, visit_fn *visit, void *user)
+{
+    if (module->state == ZEPI_MODULE_INPUT)
+        visit_input(module, image, visit, user);
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
         if ((zepi_module_any_code(module, i) != NULL) != is_serving)
             continue;
         for (uint32_t at = 0; at < part->image_count; at++) {
-            const struct built built = {part->images[at], part->values[at], part->image_count > 1};
-            if ((!image || is_named_image(module, i, at, image)) && !visit(user, &built))
+            const struct valued valued = {part->images[at], part->values[at], NULL,
+                                          part->image_count > 1};
+            if ((!image || is_named_image(module, i, at, image)) && !visit(user, &valued))
                 return;
         }
     }
 }
 
-static bool note_declaring_image(void *user, const struct built *built)
+static bool note_declaring_image(void *user, const struct valued *valued)
 {
-    *(const struct zepi_device_image **)user = built->image;
+    *(const struct zepi_device_image **)user = valued->image;
     return false;
 }
 
@@ -181,11 +207,7 @@ static zepi_result_t check_named_image(zepi_module_t module, zepi_device_image_t
     result = zepi_check_object(image, &zepi_device_image_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    for (uint32_t i = 0; i < module->image_count && module->state == ZEPI_MODULE_INPUT; i++) {
-        if (module->images[i] == image)
-            found = image;
-    }
-    visit_built_values(module, image, true, note_declaring_image, &found);
+    visit_values(module, image, true, note_declaring_image, &found);
     return found ? ZEPI_SUCCESS
                  : zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is not one of the module's");
 }
@@ -200,21 +222,20 @@ struct source {
 };
 
 // Linked objects keep constants of their own; other images are alternatives, which may agree.
-static bool note_value_source(void *user, const struct built *built)
+static bool note_value_source(void *user, const struct valued *valued)
 {
     struct source *source = user;
-    const struct zepi_spec_declaration *declaration =
-        zepi_device_image_find_constant(built->image, source->id);
+    const struct zepi_spec_declaration *declaration = find_constant(valued, source->id);
     if (!declaration)
         return true;
     if (!source->declaration) {
         source->declaration = declaration;
-        source->values = zepi_spec_values_retain(built->values);
+        source->values = zepi_spec_values_retain(valued->values);
         return true;
     }
-    source->is_ambiguous = built->is_linked ||
+    source->is_ambiguous = valued->is_linked ||
                            declaration->size_bytes != source->declaration->size_bytes ||
-                           memcmp(zepi_spec_effective(declaration, built->values),
+                           memcmp(zepi_spec_effective(declaration, valued->values),
                                   zepi_spec_effective(source->declaration, source->values),
                                   declaration->size_bytes) != 0;
     return !source->is_ambiguous;
@@ -226,17 +247,9 @@ static void find_value_source(zepi_module_t module, const struct zepi_device_ima
                               uint32_t id, struct source *source)
 {
     *source = (struct source){.id = id};
-    if (module->state != ZEPI_MODULE_INPUT) {
-        visit_built_values(module, image, true, note_value_source, source);
-        if (!source->declaration && !image)
-            visit_built_values(module, NULL, false, note_value_source, source);
-        return;
-    }
-    source->declaration =
-        image ? zepi_device_image_find_constant(image, id)
-              : zepi_spec_find_declaration(module->declarations, module->declaration_count, id);
-    if (source->declaration)
-        source->values = zepi_module_snapshot(module);
+    visit_values(module, image, true, note_value_source, source);
+    if (!source->declaration && !image)
+        visit_values(module, NULL, false, note_value_source, source);
 }
 
 struct listing {
@@ -244,22 +257,22 @@ struct listing {
     uint32_t index;
 };
 
-static bool append_ambiguous_image(void *user, const struct built *built)
+static bool append_ambiguous_image(void *user, const struct valued *valued)
 {
     struct listing *listing = user;
-    if (zepi_device_image_find_constant(built->image, listing->id))
+    if (zepi_device_image_find_constant(valued->image, listing->id))
         zepi_error_append(" image %u", listing->index);
     listing->index++;
     return true;
 }
 
-static zepi_result_t fail_ambiguous_constant(const struct zepi_module *module, uint32_t id)
+static zepi_result_t fail_ambiguous_constant(zepi_module_t module, uint32_t id)
 {
     struct listing listing = {.id = id};
     zepi_fail(
         ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
         "several images of the module have a specialization constant %u; name the image:", id);
-    visit_built_values(module, NULL, true, append_ambiguous_image, &listing);
+    visit_values(module, NULL, true, append_ambiguous_image, &listing);
     return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
 }
 
@@ -294,7 +307,6 @@ zepi_result_t zepi_api_spec_constant_get(zepi_module_t module, zepi_device_image
 // one image's compiler dropped an element, another's may have kept it.
 struct composition {
     const char *name;
-    const struct zepi_module *input; // whose declarations count, not the image's; NULL: none
     size_t size_bytes;
     uint8_t *bytes;      // owned
     uint8_t *is_written; // the same memory
@@ -314,18 +326,18 @@ static void compose_element(struct composition *composition, const zepi_spec_ele
     is_written[0] = 1;
 }
 
-static bool compose_constant(void *user, const struct built *built)
+static bool compose_constant(void *user, const struct valued *valued)
 {
     struct composition *composition = user;
     const struct zepi_device_image_layout *layout =
-        zepi_device_image_find_layout(built->image, composition->name);
+        zepi_device_image_find_layout(valued->image, composition->name);
     const struct zepi_spec_composite *set =
-        zepi_spec_values_find_composite(built->values, composition->name);
+        zepi_spec_values_find_composite(valued->values, composition->name);
     if (!layout)
         return true;
     composition->has_other_size = layout->size_bytes != composition->size_bytes;
     composition->is_ambiguous =
-        composition->is_ambiguous || (composition->has_begun && built->is_linked);
+        composition->is_ambiguous || (composition->has_begun && valued->is_linked);
     if (composition->has_other_size || composition->is_ambiguous)
         return false;
     if (!composition->has_begun)
@@ -333,27 +345,10 @@ static bool compose_constant(void *user, const struct built *built)
     composition->has_begun = true;
     for (uint32_t i = 0; i < layout->element_count; i++) {
         const zepi_spec_element_t *element = &layout->elements[i];
-        const struct zepi_module *input = composition->input;
-        const struct zepi_spec_declaration *declaration =
-            input ? zepi_spec_find_declaration(input->declarations, input->declaration_count,
-                                               element->id)
-                  : zepi_device_image_find_constant(built->image, element->id);
-        compose_element(composition, element, zepi_spec_effective(declaration, built->values));
+        compose_element(composition, element,
+                        zepi_spec_effective(find_constant(valued, element->id), valued->values));
     }
     return !composition->is_ambiguous;
-}
-
-static void compose_input(struct composition *composition, zepi_module_t input,
-                          const struct zepi_device_image *image)
-{
-    struct built built = {.values = zepi_module_snapshot(input)};
-    composition->input = image ? NULL : input;
-    for (uint32_t i = 0; i < input->image_count; i++) {
-        built.image = input->images[i];
-        if ((!image || built.image == image) && !compose_constant(composition, &built))
-            break;
-    }
-    zepi_spec_values_release(built.values);
 }
 
 static zepi_result_t finish_composition(const struct composition *composition, void *out_value)
@@ -386,13 +381,10 @@ zepi_result_t zepi_api_spec_constant_get_by_name(zepi_module_t module, zepi_devi
     if (!composition.bytes)
         return zepi_fail_no_memory();
     composition.is_written = composition.bytes + size_bytes;
-    if (module->state == ZEPI_MODULE_INPUT)
-        compose_input(&composition, module, image);
-    else
-        visit_built_values(module, image, true, compose_constant, &composition);
+    visit_values(module, image, true, compose_constant, &composition);
     // As with a constant: an unused value counts if there is no other.
     if (!image && !composition.has_begun && !composition.has_other_size)
-        visit_built_values(module, NULL, false, compose_constant, &composition);
+        visit_values(module, NULL, false, compose_constant, &composition);
     result = finish_composition(&composition, out_value);
     zepi_free(composition.bytes);
     return result;
