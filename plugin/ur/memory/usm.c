@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm.h"
-#include "copy/copy.h"
 #include "memory/interop/host_memory.h"
-#include "queue/progress.h"
-#include "queue/queue_create.h"
+#include "memory/usm_driver.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 #include "ur/memory/usm_pool.h"
@@ -148,23 +146,14 @@ ur_result_t zepi_urUSMGetMemAllocInfo(ur_context_handle_t hContext, const void *
 ur_result_t zepi_urUSMContextMemcpyExp(ur_context_handle_t hContext, void *pDst, const void *pSrc,
                                        size_t size)
 {
-    zepi_queue_t queue;
+    struct zepi_context *context = zepi_ur_context(hContext);
     ur_result_t result;
     if ((result = zepi_ur_check_context(hContext)) ||
-        (result = zepi_ur_check_range(zepi_ur_context(hContext), pDst, size, "pDst")) ||
-        (result = zepi_ur_check_range(zepi_ur_context(hContext), pSrc, size, "pSrc")))
+        (result = zepi_ur_check_range(context, pDst, size, "pDst")) ||
+        (result = zepi_ur_check_range(context, pSrc, size, "pSrc")))
         return result;
-    // Rare: a queue for this copy alone.
-    struct zepi_context *context = zepi_ur_context(hContext);
-    zepi_result_t done =
-        zepi_queue_create(context, context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
-    if (done != ZEPI_SUCCESS)
-        return zepi_ur_fail(done);
-    done = zepi_queue_copy(queue, pDst, pSrc, size, (zepi_wait_list_t){NULL, 0}, NULL);
-    if (done == ZEPI_SUCCESS)
-        done = zepi_queue_wait(queue);
-    zepi_release(queue);
-    return zepi_ur_result(done);
+    return zepi_ur_result(
+        (*zepi_usm_write_of(context))(context, context->devices[0], pDst, pSrc, size));
 }
 
 ur_result_t zepi_urUSMPitchedAllocExp(ur_context_handle_t hContext, ur_device_handle_t hDevice,
