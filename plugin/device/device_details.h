@@ -22,4 +22,13 @@ zepi_result_t zepi_device_get_vector_widths(const struct zepi_device *device,
 zepi_result_t zepi_device_get_pci_address(const struct zepi_device *device,
                                           char out_address[ZEPI_PCI_ADDRESS_BYTES]);
 
+// The kinds of memory of other interfaces that the driver imports, and as which it exports device
+// memory: ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD and _DMA_BUF.
+struct zepi_external_kinds {
+    uint32_t imported;
+    uint32_t exported;
+};
+zepi_result_t zepi_device_get_external_kinds(const struct zepi_device *device,
+                                             struct zepi_external_kinds *out_kinds);
+
 #endif

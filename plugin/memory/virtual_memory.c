@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/device_details.h"
 #include "device/platform.h"
 #include "ze/ze.h"
 
@@ -57,16 +58,12 @@ ZEPI_DEFINE_RECYCLED_TYPE(physical_memory, NULL, physical_memory_recycle);
 zepi_result_t zepi_physical_memory_is_shareable(const struct zepi_device *device,
                                                 bool *out_is_shareable)
 {
-    ze_device_external_memory_properties_t properties = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
-    *out_is_shareable = false;
-    if (!device->platform->optional.physical_mem_get_properties)
-        return ZEPI_SUCCESS;
-    const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
-    *out_is_shareable = ze == ZE_RESULT_SUCCESS && (properties.memoryAllocationExportTypes &
-                                                    properties.memoryAllocationImportTypes &
-                                                    ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD);
-    return zepi_check_ze_severe(ze, "zeDeviceGetExternalMemoryProperties");
+    struct zepi_external_kinds kinds = {0};
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (device->platform->optional.physical_mem_get_properties)
+        result = zepi_device_get_external_kinds(device, &kinds);
+    *out_is_shareable = kinds.imported & kinds.exported & ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+    return result;
 }
 
 static zepi_result_t check_sharing(const struct zepi_device *device,

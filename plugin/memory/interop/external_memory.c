@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/mutex.h"
 #include "device/device.h"
+#include "device/device_details.h"
 #include "memory/usm.h"
 #include "memory/usm_driver.h"
 #include "ze/ze.h"
@@ -85,26 +86,11 @@ static const char *name_of(enum zepi_external_kind kind)
     return kind == ZEPI_EXTERNAL_DMA_BUF ? "a dma_buf" : "an opaque file descriptor";
 }
 
-zepi_result_t zepi_external_kinds_get(const struct zepi_device *device,
-                                      struct zepi_external_kinds *out_kinds)
-{
-    static const uint32_t known = ZEPI_EXTERNAL_OPAQUE_FD | ZEPI_EXTERNAL_DMA_BUF;
-    ze_device_external_memory_properties_t properties = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
-    const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
-    *out_kinds = (struct zepi_external_kinds){0};
-    if (ze == ZE_RESULT_SUCCESS) {
-        out_kinds->imported = properties.memoryAllocationImportTypes & known;
-        out_kinds->exported = properties.memoryAllocationExportTypes & known;
-    }
-    return zepi_check_ze_severe(ze, "zeDeviceGetExternalMemoryProperties");
-}
-
 static zepi_result_t check_import(const struct zepi_device *device, enum zepi_external_kind kind,
                                   size_t size_bytes)
 {
     struct zepi_external_kinds kinds;
-    const zepi_result_t result = zepi_external_kinds_get(device, &kinds);
+    const zepi_result_t result = zepi_device_get_external_kinds(device, &kinds);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!(kinds.imported & kind))
@@ -227,7 +213,7 @@ zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
                                              .export_types = kind};
     struct zepi_point freed;
     struct zepi_external_kinds kinds;
-    const zepi_result_t result = zepi_external_kinds_get(device, &kinds);
+    const zepi_result_t result = zepi_device_get_external_kinds(device, &kinds);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!(kinds.exported & kind))

@@ -14,12 +14,6 @@ enum zepi_external_kind {
     ZEPI_EXTERNAL_DMA_BUF = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF,
 };
 
-// Sets of kinds.
-struct zepi_external_kinds {
-    uint32_t imported;
-    uint32_t exported; // of device memory
-};
-
 // Imported memory. Its mappings are valid until they are unmapped, and this structure stays, even
 // if the object is released before.
 struct zepi_external_memory {
@@ -33,10 +27,6 @@ struct zepi_external_memory {
 };
 
 extern const struct zepi_type zepi_external_memory_type;
-
-// The kinds that the device's driver imports and exports: none after a failure.
-zepi_result_t zepi_external_kinds_get(const struct zepi_device *device,
-                                      struct zepi_external_kinds *out_kinds);
 
 // The descriptor is zepi's after success. ZEPI_ERROR_UNSUPPORTED: not of this kind.
 // ZEPI_ERROR_INVALID_VALUE: `size_bytes` is 0 or more than the memory has, or the descriptor is not

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "device/device_details.h"
 #include "device/platform.h"
-#include "memory/interop/external_memory.h"
 #include "memory/interop/host_memory.h"
 #include "memory/interop/ipc.h"
 #include "memory/virtual_memory.h"
@@ -437,7 +436,7 @@ zepi_result_t zepi_ur_device_feature(void *object, uint64_t parameter, uint64_t 
         has_it = zepi_host_memory_can_register(device->platform);
         break;
     default:
-        result = zepi_external_kinds_get(device, &kinds);
+        result = zepi_device_get_external_kinds(device, &kinds);
         has_it = parameter == UR_DEVICE_INFO_EXTERNAL_MEMORY_IMPORT_SUPPORT_EXP ? kinds.imported
                                                                                 : kinds.exported;
         break;

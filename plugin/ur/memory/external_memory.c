@@ -2,6 +2,7 @@
 #include "memory/interop/external_memory.h"
 
 #include "device/device.h"
+#include "device/device_details.h"
 #include "ur/handles.h"
 
 static struct zepi_external_memory *external_memory_of(ur_exp_external_mem_handle_t handle)
@@ -90,7 +91,7 @@ ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
     result = result ? result : read_kind(memHandleType, &kind, &is_descriptor);
     result = result ? result : zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
     if (result == UR_RESULT_SUCCESS && is_descriptor)
-        result = zepi_ur_result(zepi_external_kinds_get(zepi_ur_device(hDevice), &kinds));
+        result = zepi_ur_result(zepi_device_get_external_kinds(zepi_ur_device(hDevice), &kinds));
     if (result == UR_RESULT_SUCCESS)
         *pSupportedRet = (kinds.imported & kind) != 0;
     return result;
