@@ -40,11 +40,10 @@ struct build {
 
 // The build of one of the input's images for a device.
 static struct zepi_image_build image_build_of(const struct build *build, uint32_t device_index,
-                                              uint32_t image_index)
+                                              struct zepi_device_image *image)
 {
-    return (struct zepi_image_build){
-        build->input->context, device_index,   build->input->images[image_index],
-        build->values,         build->options, build->state};
+    return (struct zepi_image_build){build->input->context, device_index,   image,
+                                     build->values,         build->options, build->state};
 }
 
 // Whether a SPIR-V image in front of another one has a kernel of it.
@@ -95,7 +94,8 @@ static zepi_result_t fail_without_image(const struct build *build, uint32_t devi
 static zepi_result_t build_get_device_module(const struct build *build, uint32_t device_index,
                                              uint32_t image_index)
 {
-    const struct zepi_image_build one = image_build_of(build, device_index, image_index);
+    const struct zepi_image_build one =
+        image_build_of(build, device_index, build->input->images[image_index]);
     return zepi_device_module_get(&one,
                                   &build->output->parts[image_index].device_module[device_index]);
 }
@@ -121,8 +121,7 @@ static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, 
     const struct native *native = user;
     const struct build *build = native->build;
     const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
-    const struct zepi_image_build one = {build->input->context, native->device_index, image,
-                                         build->values,         build->options,       build->state};
+    const struct zepi_image_build one = image_build_of(build, native->device_index, image);
     struct zepi_build_result *result = NULL;
     if (!zepi_device_image_is_for(image, one.context->devices[native->device_index]))
         return ZEPI_SUCCESS;
@@ -243,7 +242,7 @@ static void build_ahead(const struct build *build, uint32_t device_index)
     uint32_t count = 0;
     for (uint32_t i = 0; i < input->image_count && list; i++) {
         if (is_needed(build, device_index, i))
-            list[count++].build = image_build_of(build, device_index, i);
+            list[count++].build = image_build_of(build, device_index, input->images[i]);
         if (count == cores || (i + 1 == input->image_count && count > 1)) {
             run_all_ahead(list, count);
             count = 0;
