@@ -145,11 +145,10 @@ zepi_result_t zepi_work_size_init(struct zepi_work_size *size,
                                     launch->global_size);
     if (result == ZEPI_SUCCESS && is_known)
         result = check_group_size(device_kernel, device, size->group);
-    for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++) {
-        if (is_known)
-            result = set_group_count(size, device, i, launch->global_size[i]);
-        if (result == ZEPI_SUCCESS)
-            result = set_offset(size, device, i, launch->global_offset[i]);
-    }
+    // A required size has three dimensions, and may exceed the 1 of one that the launch lacks.
+    for (uint32_t i = 0; i < 3 && result == ZEPI_SUCCESS && is_known; i++)
+        result = set_group_count(size, device, i, i < work_dim ? launch->global_size[i] : 1);
+    for (uint32_t i = 0; i < work_dim && result == ZEPI_SUCCESS; i++)
+        result = set_offset(size, device, i, launch->global_offset[i]);
     return result;
 }

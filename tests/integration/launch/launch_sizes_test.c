@@ -234,6 +234,12 @@ BOTH(that_a_kernel_requires_are_taken_by_themselves_and_no_others)
     const size_t global[2] = {32, 4};
     TEST_OK(zepi.kernel_suggest_group_size(kernel, gear.device, 2, global, group));
     cr_assert(group[0] == 8 && group[1] == 4);
+    // Four items of a dimension that the launch does not have.
+    zepi_launch_desc_t flat = launch_of(kernel, &argument, 1);
+    flat.global_size[0] = 8;
+    TEST_FAILS_SAYING(zepi.queue_launch(gear.queue, &flat, TEST_NO_WAIT, NULL),
+                      ZEPI_ERROR_INVALID_SIZE,
+                      "global size 1 in dimension 1 is no multiple of the group size 4");
     TEST_OK(zepi.usm_free(gear.context, counts));
     TEST_OK(zepi.release(kernel));
 }
