@@ -382,13 +382,6 @@ static __attribute__((noinline)) zepi_result_t free_any(zepi_context_t context, 
     return zepi_usm_put(context, memory);
 }
 
-static __attribute__((noinline, cold)) zepi_result_t usm_slab_flush(struct zepi_usm_shard *shard,
-                                                                    struct zepi_usm_region *slab)
-{
-    zepi_usm_shard_flush_locked(shard, slab);
-    return ZEPI_SUCCESS;
-}
-
 // No allocation of the shard, which is locked, begins at the address.
 static __attribute__((noinline, cold)) zepi_result_t
 fail_free_of_nothing(zepi_context_t context, void *memory, struct zepi_usm_shard *shard)
@@ -411,10 +404,10 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
         return fail_free_of_nothing(context, memory, shard);
     struct zepi_timeline *busy = zepi_sync_first_busy(zepi_sync_of(context));
     if (busy)
-        return zepi_usm_shard_push_busy_locked(shard, region, block, busy);
+        return zepi_usm_shard_push_busy_and_unlock(shard, region, block, busy);
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_due(region))
-        return usm_slab_flush(shard, region);
+        return zepi_usm_shard_flush_and_unlock(shard, region);
     zepi_mutex_unlock(&shard->mutex);
     return ZEPI_SUCCESS;
 }

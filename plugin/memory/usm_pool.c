@@ -223,12 +223,14 @@ static size_t threshold_of(const struct zepi_usm_shard *shard)
     return atomic_load_explicit(&shard->heap->pool->threshold_bytes, memory_order_relaxed);
 }
 
-void zepi_usm_shard_flush_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+zepi_result_t zepi_usm_shard_flush_and_unlock(struct zepi_usm_shard *shard,
+                                              struct zepi_usm_region *slab)
 {
     const bool is_gone = zepi_usm_shard_place_locked(shard, slab);
     if (is_gone)
         slab->next = NULL;
     shard_unlock_and_free(shard, is_gone ? slab : NULL, threshold_of(shard), IDLE_BYTES);
+    return ZEPI_SUCCESS;
 }
 
 // ---- Pending memory ----
@@ -320,9 +322,10 @@ static void collect_deferred(struct zepi_deferred *deferred)
         zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, deferred);
 }
 
-// The first of the shard's pending blocks: more will follow without a word.
-static __attribute__((noinline)) zepi_result_t shard_defer_locked(struct zepi_usm_shard *shard,
-                                                                  struct zepi_usm_block *block)
+// The first of the shard's pending blocks: its use decides when all are looked at. Unlocks the
+// shard.
+static __attribute__((noinline)) zepi_result_t shard_defer_and_unlock(struct zepi_usm_shard *shard,
+                                                                      struct zepi_usm_block *block)
 {
     const struct zepi_use use = block->freed;
     shard->is_deferred = true;
@@ -334,42 +337,41 @@ static __attribute__((noinline)) zepi_result_t shard_defer_locked(struct zepi_us
 }
 
 // Adds a block, or a dedicated allocation, whose allocation was ended, and unlocks the shard.
-static inline zepi_result_t shard_pend_locked(struct zepi_usm_shard *shard, unsigned list,
-                                              struct zepi_usm_block *block, struct zepi_use use)
+static inline zepi_result_t shard_pend_and_unlock(struct zepi_usm_shard *shard, unsigned list,
+                                                  struct zepi_usm_block *block, struct zepi_use use)
 {
     block->freed = use;
     block->next = shard->pending[list];
     shard->pending[list] = block;
     if (use.point.timeline && __builtin_expect(!shard->is_deferred, 0))
-        return shard_defer_locked(shard, block);
+        return shard_defer_and_unlock(shard, block);
     zepi_mutex_unlock(&shard->mutex);
     return ZEPI_SUCCESS;
 }
 
 // Gives back a block once its use is over, and unlocks the shard.
-static inline zepi_result_t shard_push_or_pend_locked(struct zepi_usm_shard *shard,
-                                                      struct zepi_usm_region *slab,
-                                                      struct zepi_usm_block *block,
-                                                      struct zepi_use use)
+static inline zepi_result_t shard_push_or_pend_and_unlock(struct zepi_usm_shard *shard,
+                                                          struct zepi_usm_region *slab,
+                                                          struct zepi_usm_block *block,
+                                                          struct zepi_use use)
 {
     if (use.point.timeline)
-        return shard_pend_locked(shard, zepi_usm_slab_class(slab), block, use);
+        return shard_pend_and_unlock(shard, zepi_usm_slab_class(slab), block, use);
     zepi_usm_slab_push_locked(slab, block);
     if (zepi_usm_slab_is_due(slab))
-        zepi_usm_shard_flush_locked(shard, slab);
-    else
-        zepi_mutex_unlock(&shard->mutex);
+        return zepi_usm_shard_flush_and_unlock(shard, slab);
+    zepi_mutex_unlock(&shard->mutex);
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
-                                              struct zepi_usm_region *slab,
-                                              struct zepi_usm_block *block,
-                                              struct zepi_timeline *busy)
+zepi_result_t zepi_usm_shard_push_busy_and_unlock(struct zepi_usm_shard *shard,
+                                                  struct zepi_usm_region *slab,
+                                                  struct zepi_usm_block *block,
+                                                  struct zepi_timeline *busy)
 {
     const uint64_t since = block->epoch;
     const struct zepi_use use = {zepi_sync_now_from(busy->sync, busy, since), since};
-    return shard_push_or_pend_locked(shard, slab, block, use);
+    return shard_push_or_pend_and_unlock(shard, slab, block, use);
 }
 
 bool zepi_usm_pool_add_dedicated(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
@@ -382,7 +384,7 @@ bool zepi_usm_pool_add_dedicated(struct zepi_usm_pool *pool, struct zepi_usm_reg
         return false;
     struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     zepi_mutex_lock(&shard->mutex);
-    shard_pend_locked(shard, ZEPI_USM_DEDICATED, &region->blocks[0], use);
+    shard_pend_and_unlock(shard, ZEPI_USM_DEDICATED, &region->blocks[0], use);
     return true;
 }
 
@@ -510,9 +512,9 @@ bool zepi_usm_shard_put(struct zepi_usm_shard *shard, struct zepi_usm_region *sl
     }
     if (shard->is_counted)
         zepi_usm_pool_discount(pool, size_bytes);
-    shard_push_or_pend_locked(shard, slab, block,
-                              freed.timeline
-                                  ? zepi_use_until(freed)
-                                  : zepi_use_now(zepi_sync_of(pool->context), block->epoch));
+    shard_push_or_pend_and_unlock(shard, slab, block,
+                                  freed.timeline
+                                      ? zepi_use_until(freed)
+                                      : zepi_use_now(zepi_sync_of(pool->context), block->epoch));
     return true;
 }

@@ -128,8 +128,9 @@ void zepi_usm_shard_close(struct zepi_usm_shard *shard);
 bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class,
                          struct zepi_usm_attempts *attempts);
 // Puts a slab that was given a block where it belongs now, gives back idle slabs beyond the limit,
-// and unlocks the shard.
-void zepi_usm_shard_flush_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+// and unlocks the shard. Always ZEPI_SUCCESS, as its callers return.
+zepi_result_t zepi_usm_shard_flush_and_unlock(struct zepi_usm_shard *shard,
+                                              struct zepi_usm_region *slab)
     __attribute__((cold, noinline));
 
 // The heap for memory of the kind, or NULL.
@@ -146,10 +147,10 @@ static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *poo
 
 // Gives back a block whose allocation was ended, at once or when its use is over, and unlocks the
 // shard. `busy`: the first timeline that may use it (zepi_sync_first_busy).
-zepi_result_t zepi_usm_shard_push_busy_locked(struct zepi_usm_shard *shard,
-                                              struct zepi_usm_region *slab,
-                                              struct zepi_usm_block *block,
-                                              struct zepi_timeline *busy);
+zepi_result_t zepi_usm_shard_push_busy_and_unlock(struct zepi_usm_shard *shard,
+                                                  struct zepi_usm_region *slab,
+                                                  struct zepi_usm_block *block,
+                                                  struct zepi_timeline *busy);
 // Gives back pending blocks whose use is over. False: there were none.
 bool zepi_usm_shard_collect(struct zepi_usm_shard *shard);
 
