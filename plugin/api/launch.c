@@ -49,14 +49,15 @@ fail_argument(const struct zepi_launch *launch, uint32_t index, const zepi_argum
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "argument %u of kernel '%s' has %u in its reserved member, expected 0",
                          index, name, argument->reserved);
+    // Local memory has no value, a value has one: then the size is what is wrong.
+    const bool is_local = argument->kind == ZEPI_ARGUMENT_LOCAL;
+    const bool has_right_value = (argument->value == NULL) == is_local;
     const bool is_size =
-        argument->kind == ZEPI_ARGUMENT_POINTER ||
-        (argument->size_bytes == 0 && !argument->value == (argument->kind == ZEPI_ARGUMENT_LOCAL));
+        argument->kind == ZEPI_ARGUMENT_POINTER || (argument->size_bytes == 0 && has_right_value);
     return zepi_fail(is_size ? ZEPI_ERROR_INVALID_SIZE : ZEPI_ERROR_INVALID_VALUE,
                      "argument %u of kernel '%s' is %s of %zu bytes at %p%s", index, name,
                      kinds[argument->kind], argument->size_bytes, argument->value,
-                     argument->kind == ZEPI_ARGUMENT_LOCAL && argument->value ? ", expected NULL"
-                                                                              : "");
+                     is_local && argument->value ? ", expected NULL" : "");
 }
 
 // An image or a sampler of the context and the root device. Code of a root device runs on its

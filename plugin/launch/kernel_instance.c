@@ -16,7 +16,7 @@ void zepi_kernel_instance_free(struct zepi_kernel_instance *instance)
     zepi_free(instance);
 }
 
-#define NOT_SET UINT16_MAX // in place of a kind
+#define NOT_SET UINT16_MAX // in place of a kind: the argument is to be set in any case
 
 static void forget_args(struct zepi_kernel_instance *instance, uint32_t count)
 {

@@ -27,8 +27,9 @@ struct zepi_kernel_instance {
     // Set on the ze_kernel.
     uint32_t group_size[3]; // zeros: not known
     uint32_t offset[3];
-    uint64_t usm_version;   // of the last launch; `args` is out of date in another one
-    struct zepi_arg args[]; // as they were set; a head of UINT64_MAX: to be set in any case
+    uint64_t usm_version; // of the last launch; `args` is out of date in another one
+    // As they were set. One that is to be set in any case has a kind that no argument has.
+    struct zepi_arg args[];
 };
 
 // Makes an instance, which belongs to no queue yet.

@@ -129,11 +129,9 @@ launch_with_moving_buffers(struct zepi_queue *queue, const struct zepi_launch *l
             result =
                 zepi_buffer_use(&uses, &use->part, use->access, ZEPI_BUFFER_ON_DEVICE, &address);
     }
-    const bool is_captured = uses.capture != NULL;
     if (result == ZEPI_SUCCESS)
-        result = is_captured ? zepi_launch_capture(queue, launch, wait, out_event)
-                             : zepi_capture_check_uncaptured(
-                                   launch_at_once(queue, launch, uses.wait, out_event));
+        result = uses.capture ? zepi_launch_capture(queue, launch, wait, out_event)
+                              : launch_at_once(queue, launch, uses.wait, out_event);
     zepi_buffer_uses_finish(&uses);
     return result;
 }

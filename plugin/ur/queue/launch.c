@@ -197,9 +197,11 @@ static inline ur_result_t launch_read(const struct zepi_ur_launch *from,
                          0))
         return refuse_launch(from->work_dim, from->global_size, from->local_size);
     zepi_result_t done = zepi_launch_set_kernel(launch, from->kernel, context, device_index);
-    if (__builtin_expect(done == ZEPI_ERROR_INVALID_OBJECT, 0))
-        return (zepi_ur_fail(done), zepi_ur_wrong_context(context, from->kernel->context,
-                                                          UR_RESULT_ERROR_INVALID_KERNEL));
+    if (__builtin_expect(done == ZEPI_ERROR_INVALID_OBJECT, 0)) {
+        zepi_ur_fail(done);
+        return zepi_ur_wrong_context(context, from->kernel->context,
+                                     UR_RESULT_ERROR_INVALID_KERNEL);
+    }
     if (done == ZEPI_SUCCESS)
         done = zepi_launch_check_count(launch, from->argument_count);
     if (done == ZEPI_SUCCESS)
