@@ -370,6 +370,18 @@ Test(ze_cpu_newer, ipc_handles_have_types_and_files)
     cr_assert(opened != memory && opened[3] == 7);
     MUST(zeMemCloseIpcHandle(fixture.context, opened));
     cr_assert_eq(handle_of(fixture.context, 100000, &handle), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    const ze_host_mem_alloc_desc_t of_host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+    ze_memory_allocation_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
+    int *host;
+    MUST(zeMemAllocHost(fixture.context, &of_host, 64, 0, (void **)&host));
+    MUST(zeMemGetIpcHandle(fixture.context, host, &handle));
+    MUST(zeMemOpenIpcHandle(fixture.context, fixture.device, handle, 0, (void **)&opened));
+    host[3] = 9;
+    MUST(zeMemGetAllocProperties(fixture.context, opened, &properties, NULL));
+    cr_assert(opened[3] == 9 && properties.type == ZE_MEMORY_TYPE_HOST);
+    MUST(zeMemCloseIpcHandle(fixture.context, opened));
+    MUST(zeMemFree(fixture.context, host));
     MUST(zeMemFree(fixture.context, memory));
     fixture_finish(&fixture);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory of one process in another one.
+// Device and host memory of one process in another one.
 #include "chain.h"
 #include "device/device.h"
 #include "entry.h"
@@ -26,6 +26,7 @@ struct shared_memory {
     uint32_t magic;
     uint64_t offset;
     uint64_t size_bytes;
+    uint32_t is_of_host;
 };
 
 static void write_handle(struct shared_memory *shared, ze_ipc_mem_handle_t *out_handle)
@@ -38,13 +39,19 @@ static void write_handle(struct shared_memory *shared, ze_ipc_mem_handle_t *out_
 ze_result_t ZE_APICALL cpu_zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
                                              ze_ipc_mem_handle_t *pIpcHandle)
 {
-    struct shared_memory shared = {.process = (uint32_t)getpid(), .magic = MAGIC};
+    struct cpu_allocation found;
     if (!cpu_options()->shares_memory)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!cpu_memory_find_shared(hContext, ptr, &shared.file, &shared.offset, &shared.size_bytes)) {
-        cpu_report(__func__, "%p is not where device memory of the context begins", ptr);
+    if (!cpu_memory_find_shared(hContext, ptr, &found)) {
+        cpu_report(__func__, "%p is not where device or host memory of the context begins", ptr);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
+    struct shared_memory shared = {.file = found.file,
+                                   .process = (uint32_t)getpid(),
+                                   .magic = MAGIC,
+                                   .offset = found.offset,
+                                   .size_bytes = found.size_bytes,
+                                   .is_of_host = found.type == ZE_MEMORY_TYPE_HOST};
     write_handle(&shared, pIpcHandle);
     return ZE_RESULT_SUCCESS;
 }
@@ -136,8 +143,8 @@ ze_result_t ZE_APICALL cpu_zeMemOpenIpcHandle(ze_context_handle_t hContext,
         shared.offset > (uint64_t)status.st_size - shared.size_bytes)
         result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     else
-        result = cpu_memory_map_file(hContext, hDevice, CPU_IMPORTED, opened, shared.offset,
-                                     shared.size_bytes, pptr);
+        result = cpu_memory_map_file(hContext, shared.is_of_host ? NULL : hDevice, CPU_IMPORTED,
+                                     opened, shared.offset, shared.size_bytes, pptr);
     close(opened);
     return result;
 }

@@ -300,8 +300,8 @@ ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
     return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
 }
 
-bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, int *out_file,
-                            uint64_t *out_offset, uint64_t *out_size_bytes)
+bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer,
+                            struct cpu_allocation *out_allocation)
 {
     pthread_rwlock_rdlock(&table_lock);
     const struct cpu_allocation *found = find_locked(pointer);
@@ -309,9 +309,9 @@ bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, in
                            found->context == context && found->origin == CPU_ALLOCATED &&
                            (found->offset != CPU_NO_FILE || found->exported_as != 0);
     if (is_shared) {
-        *out_file = found->exported_as != 0 ? found->file : cpu_shared_file();
-        *out_offset = found->exported_as != 0 ? 0 : found->offset;
-        *out_size_bytes = found->size_bytes;
+        *out_allocation = *found;
+        out_allocation->file = found->exported_as != 0 ? found->file : cpu_shared_file();
+        out_allocation->offset = found->exported_as != 0 ? 0 : found->offset;
     }
     pthread_rwlock_unlock(&table_lock);
     return is_shared;

@@ -53,10 +53,10 @@ static inline bool cpu_memory_is_file(ze_external_memory_type_flags_t flags)
 bool cpu_memory_take(uint64_t bytes);
 void cpu_memory_give(uint64_t bytes);
 
-// Of memory that begins there: the file that its pages are in, and where. False: it is none, or in
-// no file.
-bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer, int *out_file,
-                            uint64_t *out_offset, uint64_t *out_size_bytes);
+// A copy of the allocation that begins there, with the file that its pages are in (borrowed) and
+// their offset. False: there is none, or it is in no file.
+bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer,
+                            struct cpu_allocation *out_allocation);
 // Maps a piece of a file as memory of the device, or the host's (NULL): CPU_IMPORTED until
 // cpu_memory_close (false: nothing of that kind begins there), CPU_EXTERNAL until it is freed.
 ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t device,

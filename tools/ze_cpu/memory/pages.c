@@ -19,8 +19,8 @@ static size_t guard_bytes(void)
     return cpu_options()->is_strict ? CPU_PAGE_BYTES : 0;
 }
 
-// In the place of pages that may go: the host's and shared memory, and device memory that is
-// neither exported nor shared, are anonymous.
+// In the place of pages that may go: shared memory, and other that is neither exported nor shared
+// with processes, is anonymous.
 static bool map_aligned(struct cpu_allocation *allocation, size_t alignment)
 {
     const size_t bytes =
@@ -29,7 +29,7 @@ static bool map_aligned(struct cpu_allocation *allocation, size_t alignment)
     const size_t slack = alignment > CPU_PAGE_BYTES ? alignment - CPU_PAGE_BYTES : 0;
     const size_t total = bytes + guard_bytes() + slack;
     const bool is_shared = cpu_options()->shares_memory && allocation->exported_as == 0 &&
-                           allocation->type == ZE_MEMORY_TYPE_DEVICE;
+                           allocation->type != ZE_MEMORY_TYPE_SHARED;
     const uint64_t offset = is_shared ? cpu_shared_file_take(total) : CPU_NO_FILE;
     if (is_shared && offset == CPU_NO_FILE)
         return false;
