@@ -97,14 +97,23 @@ ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_
 // through; both stay those of the last call.
 static _Atomic(ur_logger_callback_t) logger;
 
+// Calls of the host's logger have lines, too: it gets none of them, and the call that it was told
+// of keeps its error.
 static void write_log_line(void *data, enum zepi_log_level level, const char *line)
 {
+    static _Thread_local bool is_in_logger;
     const ur_logger_callback_t function = atomic_load_explicit(&logger, memory_order_acquire);
-    if (function)
-        function(level <= ZEPI_LOG_ERROR  ? UR_LOGGER_LEVEL_ERROR
-                 : level == ZEPI_LOG_INFO ? UR_LOGGER_LEVEL_INFO
-                                          : UR_LOGGER_LEVEL_DEBUG,
-                 line, data);
+    struct zepi_error error;
+    if (!function || is_in_logger)
+        return;
+    zepi_error_save(&error);
+    is_in_logger = true;
+    function(level <= ZEPI_LOG_ERROR  ? UR_LOGGER_LEVEL_ERROR
+             : level == ZEPI_LOG_INFO ? UR_LOGGER_LEVEL_INFO
+                                      : UR_LOGGER_LEVEL_DEBUG,
+             line, data);
+    is_in_logger = false;
+    zepi_error_restore(&error);
 }
 
 static enum zepi_log_level log_level_of(ur_logger_level_t level)

@@ -76,3 +76,20 @@ Test(logger, is_quiet_when_told_so)
     fail();
     cr_assert_eq(seen.count, 0);
 }
+
+// Fails by itself, in another way.
+static void note_and_fail(ur_logger_level_t level, const char *line, void *data)
+{
+    note(level, line, data);
+    UR_FAILS(urContextRetain(NULL), UR_RESULT_ERROR_INVALID_NULL_HANDLE);
+    ask_in_vain();
+}
+
+Test(logger, may_call_functions_that_fail)
+{
+    UR_OK(urAdapterSetLoggerCallback(gear.adapter, note_and_fail, &seen, UR_LOGGER_LEVEL_DEBUG));
+    fail();
+    cr_assert(strstr(ur_last_error(), "1152921504606846976 bytes"), "%s", ur_last_error());
+    cr_assert(strstr(seen.line, "1152921504606846976 bytes"), "%s", seen.line);
+    cr_assert_eq(seen.count, 1);
+}
