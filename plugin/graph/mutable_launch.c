@@ -244,7 +244,8 @@ static __attribute__((noinline)) bool change_kernel(const struct changes *change
 }
 
 // Whether an argument is the one that the list has, with the same kernel. Both launches keep the
-// objects behind handles. `is_same_memory`: none was freed since.
+// objects behind handles. `is_same_memory`: none was freed since the
+// launch was put there.
 static bool is_same_argument(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              bool is_same_memory, const struct zepi_arg *old,
                              const struct zepi_arg *arg)
@@ -287,12 +288,12 @@ bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses, ze_command_li
 {
     struct changes changes;
     const uint64_t version = zepi_usm_version();
-    const bool is_same_memory = uses->usm_version == version;
     changes_begin(&changes, uses, list);
-    uses->usm_version = version;
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t id = ids[changed[i].command->number];
-        if (id == 0 || !change_launch(&changes, id, is_same_memory, &changed[i]))
+        const uint32_t number = changed[i].command->number;
+        const bool is_same_memory = uses->usm_versions[number] == version;
+        uses->usm_versions[number] = version;
+        if (ids[number] == 0 || !change_launch(&changes, ids[number], is_same_memory, &changed[i]))
             return false;
     }
     return changes_end(&changes);

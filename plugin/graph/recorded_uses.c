@@ -18,7 +18,7 @@ void zepi_recorded_uses_release(struct zepi_recorded_uses *uses)
     zepi_free(uses->launches);
     uses->launches = NULL;
     uses->launch_count = 0;
-    uses->usm_version = 0;
+    uses->usm_versions = NULL;
     uses->instance_count = 0;
     uses->value_count = 0;
 }
@@ -33,11 +33,15 @@ void zepi_recorded_uses_finish(struct zepi_recorded_uses *uses)
 zepi_result_t zepi_recorded_uses_hold_launches(struct zepi_recorded_uses *uses,
                                                const struct zepi_graph_commands *commands)
 {
-    uses->launches = zepi_allocate(commands->count, sizeof(uses->launches[0]));
+    const size_t one_bytes = sizeof(uses->launches[0]) + sizeof(uses->usm_versions[0]);
+    uses->launches = zepi_allocate(commands->count, one_bytes);
     if (!uses->launches)
         return zepi_fail_no_memory();
-    for (size_t i = 0; i < commands->count; i++)
+    uses->usm_versions = (uint64_t *)(uses->launches + commands->count);
+    for (size_t i = 0; i < commands->count; i++) {
         uses->launches[i] = zepi_launch_record_retain(commands->list[i]->launch);
+        uses->usm_versions[i] = zepi_usm_version();
+    }
     uses->launch_count = commands->count;
     return ZEPI_SUCCESS;
 }

@@ -11,8 +11,10 @@ struct zepi_recorded_uses {
     uint32_t device_index; // in the context
     struct zepi_launch_record *
         *launches; // owned list of references: by command; NULL: none are held
+    // By command: the version of USM (usm_table.h) when the launch was last put into a list. Behind
+    // `launches`.
+    uint64_t *usm_versions;
     size_t launch_count;
-    uint64_t usm_version; // as the launches were last put into mutable lists; 0: not known
     // Owned: the kernel instances of recorded launches, one a kernel, which may hold
     // memory of the launches (quirk launch-memory-in-kernel).
     struct zepi_recorded_instance *instances;

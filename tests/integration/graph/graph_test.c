@@ -297,6 +297,40 @@ Test(graph, copies_of_a_captured_launch_are_updated_in_one_call)
     TEST_OK(zepi.release(inner));
 }
 
+static uint64_t changes_of_lists(void)
+{
+    return ze_cpu.get_count("zeCommandListUpdateMutableCommandsExp");
+}
+
+// Memory that was freed may have left its address to other memory, in arguments of all launches.
+Test(graph, an_update_after_a_free_sets_the_addresses_of_its_launch_again)
+{
+    test_ze_cpu_require();
+    struct sum sum;
+    void *other;
+    zepi_graph_t graph = make(ZEPI_GRAPH_UPDATABLE);
+    zepi_graph_update_t update = {.number = 0, .launch = &sum.desc};
+    add_sum(graph, 0, 0, 1, AT_ONCE);
+    add_sum(graph, 0, 0, 2, AT_ONCE);
+    TEST_OK(zepi.graph_finalize(graph));
+    TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_DEVICE, 8 << 20, 0, &other));
+    TEST_OK(zepi.usm_free(gear.context, other));
+    uint64_t before = changes_of_lists();
+    make_sum(&sum, 0, 0, 3);
+    TEST_OK(zepi.graph_update(graph, 1, &update));
+    if (changes_of_lists() == before)
+        cr_skip_test("lists cannot be changed");
+    // The other launch, as it was.
+    before = changes_of_lists();
+    update.number = 1;
+    make_sum(&sum, 0, 0, 2);
+    TEST_OK(zepi.graph_update(graph, 1, &update));
+    cr_assert_eq(changes_of_lists(), before + 1);
+    TEST_OK(zepi.graph_update(graph, 1, &update));
+    cr_assert_eq(changes_of_lists(), before + 1);
+    TEST_OK(zepi.release(graph));
+}
+
 static int64_t live_kernels(void)
 {
     return (int64_t)ze_cpu.get_count("zeKernelCreate") -
