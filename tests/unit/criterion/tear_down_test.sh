@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # tear_down_test.sh PROGRAM: a test of Criterion fails if its tear-down does.
+# shellcheck source=tests/support/expect.sh
 . "$(dirname "$0")/../../support/expect.sh"
 
 judge() # CODE WORDS SUITE
@@ -17,4 +18,4 @@ judge 1 "expect_wrongly/is_judged failed after the test: 1 assertions" expect_wr
 judge 1 "end_late/is_judged failed after the test: 0 assertions, exit code 3" end_late
 judge 1 "1 of 1 tear-downs ended their process" end
 judge 1 "1 of 1 tear-downs ended their process" abort
-exit "$failures"
+[ "$failures" -eq 0 ]
