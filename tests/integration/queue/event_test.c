@@ -92,7 +92,9 @@ Test(event, of_the_host_holds_up_any_number_of_commands)
     queue_free(memory);
 }
 
+// A marker of a queue of its own: no other one holds it up.
 struct gated {
+    zepi_queue_t queue;
     zepi_event_t gates[40];
     uint32_t count;
     uint32_t closed; // the place of the gate that stays closed
@@ -105,7 +107,9 @@ static void gated_begin(struct gated *gated, uint32_t count, uint32_t closed)
     gated->closed = closed;
     for (uint32_t i = 0; i < count; i++)
         gated->gates[i] = create_gate();
-    TEST_OK(zepi.queue_marker(gear.queue, (zepi_wait_list_t){gated->gates, count}, &gated->marker));
+    TEST_OK(zepi.queue_create(gear.context, gear.device, 0, &gated->queue));
+    TEST_OK(
+        zepi.queue_marker(gated->queue, (zepi_wait_list_t){gated->gates, count}, &gated->marker));
     for (uint32_t i = 0; i < count; i++) {
         if (i != closed)
             TEST_OK(zepi.event_signal(gated->gates[i]));
@@ -120,6 +124,7 @@ static void gated_end(struct gated *gated)
         TEST_OK(zepi.release(gated->gates[i]));
     TEST_FAILS_SAYING(zepi.event_signal(gated->marker), ZEPI_ERROR_INVALID_VALUE, "event_create");
     TEST_OK(zepi.release(gated->marker));
+    TEST_OK(zepi.release(gated->queue));
 }
 
 // More than the wait list's own room, too: of all events one alone is incomplete, in any place.

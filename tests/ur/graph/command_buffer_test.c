@@ -324,22 +324,24 @@ Test(command_buffer, takes_thousands_of_commands_and_waits)
     ur_free(memory);
 }
 
-// More events than any list inside has room for; the last one is signalled last. The execution
-// behind it waits for the one before it, too.
-Test(command_buffer, waits_for_many_events)
+// One of many events is incomplete. The execution behind it waits for the one before it, too.
+static void wait_for_many_events(uint32_t closed)
 {
-    enum { EVENTS = 65 };
+    enum { EVENTS = 65 }; // more than any list inside has room for
     ur_queue_handle_t queue = ur_queue(gear.device, UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-    ur_queue_handle_t second = ur_queue(gear.device, 0);
+    ur_queue_handle_t second = ur_queue(gear.device, 0), held = ur_queue(gear.device, 0);
     ur_event_handle_t events[EVENTS];
     struct host_event host = host_event_make();
     float *a = cb_floats(ITEMS);
     buffer_t buffer = cb_make(FREE);
     cb_append_fill(buffer, a, 3, AT_ONCE);
     UR_OK(urCommandBufferFinalizeExp(buffer));
-    for (int i = 0; i < EVENTS; i++)
-        UR_OK(urEnqueueEventsWait(queue, i + 1 == EVENTS, i + 1 == EVENTS ? &host.event : NULL,
-                                  &events[i]));
+    for (uint32_t i = 0; i < EVENTS; i++) {
+        if (i == closed)
+            UR_OK(urEnqueueEventsWait(held, 1, &host.event, &events[i]));
+        else
+            UR_OK(urEnqueueEventsWait(queue, 0, NULL, &events[i]));
+    }
     UR_OK(urEnqueueCommandBufferExp(gear.queue, buffer, EVENTS, events, NULL));
     UR_OK(urEnqueueCommandBufferExp(second, buffer, EVENTS, events, NULL));
     cb_expect_unwritten(a);
@@ -347,13 +349,21 @@ Test(command_buffer, waits_for_many_events)
     UR_OK(urQueueFinish(gear.queue));
     UR_OK(urQueueFinish(second));
     cb_expect(a, 3);
-    for (int i = 0; i < EVENTS; i++)
+    for (uint32_t i = 0; i < EVENTS; i++)
         UR_OK(urEventRelease(events[i]));
     UR_OK(urCommandBufferReleaseExp(buffer));
     UR_OK(urQueueRelease(queue));
     UR_OK(urQueueRelease(second));
+    UR_OK(urQueueRelease(held));
     host_event_release(&host);
     ur_free(a);
+}
+
+Test(command_buffer, waits_for_many_events)
+{
+    wait_for_many_events(0);
+    wait_for_many_events(32);
+    wait_for_many_events(64);
 }
 
 Test(command_buffer, waits_for_events_of_another_context)
