@@ -13,7 +13,7 @@ struct cpu_options {
     const char *without;      // extensions and functions that the driver lacks; NULL: none
     uint32_t devices;         // 1 to 16
     uint32_t sub_devices;     // of each device; 0 or 2 to 16
-    uint32_t timestamp_bits;  // 16 to 64
+    uint32_t timestamp_bits;  // of kernels, 16 to 64
     uint32_t allocation_mib;  // limit of one allocation that is not relaxed; 0: OpenCL's
     uint32_t limited_devices; // the first ones, which that limit is of; 16: all
     uint32_t build_ms;        // that a build of SPIR-V takes longer

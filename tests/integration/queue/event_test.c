@@ -496,8 +496,8 @@ Test(event_times, are_not_ready_before_the_end, .init = set_up_profiling, .fini 
     TEST_OK(zepi.release(gate));
 }
 
-// Device time is the host's here, so the times lie between two looks at the clock, wrapped or not;
-// and commands of an in-order queue do not overlap.
+// Device time is the host's here, so the times lie between two looks at the clock, though stamps of
+// kernels may have fewer bits; and commands of an in-order queue do not overlap.
 static void check_times(void)
 {
     enum { ROUNDS = 10, COUNT = 4 * ROUNDS };

@@ -129,7 +129,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevic
 {
     (void)hDevice;
     *hostTimestamp = cpu_device_clock();
-    *deviceTimestamp = cpu_device_ticks(*hostTimestamp);
+    *deviceTimestamp = *hostTimestamp;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -49,7 +49,7 @@ const struct cpu_device *cpu_device_root(ze_device_handle_t device);
 // Ticks of the device clock, all 64 bits: nanoseconds of the host's monotonic clock.
 uint64_t cpu_device_clock(void);
 
-// Truncated to the valid bits.
+// Truncated to the valid bits of a kernel's timestamps.
 uint64_t cpu_device_ticks(uint64_t clock);
 
 #endif

@@ -132,7 +132,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         // A device with parts has what all of them have.
         .numSlices = has_parts ? cpu_options()->sub_devices : 1,
         .timerResolution = 1,
-        .timestampValidBits = cpu_options()->timestamp_bits,
+        .timestampValidBits = 64,
         .kernelTimestampValidBits = cpu_options()->timestamp_bits,
     };
     // Since 1.2 a caller may ask for cycles a second in place of nanoseconds a cycle.

@@ -498,7 +498,7 @@ static ze_result_t perform_on_host(const struct cpu_command *command)
         cpu_event_reset(command->u.reset.event);
         return ZE_RESULT_SUCCESS;
     case CPU_COMMAND_WRITE_TIMESTAMP:
-        now = cpu_device_ticks(cpu_device_clock());
+        now = cpu_device_clock();
         memcpy(command->u.copy.target, &now, sizeof(now));
         return ZE_RESULT_SUCCESS;
     case CPU_COMMAND_QUERY_TIMESTAMPS:
