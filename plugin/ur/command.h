@@ -8,9 +8,8 @@
 // The frame around every urEnqueue...: checks queue and wait list, says where the core puts the
 // event, then labels it, waits if the caller blocks, and hands it out.
 //
-//     struct zepi_ur_command command;
-//     ur_result_t result = zepi_ur_command_begin(&command, hQueue, blocking, wait_count,
-//                                                wait_list, out_event);
+//     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blocking);
+//     ur_result_t result = zepi_ur_command_begin(&command);
 //     ... more checks ...
 //     if (result != UR_RESULT_SUCCESS)
 //         return result;
@@ -18,12 +17,19 @@
 //                                zepi_ur_command_event(&command)), UR_COMMAND_USM_MEMCPY);
 
 struct zepi_ur_command {
-    struct zepi_queue *queue;
+    struct zepi_queue *queue; // a handle, until it is checked
     zepi_wait_list_t wait;
     bool is_blocking;
     ur_event_handle_t *out_event; // the caller's; NULL: none is wanted
     zepi_event_t event;           // of this command
 };
+
+// Made of the parameters of a function that enqueues.
+#define ZEPI_UR_COMMAND(handle, blocks)                                                            \
+    {                                                                                              \
+        .queue = zepi_ur_queue(handle), .wait = {(const zepi_event_t *)wait_list, wait_count},     \
+        .is_blocking = (blocks), .out_event = out_event, .event = NULL                             \
+    }
 
 static inline ur_result_t zepi_ur_check_wait_list(const struct zepi_context *context,
                                                   zepi_wait_list_t wait)
@@ -40,23 +46,17 @@ static inline ur_result_t zepi_ur_check_wait_list(const struct zepi_context *con
 ur_result_t zepi_ur_check_blocking(const struct zepi_ur_command *command);
 ur_result_t zepi_ur_command_wait(struct zepi_ur_command *command);
 
-static inline ur_result_t zepi_ur_command_begin(struct zepi_ur_command *command,
-                                                ur_queue_handle_t queue, bool is_blocking,
-                                                uint32_t wait_count,
-                                                const ur_event_handle_t *wait_list,
-                                                ur_event_handle_t *out_event)
+static inline ur_result_t zepi_ur_command_begin(const struct zepi_ur_command *command)
 {
-    const ur_result_t result = zepi_ur_check_queue(queue);
-    command->queue = zepi_ur_queue(queue);
-    command->wait = (zepi_wait_list_t){(const zepi_event_t *)wait_list, wait_count};
-    command->is_blocking = is_blocking;
-    command->out_event = out_event;
-    command->event = NULL;
+    // Read before the calls, so that the compiler knows them.
+    const struct zepi_queue *queue = command->queue;
+    const zepi_wait_list_t wait = command->wait;
+    const bool is_blocking = command->is_blocking;
+    const ur_result_t result = zepi_ur_check_queue((ur_queue_handle_t)queue);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return __builtin_expect(is_blocking, 0)
-               ? zepi_ur_check_blocking(command)
-               : zepi_ur_check_wait_list(command->queue->context, command->wait);
+    return __builtin_expect(is_blocking, 0) ? zepi_ur_check_blocking(command)
+                                            : zepi_ur_check_wait_list(queue->context, wait);
 }
 
 // Where the core puts the event, NULL if none is needed: a caller that blocks waits for a queue in

@@ -131,15 +131,13 @@ ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hComma
 
 ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,
                                            ur_exp_command_buffer_handle_t hCommandBuffer,
-                                           uint32_t numEventsInWaitList,
-                                           const ur_event_handle_t *phEventWaitList,
-                                           ur_event_handle_t *phEvent)
+                                           uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                           ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                        phEventWaitList, phEvent)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_command_buffer(hCommandBuffer)))
         return result;
     if (command.queue->context != graph->context || command.queue->device != graph->device)

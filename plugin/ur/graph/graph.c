@@ -351,16 +351,12 @@ zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t h
 }
 
 ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
-                                   ur_exp_executable_graph_handle_t hGraph,
-                                   uint32_t numEventsInWaitList,
-                                   const ur_event_handle_t *phEventWaitList,
-                                   ur_event_handle_t *phEvent)
+                                   ur_exp_executable_graph_handle_t hGraph, uint32_t wait_count,
+                                   const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                        phEventWaitList, phEvent)) ||
-        (result = check_ur_executable(hGraph)))
+    if ((result = zepi_ur_command_begin(&command)) || (result = check_ur_executable(hGraph)))
         return result;
     struct zepi_graph *core = ur_executable(hGraph)->source->graph;
     if (command.queue->context != core->context || command.queue->device != core->device)

@@ -75,13 +75,12 @@ static ur_result_t capture_native(struct zepi_ur_command *command,
 ur_result_t zepi_urEnqueueNativeCommandExp(
     ur_queue_handle_t hQueue, ur_exp_enqueue_native_command_function_t pfnNativeEnqueue, void *data,
     uint32_t numMemsInMemList, const ur_mem_handle_t *phMemList,
-    const ur_exp_enqueue_native_command_properties_t *pProperties, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
+    const ur_exp_enqueue_native_command_properties_t *pProperties, uint32_t wait_count,
+    const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command, hQueue, false, numEventsInWaitList,
-                                        phEventWaitList, phEvent)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (!pfnNativeEnqueue && (result = zepi_ur_refuse_null("pfnNativeEnqueue"))) ||
         (pProperties && (result = zepi_ur_check_flags(pProperties->flags,
                                                       UR_EXP_ENQUEUE_NATIVE_COMMAND_FLAGS_MASK))) ||

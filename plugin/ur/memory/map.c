@@ -89,11 +89,10 @@ ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t
                                        const ur_event_handle_t *wait_list,
                                        ur_event_handle_t *out_event, void **ppRetMap)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingMap);
     struct zepi_ur_map *map = NULL;
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command, hQueue, blockingMap, wait_count, wait_list,
-                                        out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_buffer(hBuffer, command.queue->context)) ||
         (result = zepi_ur_check_flags(mapFlags, UR_MAP_FLAGS_MASK)) ||
         (result = zepi_ur_check_pointer(ppRetMap, "ppRetMap")) ||
@@ -159,10 +158,9 @@ ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMe
                                    uint32_t wait_count, const ur_event_handle_t *wait_list,
                                    ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_buffer(hMem, command.queue->context)) ||
         (result = zepi_ur_check_pointer(pMappedPtr, "pMappedPtr")))
         return result;

@@ -118,29 +118,25 @@ static ur_result_t find_global_part(const struct zepi_queue *queue, const struct
 }
 
 // Copies a part of a variable to memory, or from there.
-static ur_result_t transfer_global(ur_queue_handle_t queue, const struct global_part *part,
-                                   void *memory, bool is_blocking, uint32_t wait_count,
-                                   const ur_event_handle_t *wait_list, ur_event_handle_t *out_event,
-                                   ur_command_t type)
+static ur_result_t transfer_global(struct zepi_ur_command *command, const struct global_part *part,
+                                   void *memory, ur_command_t type)
 {
-    struct zepi_ur_command command;
     const bool is_read = type == UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ;
     const char *name = is_read ? "pDst" : "pSrc";
     const size_t size = part->size_bytes;
     char *address = NULL;
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command, queue, is_blocking, wait_count, wait_list,
-                                        out_event)) ||
-        (result = find_global_part(command.queue, part, &address)) ||
-        (result = size > 0 ? zepi_ur_check_range(command.queue->context, memory, size, name)
+    if ((result = zepi_ur_command_begin(command)) ||
+        (result = find_global_part(command->queue, part, &address)) ||
+        (result = size > 0 ? zepi_ur_check_range(command->queue->context, memory, size, name)
                            : zepi_ur_check_pointer(memory, name)))
         return result;
-    zepi_event_t *event = zepi_ur_command_event(&command);
+    zepi_event_t *event = zepi_ur_command_event(command);
     const zepi_result_t done =
-        size > 0 ? zepi_queue_copy(command.queue, is_read ? memory : address,
-                                   is_read ? address : memory, size, command.wait, event)
-                 : zepi_queue_marker(command.queue, command.wait, event);
-    return zepi_ur_command_end(&command, done, type);
+        size > 0 ? zepi_queue_copy(command->queue, is_read ? memory : address,
+                                   is_read ? address : memory, size, command->wait, event)
+                 : zepi_queue_marker(command->queue, command->wait, event);
+    return zepi_ur_command_end(command, done, type);
 }
 
 ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
@@ -151,8 +147,8 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
                                                     ur_event_handle_t *out_event)
 {
     const struct global_part part = {hProgram, name, offset, count};
-    return transfer_global(hQueue, &part, (void *)pSrc, blockingWrite, wait_count, wait_list,
-                           out_event, UR_COMMAND_DEVICE_GLOBAL_VARIABLE_WRITE);
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingWrite);
+    return transfer_global(&command, &part, (void *)pSrc, UR_COMMAND_DEVICE_GLOBAL_VARIABLE_WRITE);
 }
 
 ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
@@ -163,6 +159,6 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
                                                    ur_event_handle_t *out_event)
 {
     const struct global_part part = {hProgram, name, offset, count};
-    return transfer_global(hQueue, &part, pDst, blockingRead, wait_count, wait_list, out_event,
-                           UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ);
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingRead);
+    return transfer_global(&command, &part, pDst, UR_COMMAND_DEVICE_GLOBAL_VARIABLE_READ);
 }

@@ -12,10 +12,9 @@ static ur_result_t enqueue_allocation(ur_queue_handle_t queue, ur_usm_pool_handl
                                       void **out_memory, ur_event_handle_t *out_event,
                                       ur_command_t type)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(queue, false);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_pointer(out_memory, "ppMem")) ||
         (result = zepi_ur_check_flags(properties ? properties->flags : 0,
                                       UR_EXP_ASYNC_USM_ALLOC_FLAGS_MASK)) ||
@@ -49,10 +48,9 @@ ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handl
                                      const ur_event_handle_t *wait_list,
                                      ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_pointer(pMem, "pMem")) ||
         (result = zepi_ur_check_usm_pool_of(pPool, command.queue->context)))
         return result;

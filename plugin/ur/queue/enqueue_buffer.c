@@ -5,13 +5,10 @@
 #include "ur/queue/transfer.h"
 
 // The frame, and the ends, which the queue must be able to use.
-static ur_result_t copy_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
-                              const struct zepi_ur_end *to, const struct zepi_ur_end *from,
-                              bool is_blocking, uint32_t wait_count,
-                              const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+static ur_result_t copy_begin(const struct zepi_ur_command *command, const struct zepi_ur_end *to,
+                              const struct zepi_ur_end *from)
 {
-    const ur_result_t result =
-        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
+    const ur_result_t result = zepi_ur_command_begin(command);
     return result ? result : zepi_ur_check_ends(command->queue->context, to, from);
 }
 
@@ -62,8 +59,11 @@ static ur_result_t copy_bytes(struct zepi_ur_command *command, struct zepi_ur_en
                               struct zepi_ur_end *from, size_t size, ur_command_t type)
 {
     struct zepi_buffer_uses uses;
-    const ur_result_t result = zepi_ur_check_bytes(command->queue->context, to, from, size);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = copy_begin(command, to, from)) ||
+        (!to->name && !from->name && size == 0 &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes"))) ||
+        (result = zepi_ur_check_bytes(command->queue->context, to, from, size)))
         return result;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
     zepi_result_t done = use_end(&uses, from, from->offset, size, ZEPI_BUFFER_READ);
@@ -80,12 +80,10 @@ ur_result_t zepi_urEnqueueMemBufferRead(ur_queue_handle_t hQueue, ur_mem_handle_
                                         uint32_t wait_count, const ur_event_handle_t *wait_list,
                                         ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingRead);
     struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst)};
     struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBuffer, offset)};
-    const ur_result_t result =
-        copy_begin(&command, hQueue, &to, &from, blockingRead, wait_count, wait_list, out_event);
-    return result ? result : copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_READ);
+    return copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_READ);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -94,12 +92,10 @@ ur_result_t zepi_urEnqueueMemBufferWrite(ur_queue_handle_t hQueue, ur_mem_handle
                                          const ur_event_handle_t *wait_list,
                                          ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingWrite);
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, offset)};
     struct zepi_ur_end from = {ZEPI_UR_MEMORY(pSrc)};
-    const ur_result_t result =
-        copy_begin(&command, hQueue, &to, &from, blockingWrite, wait_count, wait_list, out_event);
-    return result ? result : copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_WRITE);
+    return copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -108,14 +104,10 @@ ur_result_t zepi_urEnqueueMemBufferCopy(ur_queue_handle_t hQueue, ur_mem_handle_
                                         const ur_event_handle_t *wait_list,
                                         ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBufferDst, dstOffset)};
     struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBufferSrc, srcOffset)};
-    const ur_result_t result =
-        copy_begin(&command, hQueue, &to, &from, false, wait_count, wait_list, out_event);
-    if (result == UR_RESULT_SUCCESS && size == 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a copy of 0 bytes");
-    return result ? result : copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_COPY);
+    return copy_bytes(&command, &to, &from, size, UR_COMMAND_MEM_BUFFER_COPY);
 }
 
 ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -124,12 +116,11 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
                                         const ur_event_handle_t *wait_list,
                                         ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_buffer_uses uses;
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, offset)};
     ur_result_t result;
-    if ((result =
-             copy_begin(&command, hQueue, &to, &to, false, wait_count, wait_list, out_event)) ||
+    if ((result = copy_begin(&command, &to, &to)) ||
         (result = zepi_ur_check_pointer(pPattern, "pPattern")) ||
         (((patternSize == 0 || (patternSize & (patternSize - 1)) || size == 0 ||
            size % patternSize != 0 || offset % patternSize != 0)) &&
@@ -154,8 +145,9 @@ static ur_result_t copy_rects(struct zepi_ur_command *command, struct zepi_ur_en
 {
     struct zepi_buffer_uses uses;
     struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_RECT};
-    const ur_result_t result = zepi_ur_read_rects(command->queue->context, to, from, region, &copy);
-    if (result != UR_RESULT_SUCCESS)
+    ur_result_t result;
+    if ((result = copy_begin(command, to, from)) ||
+        (result = zepi_ur_read_rects(command->queue->context, to, from, region, &copy)))
         return result;
     zepi_buffer_uses_init(&uses, command->queue, command->wait);
     zepi_result_t done = use_all(&uses, from, ZEPI_BUFFER_READ);
@@ -177,15 +169,12 @@ ur_result_t zepi_urEnqueueMemBufferReadRect(ur_queue_handle_t hQueue, ur_mem_han
                                             uint32_t wait_count, const ur_event_handle_t *wait_list,
                                             ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingRead);
     struct zepi_ur_end to = {ZEPI_UR_MEMORY(pDst),
                              .rect = {hostOrigin, hostRowPitch, hostSlicePitch}};
     struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBuffer, 0),
                                .rect = {bufferOrigin, bufferRowPitch, bufferSlicePitch}};
-    const ur_result_t result =
-        copy_begin(&command, hQueue, &to, &from, blockingRead, wait_count, wait_list, out_event);
-    return result ? result
-                  : copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_READ_RECT);
+    return copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_READ_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
@@ -197,15 +186,12 @@ ur_result_t zepi_urEnqueueMemBufferWriteRect(ur_queue_handle_t hQueue, ur_mem_ha
                                              const ur_event_handle_t *wait_list,
                                              ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingWrite);
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBuffer, 0),
                              .rect = {bufferOrigin, bufferRowPitch, bufferSlicePitch}};
     struct zepi_ur_end from = {ZEPI_UR_MEMORY(pSrc),
                                .rect = {hostOrigin, hostRowPitch, hostSlicePitch}};
-    const ur_result_t result =
-        copy_begin(&command, hQueue, &to, &from, blockingWrite, wait_count, wait_list, out_event);
-    return result ? result
-                  : copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
+    return copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_WRITE_RECT);
 }
 
 ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_handle_t hBufferSrc,
@@ -216,13 +202,10 @@ ur_result_t zepi_urEnqueueMemBufferCopyRect(ur_queue_handle_t hQueue, ur_mem_han
                                             uint32_t wait_count, const ur_event_handle_t *wait_list,
                                             ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_ur_end to = {ZEPI_UR_BUFFER(hBufferDst, 0),
                              .rect = {dstOrigin, dstRowPitch, dstSlicePitch}};
     struct zepi_ur_end from = {ZEPI_UR_BUFFER(hBufferSrc, 0),
                                .rect = {srcOrigin, srcRowPitch, srcSlicePitch}};
-    const ur_result_t result =
-        copy_begin(&command, hQueue, &to, &from, false, wait_count, wait_list, out_event);
-    return result ? result
-                  : copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_COPY_RECT);
+    return copy_rects(&command, &to, &from, region, UR_COMMAND_MEM_BUFFER_COPY_RECT);
 }

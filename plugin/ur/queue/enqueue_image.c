@@ -3,13 +3,9 @@
 #include "ur/command.h"
 #include "ur/memory/mem.h"
 
-static ur_result_t image_command_begin(struct zepi_ur_command *command, ur_queue_handle_t queue,
-                                       ur_mem_handle_t image, bool is_blocking, uint32_t wait_count,
-                                       const ur_event_handle_t *wait_list,
-                                       ur_event_handle_t *out_event)
+static ur_result_t image_command_begin(const struct zepi_ur_command *command, ur_mem_handle_t image)
 {
-    const ur_result_t result =
-        zepi_ur_command_begin(command, queue, is_blocking, wait_count, wait_list, out_event);
+    const ur_result_t result = zepi_ur_command_begin(command);
     return result ? result : zepi_ur_check_image(image, command->queue->context);
 }
 
@@ -45,13 +41,15 @@ static ur_result_t transfer_image(struct zepi_ur_command *command, ur_mem_handle
 {
     const bool is_read = type == UR_COMMAND_MEM_IMAGE_READ;
     const struct zepi_ur_mem *mem = zepi_ur_mem(handle);
+    ur_result_t result = image_command_begin(command, handle);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
     struct zepi_image_copy copy = {.from = is_read ? mem->image : NULL,
                                    .from_memory = is_read ? NULL : side->memory,
                                    .to = is_read ? NULL : mem->image,
                                    .to_memory = is_read ? side->memory : NULL};
     ze_image_region_t *own = is_read ? &copy.from_region : &copy.to_region;
     struct zepi_fault fault;
-    ur_result_t result;
     if ((result = zepi_ur_check_pointer(side->memory, is_read ? "pDst" : "pSrc")) ||
         (result = read_region(mem, origin, region, own)))
         return result;
@@ -69,13 +67,9 @@ ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t
                                        const ur_event_handle_t *wait_list,
                                        ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingRead);
     const struct memory_side side = {pDst, rowPitch, slicePitch};
-    const ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingRead,
-                                                   wait_count, wait_list, out_event);
-    return result
-               ? result
-               : transfer_image(&command, hImage, origin, region, &side, UR_COMMAND_MEM_IMAGE_READ);
+    return transfer_image(&command, hImage, origin, region, &side, UR_COMMAND_MEM_IMAGE_READ);
 }
 
 ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
@@ -85,13 +79,9 @@ ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_
                                         const ur_event_handle_t *wait_list,
                                         ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingWrite);
     const struct memory_side side = {pSrc, rowPitch, slicePitch};
-    const ur_result_t result = image_command_begin(&command, hQueue, hImage, blockingWrite,
-                                                   wait_count, wait_list, out_event);
-    return result ? result
-                  : transfer_image(&command, hImage, origin, region, &side,
-                                   UR_COMMAND_MEM_IMAGE_WRITE);
+    return transfer_image(&command, hImage, origin, region, &side, UR_COMMAND_MEM_IMAGE_WRITE);
 }
 
 ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hImageSrc,
@@ -100,11 +90,10 @@ ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t
                                        uint32_t wait_count, const ur_event_handle_t *wait_list,
                                        ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_image_copy copy = {0};
     ur_result_t result;
-    if ((result = image_command_begin(&command, hQueue, hImageSrc, false, wait_count, wait_list,
-                                      out_event)) ||
+    if ((result = image_command_begin(&command, hImageSrc)) ||
         (result = zepi_ur_check_image(hImageDst, command.queue->context)) ||
         (result = read_region(zepi_ur_mem(hImageSrc), srcOrigin, region, &copy.from_region)) ||
         (result = read_region(zepi_ur_mem(hImageDst), dstOrigin, region, &copy.to_region)))

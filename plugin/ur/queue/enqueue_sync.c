@@ -10,9 +10,8 @@ ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t wait_cou
                                      const ur_event_handle_t *wait_list,
                                      ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
-    const ur_result_t result =
-        zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event);
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
+    const ur_result_t result = zepi_ur_command_begin(&command);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -24,9 +23,8 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue, uint32
                                                 const ur_event_handle_t *wait_list,
                                                 ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
-    const ur_result_t result =
-        zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event);
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
+    const ur_result_t result = zepi_ur_command_begin(&command);
     if (result != UR_RESULT_SUCCESS)
         return result;
     return zepi_ur_command_end(
@@ -45,9 +43,10 @@ static bool has_reusable_event(const ur_event_handle_t *event)
 static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,
                                   const ur_event_handle_t *wait_list, ur_event_handle_t event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = {.queue = zepi_ur_queue(queue),
+                                      .wait = {(const zepi_event_t *)wait_list, wait_count}};
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command, queue, false, wait_count, wait_list, NULL)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_same_context(command.queue->context, zepi_ur_event(event)->context,
                                              UR_RESULT_ERROR_INVALID_EVENT, "the reusable event")))
         return result;
@@ -74,10 +73,9 @@ ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool b
                                                 const ur_event_handle_t *wait_list,
                                                 ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blocking);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, blocking, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_pointer(out_event, "phEvent")))
         return result;
     return zepi_ur_command_end(&command,
@@ -91,10 +89,9 @@ ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
                                       uint32_t wait_count, const ur_event_handle_t *wait_list,
                                       ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (!pfnHostTask && (result = zepi_ur_refuse_null("pfnHostTask"))) ||
         (result = zepi_ur_check_flags(pProperties ? pProperties->flags : 0,
                                       UR_EXP_HOST_TASK_FLAGS_MASK)))

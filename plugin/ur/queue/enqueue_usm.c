@@ -13,10 +13,9 @@ enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const vo
                    size_t size, uint32_t wait_count, const ur_event_handle_t *wait_list,
                    ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blocking);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, blocking, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_range(command.queue->context, pDst, size, "pDst")) ||
         (result = zepi_ur_check_range(command.queue->context, pSrc, size, "pSrc")))
         return result;
@@ -100,10 +99,9 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
                                   const void *pPattern, size_t size, uint32_t wait_count,
                                   const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = zepi_ur_check_range(command.queue->context, pMem, size, "pMem")) ||
         (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
         return result;
@@ -138,10 +136,9 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
                                       const ur_event_handle_t *wait_list,
                                       ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = check_usm_hint(&command, pMem, size, flags, UR_USM_MIGRATION_FLAGS_MASK)))
         return result;
     return zepi_ur_command_end(&command,
@@ -153,9 +150,9 @@ ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem
 ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,
                                     ur_usm_advice_flags_t advice, ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = {.queue = zepi_ur_queue(hQueue), .out_event = out_event};
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command, hQueue, false, 0, NULL, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK)))
         return result;
     const struct zepi_transfer hint = {.head.kind = ZEPI_COMMAND_ADVISE,
@@ -190,11 +187,10 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
                                     const ur_event_handle_t *wait_list,
                                     ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_layout layout;
     size_t size;
-    ur_result_t result =
-        zepi_ur_command_begin(&command, hQueue, false, wait_count, wait_list, out_event);
+    ur_result_t result = zepi_ur_command_begin(&command);
     if (result == UR_RESULT_SUCCESS && __builtin_mul_overflow(width, height, &size))
         result =
             zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "%zu rows of %zu bytes", height, width);
@@ -224,11 +220,10 @@ ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, v
                                       const ur_event_handle_t *wait_list,
                                       ur_event_handle_t *out_event)
 {
-    struct zepi_ur_command command;
+    struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blocking);
     struct zepi_layout to, from;
     ur_result_t result;
-    if ((result =
-             zepi_ur_command_begin(&command, hQueue, blocking, wait_count, wait_list, out_event)) ||
+    if ((result = zepi_ur_command_begin(&command)) ||
         (result = read_rows(command.queue->context, pDst, dstPitch, width, height, "pDst", &to)) ||
         (result = read_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc", &from)))
         return result;
