@@ -7,6 +7,7 @@
 #include "device/context.h"
 #include "graph/capture/capture.h"
 #include "graph/dump.h"
+#include "graph/execution.h"
 #include "graph/update.h"
 #include "launch/launch.h"
 

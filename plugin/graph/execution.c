@@ -6,9 +6,87 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
+#include "graph/follow.h"
 #include "graph/list_run.h"
+#include "graph/mutable_launch.h"
+#include "graph/recording.h"
+#include "queue/capture_command.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
+
+// ---- Recordings ----
+
+// Records the commands with their launches as they are to a recording that does not run.
+static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
+{
+    if (recording->version != 0)
+        zepi_recording_clear(recording);
+    zepi_mutex_lock(&graph->mutex);
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
+    const zepi_result_t result =
+        zepi_recorded_uses_hold_launches(&recording->uses, &graph->commands);
+    zepi_mutex_unlock(&graph->mutex);
+    return result == ZEPI_SUCCESS ? zepi_recording_record(recording, &graph->commands, version)
+                                  : result;
+}
+
+static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recording **out_recording)
+{
+    struct zepi_recording *recording = NULL;
+    zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
+    if (result == ZEPI_SUCCESS) {
+        // With native commands there are several lists.
+        recording->is_mutable = graph->is_updatable && graph->commands.native_count == 0 &&
+                                zepi_mutable_launch_is_offered(graph->device);
+        result = graph_record(graph, recording);
+    }
+    if (result != ZEPI_SUCCESS) {
+        zepi_recording_destroy(recording);
+        return result;
+    }
+    graph->recordings[graph->recording_count++] = recording;
+    *out_recording = recording;
+    return ZEPI_SUCCESS;
+}
+
+// *out_before is its state before.
+static zepi_result_t graph_begin_finalize(struct zepi_graph *graph,
+                                          enum zepi_graph_state *out_before)
+{
+    zepi_mutex_lock(&graph->mutex);
+    const enum zepi_graph_state before = zepi_graph_get_state(graph);
+    const bool is_right = before == ZEPI_GRAPH_OPEN || before == ZEPI_GRAPH_CAPTURED;
+    if (is_right)
+        zepi_graph_set_state(graph, ZEPI_GRAPH_FINALIZED);
+    zepi_mutex_unlock(&graph->mutex);
+    *out_before = before;
+    return is_right
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_WRONG_STATE, "%s",
+                           before == ZEPI_GRAPH_FINALIZED   ? "it was finalized before"
+                           : before == ZEPI_GRAPH_CAPTURING ? "the graph is being captured"
+                                                            : "the capture of the graph failed");
+}
+
+zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
+{
+    struct zepi_recording *recording;
+    enum zepi_graph_state before;
+    zepi_mutex_lock(&graph->submit_mutex);
+    zepi_result_t result = graph_begin_finalize(graph, &before);
+    if (result == ZEPI_SUCCESS) {
+        result = add_recording(graph, &recording);
+        if (result != ZEPI_SUCCESS) {
+            zepi_mutex_lock(&graph->mutex);
+            zepi_graph_set_state(graph, before);
+            zepi_mutex_unlock(&graph->mutex);
+        }
+    }
+    zepi_mutex_unlock(&graph->submit_mutex);
+    return result;
+}
+
+// ---- Executions of a recording ----
 
 static const struct zepi_ze_optional *execution_optional(const struct zepi_submit *submit)
 {
@@ -81,8 +159,10 @@ execution_move(const struct zepi_recording *recording, struct zepi_buffer_uses *
     return result;
 }
 
-zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
-                                     zepi_wait_list_t wait, zepi_event_t *out_event)
+// Nothing of the recording runs: enqueues an execution, whose event is recording->last then; NULL
+// on failure.
+static zepi_result_t recording_execute(struct zepi_recording *recording, struct zepi_queue *queue,
+                                       zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_buffer_uses uses;
     zepi_event_t event = NULL;
@@ -108,4 +188,125 @@ zepi_result_t zepi_recording_execute(struct zepi_recording *recording, struct ze
     if (out_event)
         *out_event = zepi_retain(event);
     return ZEPI_SUCCESS;
+}
+
+// ---- Executions of a graph ----
+
+// One that does not run, if there is any: with the launches as they are, if possible. Else the one
+// that began first, which is over first.
+static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
+                                    struct zepi_recording **out_idle,
+                                    struct zepi_recording **out_oldest)
+{
+    *out_idle = NULL;
+    *out_oldest = NULL;
+    for (uint32_t i = 0; i < graph->recording_count; i++) {
+        struct zepi_recording *recording = graph->recordings[i];
+        const zepi_result_t result = zepi_recording_ask_idle(recording);
+        if (result == ZEPI_SUCCESS) {
+            if (!*out_idle || recording->version == version)
+                *out_idle = recording;
+            if (recording->version == version)
+                return ZEPI_SUCCESS;
+        } else if (result != ZEPI_ERROR_NOT_READY) {
+            return result;
+        } else if (!*out_oldest || recording->number < (*out_oldest)->number) {
+            *out_oldest = recording;
+        }
+    }
+    return ZEPI_SUCCESS;
+}
+
+// *recording: one that does not run, or NULL; becomes one with the launches as they are.
+static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph *graph,
+                                                              struct zepi_recording **recording)
+{
+    struct zepi_recording *idle = *recording;
+    if (!idle)
+        return add_recording(graph, recording);
+    return idle->version != 0 && zepi_graph_follow(graph, idle) ? ZEPI_SUCCESS
+                                                                : graph_record(graph, idle);
+}
+
+// One that does not run, with the launches as they are or as an update makes them meanwhile.
+static zepi_result_t choose_recording(struct zepi_graph *graph,
+                                      struct zepi_recording **out_recording)
+{
+    // A host's own list cannot be recorded once more.
+    const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
+    // Acquire: an update that was over before this execution.
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_acquire);
+    struct zepi_recording *recording;
+    struct zepi_recording *oldest;
+    zepi_result_t result = find_recording(graph, version, &recording, &oldest);
+    // All recordings run. Executions of other threads have to wait, too, and updates do not.
+    while (result == ZEPI_SUCCESS && !recording && graph->recording_count == most) {
+        result = zepi_event_wait(1, &oldest->last, UINT64_MAX);
+        if (result == ZEPI_SUCCESS)
+            result = find_recording(graph, version, &recording, &oldest);
+    }
+    if (result == ZEPI_SUCCESS && (!recording || recording->version < version))
+        result = make_recording(graph, &recording);
+    *out_recording = recording;
+    return result;
+}
+
+#define INLINE_WAITS 16
+
+// The execution waits for the one before it, too.
+static __attribute__((noinline)) zepi_result_t
+graph_execute_after(zepi_event_t before, struct zepi_recording *recording, struct zepi_queue *queue,
+                    zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    zepi_event_t inline_events[INLINE_WAITS];
+    zepi_event_t *events = inline_events;
+    if (wait.count >= INLINE_WAITS)
+        events = zepi_allocate((size_t)wait.count + 1, sizeof(events[0]));
+    if (!events)
+        return zepi_fail_no_memory();
+    if (wait.count > 0)
+        memcpy(events, wait.events, wait.count * sizeof(events[0]));
+    events[wait.count] = before;
+    const zepi_result_t result =
+        recording_execute(recording, queue, (zepi_wait_list_t){events, wait.count + 1}, out_event);
+    if (events != inline_events)
+        zepi_free(events);
+    return result;
+}
+
+static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_queue *queue,
+                                          zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    struct zepi_recording *recording;
+    // Finalizing makes the first one.
+    if (graph->recording_count == 0)
+        return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
+    zepi_result_t result = choose_recording(graph, &recording);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    const zepi_event_t before = graph->last ? graph->last->last : NULL;
+    result = before && zepi_event_must_be_awaited(before, queue)
+                 ? graph_execute_after(before, recording, queue, wait, out_event)
+                 : recording_execute(recording, queue, wait, out_event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    recording->number = ++graph->execution_count;
+    graph->last = recording;
+    if (graph->oldest_version != atomic_load_explicit(&graph->version, memory_order_relaxed))
+        zepi_graph_follow_all(graph);
+    return result;
+}
+
+zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
+                                 zepi_wait_list_t wait, zepi_event_t *out_event)
+{
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (wait.count > 0)
+        result = zepi_submit_await_unreachable(queue, wait);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    zepi_mutex_lock(&graph->submit_mutex);
+    result = graph_execute_locked(graph, queue, wait, out_event);
+    zepi_mutex_unlock(&graph->submit_mutex);
+    return zepi_capture_check_uncaptured(result);
 }

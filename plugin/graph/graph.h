@@ -79,9 +79,6 @@ zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
                                        void (*function)(void *data), void *data);
 ze_command_list_handle_t zepi_graph_open_list(struct zepi_graph *graph); // NULL: none is recorded
 
-// Records the commands. ZEPI_ERROR_WRONG_STATE: they were recorded before, or are being captured,
-// or their capture failed. An error leaves the graph as it was.
-zepi_result_t zepi_graph_finalize(struct zepi_graph *graph);
 static inline enum zepi_graph_state zepi_graph_get_state(const struct zepi_graph *graph)
 {
     // Acquire: the commands as they are then.
@@ -96,16 +93,5 @@ size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 
 // Whether its launches may be updated: ZEPI_ERROR_WRONG_STATE if not.
 zepi_result_t zepi_graph_check_update(const struct zepi_graph *graph);
-
-// Recordings that do not run follow the launches as they are, unless an execution is being
-// enqueued: then this or the next one sees to it.
-void zepi_graph_try_follow(struct zepi_graph *graph);
-
-// Enqueues an execution to a queue of the graph's context and device that is not in capture mode
-// (zepi_capture_execute). It follows the one before it.
-// If all recordings run, this waits for the oldest. ZEPI_ERROR_WRONG_STATE: the graph is not
-// finalized.
-zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
-                                 zepi_wait_list_t wait, zepi_event_t *out_event);
 
 #endif

@@ -15,24 +15,14 @@ bool zepi_mutable_launch_is_offered(const struct zepi_device *device);
 // The chain of a description of such a list.
 extern const struct zepi_ze_number zepi_mutable_list_desc;
 
-// Asks for the id of the launch that is appended to the list next. *out_id is 0 if the list cannot
-// change it.
+// A handle as the functions for such lists take it: the loader's or the driver's.
+void *zepi_mutable_handle(const struct zepi_device *device, zel_handle_type_t type, void *handle);
+
+// Asks for the id of the launch that is appended to the list next, which has been translated.
+// *out_id is 0 if the list cannot change it.
 zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
                                            ze_command_list_handle_t list,
                                            const struct zepi_graph_command *command,
                                            uint64_t *out_id);
-
-// A launch that differs from the one in the list.
-struct zepi_mutable_change {
-    const struct zepi_graph_command *command; // borrowed
-    struct zepi_launch_record *old;           // a reference: with which the list was recorded
-};
-
-// Nothing of the list runs: puts the launches that `uses` holds into it. `ids` are those of the
-// graph's commands. False: it cannot be changed so, or the driver failed; the state of the list is
-// not known then.
-bool zepi_mutable_launches_update(struct zepi_recorded_uses *uses, ze_command_list_handle_t list,
-                                  const uint64_t *ids, uint32_t count,
-                                  const struct zepi_mutable_change *changed);
 
 #endif

@@ -83,8 +83,8 @@ static zepi_result_t record_native_launch(const struct zepi_recorder *recorder,
     if (result == ZEPI_NOTHING_TO_LAUNCH)
         return record_barrier_command(recorder);
     if (result == ZEPI_SUCCESS && recorder->out_id && command && command->is_updatable)
-        result =
-            zepi_mutable_launch_identify(recorder->uses, recorder->list, command, recorder->out_id);
+        result = zepi_mutable_launch_identify(recorder->uses, recorder->mutable_list, command,
+                                              recorder->out_id);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_stats_count(ZEPI_STAT_LAUNCHES);

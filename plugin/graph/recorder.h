@@ -12,8 +12,9 @@ struct zepi_recorder {
     ze_event_handle_t signal; // NULL: no command waits for this one
     uint32_t wait_count;
     ze_event_handle_t *waits;
-    // The id by which the launch in a mutable list is changed (mutable_launch.h); 0: it cannot be.
-    // NULL: the list is not mutable.
+    // Of a mutable list: its handle for the functions of mutable_launch.h, and the id by which the
+    // launch is changed there; 0: it cannot be. NULL: the list is not mutable.
+    ze_command_list_handle_t mutable_list;
     uint64_t *out_id;
 };
 

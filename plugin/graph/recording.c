@@ -77,7 +77,7 @@ static void recording_destroy_deferred(struct zepi_deferred *deferred)
     recording_destroy_events(recording);
     zepi_free(recording->own);
     zepi_free(recording->mutable_ids);
-    zepi_free(recording->changes);
+    zepi_free(recording->replaced);
     zepi_free(recording);
 }
 
@@ -327,6 +327,9 @@ static zepi_result_t recording_record_all(struct zepi_recording *recording,
     recording->list_count = 0;
     recording->move_count = 0;
     zepi_result_t result = recording_open_list(recording, next_list++, &recorder.list);
+    if (result == ZEPI_SUCCESS && recording->is_mutable)
+        recording->mutable_list = recorder.mutable_list =
+            zepi_mutable_handle(recording->uses.device, ZEL_HANDLE_COMMAND_LIST, recorder.list);
     for (size_t i = 0; i < commands->kept_count && result == ZEPI_SUCCESS; i++)
         result = recording_add_move(recording, &commands->kept[i].part, ZEPI_BUFFER_WRITE);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
@@ -388,9 +391,9 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         return zepi_fail_no_memory();
     if (recording->is_mutable && !recording->mutable_ids)
         recording->mutable_ids = zepi_allocate(commands->count, sizeof(recording->mutable_ids[0]));
-    if (recording->is_mutable && !recording->changes)
-        recording->changes = zepi_allocate(commands->count, sizeof(recording->changes[0]));
-    if (recording->is_mutable && !(recording->mutable_ids && recording->changes))
+    if (recording->is_mutable && !recording->replaced)
+        recording->replaced = zepi_allocate(commands->count, sizeof(recording->replaced[0]));
+    if (recording->is_mutable && !(recording->mutable_ids && recording->replaced))
         return zepi_fail_no_memory();
     if (!recording->events && !commands->is_in_order)
         result = recording_create_events(recording, commands);
@@ -401,33 +404,6 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording,
         result =
             zepi_list_run_create(recording->uses.context, recording->uses.device, &recording->run);
     return result;
-}
-
-uint32_t zepi_recording_take_changes(struct zepi_recording *recording,
-                                     const struct zepi_graph_command *dirty)
-{
-    uint32_t count = 0;
-    for (; dirty && dirty->dirty_version > recording->version; dirty = dirty->next_dirty) {
-        struct zepi_launch_record **launch = &recording->uses.launches[dirty->number];
-        recording->changes[count++] = (struct zepi_mutable_change){dirty, *launch};
-        *launch = zepi_launch_record_retain(dirty->launch);
-    }
-    return count;
-}
-
-bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t count,
-                                  uint64_t version)
-{
-    const bool is_done = zepi_mutable_launches_update(
-        &recording->uses, recording->own[0], recording->mutable_ids, count, recording->changes);
-    if (is_done)
-        recording->version = version;
-    else
-        zepi_recording_clear(recording);
-    // Instances go before the kernels that they are of.
-    for (uint32_t i = 0; i < count; i++)
-        zepi_launch_record_release(recording->changes[i].old);
-    return is_done;
 }
 
 zepi_result_t zepi_recording_record(struct zepi_recording *recording,

@@ -33,9 +33,11 @@ struct zepi_recording {
     ze_event_handle_t *waits;    // of the command that is recorded; behind `lists`
     size_t event_count;          // that of commands, once `events` is there
     bool is_mutable;             // the list is. Set by the owner before anything is recorded
-    uint64_t *mutable_ids;       // owned: by command, 0: the list cannot change it
-    struct zepi_mutable_change *changes; // owned: room for one a command
-    struct zepi_list_run *run;           // owned; NULL: the driver appends closed lists
+    ze_command_list_handle_t mutable_list; // that list, for mutable_launch.h
+    uint64_t *mutable_ids;                 // owned: by command, 0: the list cannot change it
+    // Owned: room for a record of each command, as follow.c replaces them.
+    struct zepi_launch_record **replaced;
+    struct zepi_list_run *run; // owned; NULL: the driver appends closed lists
     struct zepi_recorded_uses uses;
     struct zepi_recording_move *moves; // owned list
     size_t move_count;
@@ -73,13 +75,5 @@ static inline zepi_result_t zepi_recording_wait_for_run(struct zepi_recording *r
 {
     return recording->run ? zepi_list_run_wait(recording->run) : ZEPI_SUCCESS;
 }
-// Nothing of it runs, and its list is mutable. First, with the graph's mutex: holds the launches
-// that updates have changed since, and lists the earlier ones. `dirty` is the graph's list. Returns
-// their number.
-uint32_t zepi_recording_take_changes(struct zepi_recording *recording,
-                                     const struct zepi_graph_command *dirty);
-// Then, without it: puts them into its list. False: it cannot, and has been cleared.
-bool zepi_recording_apply_changes(struct zepi_recording *recording, uint32_t count,
-                                  uint64_t version);
 
 #endif

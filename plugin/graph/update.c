@@ -2,6 +2,7 @@
 #include "graph/update.h"
 
 #include "core/alloc.h"
+#include "graph/follow.h"
 
 #include <utlist.h>
 

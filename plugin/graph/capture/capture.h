@@ -2,7 +2,7 @@
 #ifndef ZEPI_GRAPH_CAPTURE_CAPTURE_H
 #define ZEPI_GRAPH_CAPTURE_CAPTURE_H
 
-#include "graph/graph.h"
+#include "graph/execution.h"
 #include "queue/capture_command.h"
 
 // Captures the commands of queues to a graph (queue/capture.h). A command of an in-order queue

@@ -2,6 +2,7 @@
 #include "ur/graph/command_buffer.h"
 
 #include "graph/capture/capture.h"
+#include "graph/execution.h"
 #include "ur/command.h"
 #include "ur/info.h"
 
