@@ -212,8 +212,8 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
         *out_result = result;
         return ZEPI_SUCCESS;
     }
-    if (lookup != ZEPI_LOOKUP_FAILED)
-        return zepi_fail_no_memory();
+    if (!result)
+        return zepi_lookup_fail(lookup);
     const zepi_result_t failure = zepi_build_fail(result);
     zepi_build_result_release(result);
     return failure;

@@ -74,8 +74,8 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
     size_t log_size;
     const enum zepi_build_lookup lookup =
         zepi_build_cache_find_or_build(binaries, key, &build, &native);
-    if (lookup != ZEPI_LOOKUP_SUCCEEDED && lookup != ZEPI_LOOKUP_FAILED)
-        return zepi_fail_no_memory();
+    if (!native)
+        return zepi_lookup_fail(lookup);
     const char *text = zepi_build_log(native, &log_size);
     zepi_text_append(log, text, log_size);
     zepi_result_t result = ZEPI_SUCCESS;

@@ -121,18 +121,9 @@ static zepi_result_t find_or_build(struct zepi_context *context, const struct ze
                                    const struct zepi_build_request *build,
                                    struct zepi_build_result **out_result)
 {
-    switch (zepi_build_cache_find_or_build(zepi_handle_caches_of(context)->modules, key, build,
-                                           out_result)) {
-    case ZEPI_LOOKUP_SUCCEEDED:
-    case ZEPI_LOOKUP_FAILED:
-        return ZEPI_SUCCESS;
-    case ZEPI_LOOKUP_RECURSIVE:
-        // Log callbacks run after a build. During it the driver runs, and layers above it.
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "the thread that builds this module asks for it from inside the build");
-    default:
-        return zepi_fail_no_memory();
-    }
+    const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
+        zepi_handle_caches_of(context)->modules, key, build, out_result);
+    return *out_result ? ZEPI_SUCCESS : zepi_lookup_fail(lookup);
 }
 
 zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,

@@ -62,6 +62,15 @@ zepi_result_t zepi_build_fail(const struct zepi_build_result *result)
                      error[0] ? error : "the build failed");
 }
 
+zepi_result_t zepi_lookup_fail(enum zepi_build_lookup lookup)
+{
+    // Log callbacks run after a build. During it the driver runs, and layers above it.
+    return lookup == ZEPI_LOOKUP_RECURSIVE
+               ? zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "the thread that builds this asks for it from inside the build")
+               : zepi_fail_no_memory();
+}
+
 enum zepi_build_status zepi_build_status_of(zepi_result_t result)
 {
     switch ((int)result) {

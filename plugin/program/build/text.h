@@ -2,8 +2,7 @@
 #ifndef ZEPI_PROGRAM_BUILD_TEXT_H
 #define ZEPI_PROGRAM_BUILD_TEXT_H
 
-#include "cache/build_result.h"
-
+#include "cache/build_cache.h"
 #include "core/status.h"
 
 // A build has two texts: the log, as the driver's compiler wrote it, and for a failure the sentence
@@ -28,6 +27,8 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 
 // Makes a failed result's code and sentence the thread's last error, and returns the code.
 zepi_result_t zepi_build_fail(const struct zepi_build_result *result);
+// The error of a lookup that has no result.
+zepi_result_t zepi_lookup_fail(enum zepi_build_lookup lookup);
 
 // Ends a build callback: puts log and, for a failure, code and sentence into the output. Finishes
 // the log.

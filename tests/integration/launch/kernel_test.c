@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KERNELS 20
 
@@ -142,6 +143,24 @@ Test(kernel, is_destroyed_with_the_handles_that_the_host_got)
     TEST_OK(zepi.kernel_get_native(kernel, gear.device, &other));
     cr_assert_eq(made_kernels(), 2);
     TEST_OK(zepi.release(kernel));
+}
+
+// As a layer between zepi and the driver may, in the thread that makes the kernel.
+static void ask_for_the_same(const char *function, int is_over)
+{
+    zepi_kernel_t kernel;
+    if (is_over || strcmp(function, "zeKernelCreate") != 0)
+        return;
+    ze_cpu.set_hook(NULL);
+    TEST_FAILS_SAYING(zepi.module_get_kernel(executable, "add_4", &kernel),
+                      ZEPI_ERROR_INVALID_VALUE, "asks for it from inside the build");
+}
+
+Test(kernel, is_not_waited_for_by_the_thread_that_makes_it)
+{
+    ze_cpu.set_hook(ask_for_the_same);
+    TEST_OK(zepi.release(get(4)));
+    ze_cpu.set_hook(NULL);
 }
 
 Test(kernel_off, is_destroyed_with_its_last_reference)
