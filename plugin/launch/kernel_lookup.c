@@ -13,8 +13,8 @@
 enum place_kind { IN_UNIT, IN_MODULE, OF_KERNEL_OBJECT };
 struct place {
     uint64_t number; // the module's own, or the units' version
-    // The unit's token. Of a kernel object its device kernel: another object at its address has
-    // another.
+    // The unit's token; of a launch with a kernel object, its device kernel. The object's own
+    // address may be another object's later.
     uint64_t origin;
     uint16_t kind;
     uint16_t device_index;

@@ -61,8 +61,9 @@ static __attribute__((noinline)) zepi_result_t launch_new_instance(struct zepi_q
     return result;
 }
 
-static zepi_result_t launch_native(struct zepi_queue *queue, const struct zepi_launch *launch,
-                                   zepi_wait_list_t wait, zepi_event_t *out_event)
+static zepi_result_t launch_with_instance(struct zepi_queue *queue,
+                                          const struct zepi_launch *launch, zepi_wait_list_t wait,
+                                          zepi_event_t *out_event)
 {
     // Acquire: another thread may have made it.
     struct zepi_kernel_instance *instance = atomic_load_explicit(
@@ -78,7 +79,7 @@ static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi
     zepi_result_t result = zepi_emulation_init(&emulation, queue->context, launch);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = launch_native(queue, &emulation.launch, wait, out_event);
+    result = launch_with_instance(queue, &emulation.launch, wait, out_event);
     zepi_emulation_finish(&emulation);
     return result;
 }
@@ -106,7 +107,7 @@ static zepi_result_t launch_at_once(struct zepi_queue *queue, const struct zepi_
 {
     const zepi_result_t result = zepi_launch_is_emulated(launch)
                                      ? launch_emulated(queue, launch, wait, out_event)
-                                     : launch_native(queue, launch, wait, out_event);
+                                     : launch_with_instance(queue, launch, wait, out_event);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS
                                   : zepi_launch_not_appended(result, queue, launch, wait.count,
                                                              wait.events, out_event);

@@ -14,7 +14,8 @@ zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_lau
 zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
                                   zepi_wait_list_t wait, zepi_event_t *out_event)
     __attribute__((cold, noinline));
-// A launch that is captured, or has no work-items, or failed.
+// After a launch of which nothing was appended: it is captured, or is a marker if it has no
+// work-items, or has failed.
 zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,
                                        const struct zepi_launch *launch, uint32_t wait_count,
                                        const zepi_event_t *events, zepi_event_t *out_event)

@@ -10,16 +10,16 @@
 void zepi_submit_finish_slow_waits(struct zepi_submit *submit)
 {
     zepi_free(submit->owned_waits);
-    for (uint32_t i = 0; i < submit->cross_context_wait_count; i++)
-        zepi_queue_release_later(submit->queue, submit->cross_context_waits[i]);
-    zepi_free(submit->cross_context_waits);
+    for (uint32_t i = 0; i < submit->distant_wait_count; i++)
+        zepi_queue_release_later(submit->queue, submit->distant_waits[i]);
+    zepi_free(submit->distant_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
     zepi_free(submit->signals);
 }
 
-// Begins the lists of unusual waits. Most wait lists need none.
-static void need_slow_waits(struct zepi_submit *submit)
+// Begins the lists of slow waits, once. Most wait lists need none.
+static void begin_slow_waits(struct zepi_submit *submit)
 {
     if (submit->has_slow_waits)
         return;
@@ -27,8 +27,8 @@ static void need_slow_waits(struct zepi_submit *submit)
     submit->owned_waits = NULL;
     submit->signals = NULL;
     submit->signal_count = 0;
-    submit->cross_context_waits = NULL;
-    submit->cross_context_wait_count = 0;
+    submit->distant_waits = NULL;
+    submit->distant_wait_count = 0;
 }
 
 // Whether a list of the queue can wait for the event.
@@ -50,21 +50,20 @@ static bool is_known_on_device_of(const struct zepi_event *event, const struct z
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
-static zepi_result_t add_cross_context_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
-                                            struct zepi_event *event)
+static zepi_result_t add_distant_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
+                                      struct zepi_event *event)
 {
-    need_slow_waits(submit);
-    if (!submit->cross_context_waits)
-        submit->cross_context_waits =
-            zepi_allocate(wait.count, sizeof(submit->cross_context_waits[0]));
-    if (!submit->cross_context_waits)
+    begin_slow_waits(submit);
+    if (!submit->distant_waits)
+        submit->distant_waits = zepi_allocate(wait.count, sizeof(submit->distant_waits[0]));
+    if (!submit->distant_waits)
         return zepi_fail_no_memory();
-    submit->cross_context_waits[submit->cross_context_wait_count++] = event;
+    submit->distant_waits[submit->distant_wait_count++] = event;
     return ZEPI_SUCCESS;
 }
 
-// An event that has no queue, or is out of reach. *out_ze: the event that the command waits
-// for; NULL: none, or a barrier before it does.
+// An event that has no queue, or is distant: no list of the queue can wait for it as it is.
+// *out_ze: the event that the command waits for; NULL: none, or a barrier before it does.
 static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_submit *submit,
                                                                    zepi_wait_list_t wait,
                                                                    struct zepi_event *event,
@@ -76,7 +75,7 @@ static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_s
         return ZEPI_SUCCESS;
     atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
     if (!is_within_reach(event, queue))
-        return add_cross_context_wait(submit, wait, event);
+        return add_distant_wait(submit, wait, event);
     *out_ze = event->ze;
     return ZEPI_SUCCESS;
 }
@@ -88,7 +87,7 @@ static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_sub
                                                                  struct zepi_event *event,
                                                                  struct zepi_event **out_signal)
 {
-    need_slow_waits(submit);
+    begin_slow_waits(submit);
     if (!submit->signals)
         submit->signals = zepi_allocate(wait.count, sizeof(submit->signals[0]));
     if (!submit->signals)
@@ -105,7 +104,7 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     ze_event_handle_t *waits = submit->inline_waits;
     uint32_t count = 0;
     if (wait.count > ZEPI_QUEUE_WAITS) {
-        need_slow_waits(submit);
+        begin_slow_waits(submit);
         waits = submit->owned_waits = zepi_allocate(wait.count, sizeof(waits[0]));
         if (!waits)
             return zepi_fail_no_memory();
@@ -165,23 +164,23 @@ zepi_result_t zepi_submit_make_event_locked(struct zepi_submit *submit,
     return result;
 }
 
-// Under the queue's mutex, and when it returns: later commands of the list wait for events that
-// are out of reach. For those that the driver does not take there (quirk foreign-events-refused)
+// Under the queue's mutex, and when it returns: later commands of the list wait for distant
+// events. For those that the driver does not take there (quirk foreign-events-refused)
 // this thread waits, without the mutex.
 static __attribute__((cold, noinline)) zepi_result_t
-await_cross_context_events_locked(struct zepi_submit *submit)
+await_distant_events_locked(struct zepi_submit *submit)
 {
     struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
     uint32_t barrier_count = 0;
-    for (uint32_t i = 0; i < submit->cross_context_wait_count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_event *event = submit->cross_context_waits[i];
+    for (uint32_t i = 0; i < submit->distant_wait_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_event *event = submit->distant_waits[i];
         if (is_known_on_device_of(event, queue)) {
             const ze_result_t ze =
                 zepi_ze.zeCommandListAppendBarrier(submit->list, NULL, 1, &event->ze);
             result = zepi_check_ze_severe(ze, "zeCommandListAppendBarrier");
             if (ze == ZE_RESULT_SUCCESS || result != ZEPI_SUCCESS) {
-                submit->cross_context_waits[barrier_count++] = event;
+                submit->distant_waits[barrier_count++] = event;
                 continue;
             }
         }
@@ -189,11 +188,12 @@ await_cross_context_events_locked(struct zepi_submit *submit)
         result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_mutex_lock(&queue->mutex);
     }
-    submit->cross_context_wait_count = barrier_count;
+    submit->distant_wait_count = barrier_count;
     return result;
 }
 
-static bool is_out_of_reach(const struct zepi_event *event, const struct zepi_queue *queue)
+// Whether this thread would have to wait for it: it is distant, and no barrier can.
+static bool is_unreachable(const struct zepi_event *event, const struct zepi_queue *queue)
 {
     return !event->capture && !is_within_reach(event, queue) &&
            !is_known_on_device_of(event, queue);
@@ -204,10 +204,10 @@ zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_
     zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < wait.count && result == ZEPI_SUCCESS; i++) {
         struct zepi_event *event = wait.events[i];
-        if (!event->is_reusable && !is_out_of_reach(event, queue))
+        if (!event->is_reusable && !is_unreachable(event, queue))
             continue;
         event = zepi_event_take_signal(event);
-        if (event && is_out_of_reach(event, queue))
+        if (event && is_unreachable(event, queue))
             result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_release(event);
     }
@@ -222,7 +222,7 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
         return ZEPI_CAPTURED;
     }
     if (submit->has_slow_waits)
-        result = await_cross_context_events_locked(submit);
+        result = await_distant_events_locked(submit);
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);

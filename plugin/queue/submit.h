@@ -41,8 +41,8 @@ struct zepi_submit {
     // Owned list, of borrowed events of the wait list that a command list of the queue cannot wait
     // for as they are: of another context, or with times in memory of another device. Once begun,
     // those that a barrier in the list waits for: the queue holds them. NULL: none.
-    struct zepi_event **cross_context_waits;
-    uint32_t cross_context_wait_count;
+    struct zepi_event **distant_waits;
+    uint32_t distant_wait_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
 };
 
