@@ -25,42 +25,71 @@ bool cpu_image_components_repeat(const struct cpu_image_channels *channels)
     return read_channels(channels) != 0xf;
 }
 
-// The most that a packed channel holds.
-static uint32_t most_of(const struct cpu_image_channels *channels, int channel)
+// Of the bits of a packed channel, what is in the view.
+static uint16_t unpack_channel(enum cpu_packed_as as, uint32_t value, int bits)
 {
-    return (1u << channels->packing->bits[channel]) - 1;
+    const uint32_t most = (1u << bits) - 1;
+    const int32_t half = (int32_t)(most >> 1); // the most of a signed number
+    const int32_t number = (int32_t)value > half ? (int32_t)(value - most - 1) : (int32_t)value;
+    switch (as) {
+    case CPU_PACKED_NORMALIZED:
+        return (uint16_t)((value * UINT16_MAX + most / 2) / most);
+    case CPU_PACKED_FLOAT: // a half without its sign
+        return (uint16_t)(value << (15 - bits));
+    case CPU_PACKED_SIGNED:
+        return (uint16_t)number;
+    case CPU_PACKED_SIGNED_NORMALIZED: // the least number reads as -1, like the one behind it
+        return (uint16_t)(number < -half ? INT16_MIN : number * INT16_MAX / half);
+    default:
+        return (uint16_t)value;
+    }
+}
+
+static uint32_t pack_channel(enum cpu_packed_as as, uint16_t value, int bits)
+{
+    const uint32_t most = (1u << bits) - 1;
+    const int32_t half = (int32_t)(most >> 1);
+    int32_t number = (int16_t)value;
+    switch (as) {
+    case CPU_PACKED_NORMALIZED:
+        return (value * most + UINT16_MAX / 2) / UINT16_MAX;
+    case CPU_PACKED_FLOAT:
+        return number < 0 ? 0 : (uint32_t)value >> (15 - bits);
+    case CPU_PACKED_SIGNED:
+        number = number < -half ? -half - 1 : number > half ? half : number;
+        return (uint32_t)number & most;
+    case CPU_PACKED_SIGNED_NORMALIZED:
+        if (number != INT16_MIN) // rounded
+            number = (number * half + (number < 0 ? -1 : 1) * (INT16_MAX / 2)) / INT16_MAX;
+        else
+            number = -half - 1;
+        return (uint32_t)number & most;
+    default:
+        return value < most ? value : most;
+    }
 }
 
 static void unpack(const struct cpu_image_channels *channels, const unsigned char *memory,
                    uint16_t *out_channels)
 {
+    const struct cpu_image_packing *packing = channels->packing;
     uint32_t element = 0;
-    memcpy(&element, memory, channels->packing->bytes);
-    for (int i = 0; i < channels->count; i++) {
-        const uint32_t most = most_of(channels, i);
-        uint32_t value = element >> channels->packing->shift[i] & most;
-        if (channels->packed_as == CPU_PACKED_NORMALIZED)
-            value = (value * UINT16_MAX + most / 2) / most;
-        else if (channels->packed_as == CPU_PACKED_FLOAT) // as a half, without its sign
-            value <<= 15 - channels->packing->bits[i];
-        out_channels[i] = (uint16_t)value;
-    }
+    memcpy(&element, memory, packing->bytes);
+    for (int i = 0; i < channels->count; i++)
+        out_channels[i] = unpack_channel(
+            channels->packed_as, element >> packing->shift[i] & ((1u << packing->bits[i]) - 1),
+            packing->bits[i]);
 }
 
 static void pack(const struct cpu_image_channels *channels, const uint16_t *from,
                  unsigned char *memory)
 {
+    const struct cpu_image_packing *packing = channels->packing;
     uint32_t element = 0;
-    for (int i = 0; i < channels->count; i++) {
-        const uint32_t most = most_of(channels, i);
-        uint32_t value = from[i];
-        if (channels->packed_as == CPU_PACKED_NORMALIZED)
-            value = (value * most + UINT16_MAX / 2) / UINT16_MAX;
-        else if (channels->packed_as == CPU_PACKED_FLOAT)
-            value = value & 0x8000 ? 0 : value >> (15 - channels->packing->bits[i]);
-        element |= (value < most ? value : most) << channels->packing->shift[i];
-    }
-    memcpy(memory, &element, channels->packing->bytes);
+    for (int i = 0; i < channels->count; i++)
+        element |= pack_channel(channels->packed_as, from[i], packing->bits[i])
+                   << packing->shift[i];
+    memcpy(memory, &element, packing->bytes);
 }
 
 void cpu_image_to_view(const struct cpu_image_channels *channels, size_t elements,

@@ -17,7 +17,9 @@ struct layout {
 };
 
 #define UINT (1u << ZE_IMAGE_FORMAT_TYPE_UINT)
+#define SINT (1u << ZE_IMAGE_FORMAT_TYPE_SINT)
 #define UNORM (1u << ZE_IMAGE_FORMAT_TYPE_UNORM)
+#define SNORM (1u << ZE_IMAGE_FORMAT_TYPE_SNORM)
 #define FLOAT (1u << ZE_IMAGE_FORMAT_TYPE_FLOAT)
 
 // As on Intel's GPUs: blue comes first where an element has 16 bits, and red where it has 32.
@@ -43,7 +45,7 @@ static const struct layout layouts[] = {
     [ZE_IMAGE_FORMAT_LAYOUT_5_6_5] = {3, 2, &packing_5_6_5, UNORM},
     [ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1] = {4, 2, &packing_5_5_5_1, UNORM},
     [ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4] = {4, 2, &packing_4_4_4_4, UNORM},
-    [ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2] = {4, 2, &packing_10_10_10_2, UINT | UNORM},
+    [ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2] = {4, 2, &packing_10_10_10_2, UINT | SINT | UNORM | SNORM},
     [ZE_IMAGE_FORMAT_LAYOUT_11_11_10] = {3, 2, &packing_11_11_10, FLOAT},
 };
 
@@ -53,6 +55,10 @@ static const cl_channel_type types_8[TYPES] = {CL_UNSIGNED_INT8, CL_SIGNED_INT8,
 static const cl_channel_type types_16[TYPES] = {CL_UNSIGNED_INT16, CL_SIGNED_INT16, CL_UNORM_INT16,
                                                 CL_SNORM_INT16, CL_HALF_FLOAT};
 static const cl_channel_type types_32[TYPES] = {CL_UNSIGNED_INT32, CL_SIGNED_INT32, 0, 0, CL_FLOAT};
+
+static const enum cpu_packed_as packed_as[TYPES] = {CPU_PACKED_INTEGER, CPU_PACKED_SIGNED,
+                                                    CPU_PACKED_NORMALIZED,
+                                                    CPU_PACKED_SIGNED_NORMALIZED, CPU_PACKED_FLOAT};
 
 // OpenCL's channel orders, by the components that kernels read in x, y, z and w.
 struct order {
@@ -187,9 +193,7 @@ bool cpu_image_format_find(const ze_image_desc_t *desc, cl_mem_object_type type,
                      .bytes = (uint8_t)layout->channel_bytes,
                      .one = bits_of_one(from->type, layout->channel_bytes),
                      .packing = layout->packing,
-                     .packed_as = from->type == ZE_IMAGE_FORMAT_TYPE_UNORM   ? CPU_PACKED_NORMALIZED
-                                  : from->type == ZE_IMAGE_FORMAT_TYPE_FLOAT ? CPU_PACKED_FLOAT
-                                                                             : CPU_PACKED_INTEGER},
+                     .packed_as = packed_as[from->type]},
     };
     format.element_bytes = cpu_image_element_bytes(&format.channels);
     if (format.format.image_channel_data_type == 0 || !read_swizzle(from, &format.channels))
