@@ -84,6 +84,35 @@ Test(ze_cpu_virtual_memory, serves_kernels_copies_and_fills_across_two_physical_
     fixture_finish(&fixture);
 }
 
+// It is no memory of the host's, of which copies are early.
+Test(ze_cpu_virtual_memory, is_copied_in_the_order_of_its_list)
+{
+    struct fixture fixture;
+    setenv("ZE_CPU_EARLY_COPIES", "1", 1);
+    fixture_init(&fixture);
+    struct place place = reserve(&fixture);
+    ze_physical_mem_handle_t memory = physical(&fixture, place.page_bytes);
+    MUST(zeVirtualMemMap(fixture.context, place.address, place.page_bytes, memory, 0,
+                         ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+    ze_command_list_handle_t list = fixture_immediate(&fixture, FIXTURE_IN_ORDER);
+    struct fixture_event gate = fixture_event(&fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    int *copy = fixture_shared(&fixture, sizeof(int));
+    const int seven = 7;
+    MUST(zeCommandListAppendMemoryFill(list, place.address, &seven, sizeof(seven), sizeof(seven),
+                                       NULL, 1, &gate.event));
+    MUST(zeCommandListAppendMemoryCopy(list, copy, place.address, sizeof(int), NULL, 0, NULL));
+    MUST(zeEventHostSignal(gate.event));
+    fixture_synchronize(&fixture, list);
+    cr_assert_eq(*copy, 7);
+    MUST(zeMemFree(fixture.context, copy));
+    fixture_event_finish(&gate);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeVirtualMemUnmap(fixture.context, place.address, place.page_bytes));
+    MUST(zePhysicalMemDestroy(fixture.context, memory));
+    free_place(&fixture, &place);
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_virtual_memory, keeps_contents_in_physical_memory_when_it_is_mapped_elsewhere)
 {
     struct fixture fixture;

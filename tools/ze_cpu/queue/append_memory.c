@@ -2,6 +2,7 @@
 #include "command/command_list.h"
 #include "entry.h"
 #include "memory/memory.h"
+#include "memory/virtual_memory.h"
 #include "options.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static bool copies_early(const struct cpu_list *list, const void *source, uint32
 {
     struct cpu_memory_info memory;
     return cpu_options()->copies_early && list->is_immediate && wait_count == 0 &&
-           !cpu_memory_find(source, &memory);
+           !cpu_memory_find(source, &memory) && !cpu_virtual_memory_find(source, &memory);
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(
