@@ -71,7 +71,7 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
 // ---- Launches ----
 
 // `command`: whose updates are to change the list; NULL: none does.
-static zepi_result_t record_native_launch(const struct zepi_recorder *recorder,
+static zepi_result_t record_with_instance(const struct zepi_recorder *recorder,
                                           const struct zepi_graph_command *command,
                                           const struct zepi_launch *launch)
 {
@@ -106,7 +106,7 @@ static zepi_result_t record_emulated_launch(const struct zepi_recorder *recorder
         return result;
     result = zepi_recorded_uses_keep(recorder->uses, emulation.values);
     if (result == ZEPI_SUCCESS)
-        result = record_native_launch(recorder, NULL, &emulation.launch);
+        result = record_with_instance(recorder, NULL, &emulation.launch);
     zepi_emulation_finish_launch(&emulation);
     return result;
 }
@@ -116,7 +116,7 @@ static zepi_result_t record_launch(const struct zepi_recorder *recorder,
 {
     const struct zepi_launch *launch = &recorder->uses->launches[command->number]->launch;
     return zepi_launch_is_emulated(launch) ? record_emulated_launch(recorder, launch)
-                                           : record_native_launch(recorder, command, launch);
+                                           : record_with_instance(recorder, command, launch);
 }
 
 zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,

@@ -293,7 +293,8 @@ static zepi_result_t compile(struct zepi_context *context, const struct zepi_dev
 
 // ---- Checks of the result ----
 
-// A build that failed may succeed (quirk failed-builds-succeed): the kernels tell.
+// A build that failed may succeed (quirk failed-builds-succeed): the kernels tell. Drivers that
+// name none at all are believed.
 static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct zepi_spirv *spirv)
 {
     const char **names;
