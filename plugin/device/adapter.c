@@ -54,9 +54,6 @@ static zepi_result_t fail_no_driver(void)
     return zepi_fail(ZEPI_ERROR_UNINITIALIZED, "no Level Zero driver comes up: %s", reason);
 }
 
-typedef ze_result_t(ZE_APICALL *init_drivers_fn)(uint32_t *, ze_driver_handle_t *,
-                                                 struct zepi_ze_number *);
-
 // zeInitDrivers lists drivers of Level Zero 1.10 and later, zeInit and zeDriverGet those of the
 // first generation: together they list all.
 static zepi_result_t find_drivers(struct drivers *out_drivers)
@@ -64,15 +61,11 @@ static zepi_result_t find_drivers(struct drivers *out_drivers)
     struct zepi_ze_number desc = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC,
         .value = UINT32_MAX};
-    init_drivers_fn init_drivers = NULL;
-    void *symbol = zepi_options()->newer_functions && !is_newer_list_refused
-                       ? zepi_ze_symbol("zeInitDrivers")
-                       : NULL;
-    memcpy(&init_drivers, &symbol, sizeof(symbol));
-
+    const bool has_newer =
+        zepi_options()->newer_functions && !is_newer_list_refused && zepi_ze.zeInitDrivers;
     uint32_t newer_count = 0;
     uint32_t count = 0;
-    if (init_drivers && init_drivers(&newer_count, NULL, &desc) != ZE_RESULT_SUCCESS) {
+    if (has_newer && zepi_ze.zeInitDrivers(&newer_count, NULL, &desc) != ZE_RESULT_SUCCESS) {
         newer_count = 0;
         is_newer_list_refused = true;
     }
@@ -90,7 +83,7 @@ static zepi_result_t find_drivers(struct drivers *out_drivers)
         zepi_free(all.handles);
         return zepi_fail_no_memory();
     }
-    if (newer_count > 0 && init_drivers(&newer_count, some, &desc) == ZE_RESULT_SUCCESS)
+    if (newer_count > 0 && zepi_ze.zeInitDrivers(&newer_count, some, &desc) == ZE_RESULT_SUCCESS)
         append_drivers(&all, some, newer_count);
     if (count > 0) {
         result = ZEPI_ZE(zeDriverGet, &count, some);

@@ -8,7 +8,6 @@
 #include "ze/ze.h"
 
 #include <stdio.h>
-#include <string.h>
 
 // Fills a structure of an extension of the device's properties.
 static zepi_result_t query_properties_chain(const struct zepi_device *device, void *chain)
@@ -114,34 +113,20 @@ struct managed_device {
     uint32_t part;
 };
 
-// Functions are looked up for each query: queries are rare, and nothing is kept.
-static bool find_function(const char *name, void *member)
-{
-    void *symbol = zepi_ze_symbol(name);
-    memcpy(member, &symbol, sizeof(symbol));
-    return symbol != NULL;
-}
-
 static zepi_result_t find_by_uuid(const struct zepi_device *device, struct managed_device *managed)
 {
-    ze_result_t(ZE_APICALL * init)(uint32_t flags);
-    ze_result_t(ZE_APICALL * driver_get)(uint32_t * count, zes_driver_handle_t * drivers);
-    ze_result_t(ZE_APICALL * by_uuid)(zes_driver_handle_t driver, ze_device_uuid_t uuid,
-                                      zes_device_handle_t * out_device, ze_bool_t * out_is_part,
-                                      uint32_t * out_part);
     zes_driver_handle_t drivers[MOST];
     uint32_t count = MOST;
-    if (!find_function("zesInit", &init) || !find_function("zesDriverGet", &driver_get) ||
-        !find_function("zesDriverGetDeviceByUuidExp", &by_uuid))
+    if (!zepi_ze.zesInit || !zepi_ze.zesDriverGet || !zepi_ze.zesDriverGetDeviceByUuidExp)
         return ZEPI_SUCCESS;
-    ze_result_t ze = init(0);
+    ze_result_t ze = zepi_ze.zesInit(0);
     if (ze == ZE_RESULT_SUCCESS)
-        ze = driver_get(&count, drivers);
+        ze = zepi_ze.zesDriverGet(&count, drivers);
     if (ze != ZE_RESULT_SUCCESS)
         return zepi_check_ze_severe(ze, "zesInit");
     for (uint32_t i = 0; i < count && !managed->zes; i++) {
-        ze = by_uuid(drivers[i], device->properties.uuid, &managed->zes, &managed->is_part,
-                     &managed->part);
+        ze = zepi_ze.zesDriverGetDeviceByUuidExp(drivers[i], device->properties.uuid, &managed->zes,
+                                                 &managed->is_part, &managed->part);
         if (ze != ZE_RESULT_SUCCESS)
             managed->zes = NULL;
     }

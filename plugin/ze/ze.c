@@ -24,10 +24,13 @@ zepi_result_t zepi_ze_open(void)
     static const struct {
         const char *name;
         size_t offset;
+        bool is_later;
     } functions[] = {
-#define FUNCTION(function) {#function, offsetof(struct zepi_ze, function)},
-        ZEPI_ZE_FUNCTIONS(FUNCTION)
+#define FUNCTION(function) {#function, offsetof(struct zepi_ze, function), false},
+#define LATER(function, arguments) {#function, offsetof(struct zepi_ze, function), true},
+        ZEPI_ZE_FUNCTIONS(FUNCTION) ZEPI_ZE_LATER_FUNCTIONS(LATER)
 #undef FUNCTION
+#undef LATER
     };
     // Never closed: what a driver leaves must stay mapped (quirk threads-stay).
     loader = dlopen("libze_loader.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -38,7 +41,7 @@ zepi_result_t zepi_ze_open(void)
                          dlerror());
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         void *symbol = dlsym(loader, functions[i].name);
-        if (!symbol && !is_extension(functions[i].name)) {
+        if (!symbol && !functions[i].is_later && !is_extension(functions[i].name)) {
             loader = NULL;
             return zepi_fail(ZEPI_ERROR_UNSUPPORTED_VERSION,
                              "the Level Zero loader is too old: it lacks %s (expected 1.8.12 or "

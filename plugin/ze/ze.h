@@ -4,6 +4,7 @@
 
 #include "core/status.h"
 
+#include <level_zero/loader/ze_loader.h>
 #include <level_zero/ze_api.h>
 #include <level_zero/zes_api.h>
 
@@ -122,10 +123,24 @@
     X(zesMemoryGetProperties)                                                                      \
     X(zesMemoryGetState)
 
-// A member may be NULL only for the extensions in the list (…Ext, …Exp), on a loader that lacks it.
+// Functions of later loaders, without a driver.
+#define ZEPI_ZE_LATER_FUNCTIONS(X)                                                                 \
+    X(zeInitDrivers, (uint32_t * count, ze_driver_handle_t * drivers, void *desc))                 \
+    X(zelLoaderTranslateHandle, (zel_handle_type_t type, void *handle, void **out_handle))         \
+    X(zesInit, (uint32_t flags))                                                                   \
+    X(zesDriverGet, (uint32_t * count, zes_driver_handle_t * drivers))                             \
+    X(zesDriverGetDeviceByUuidExp,                                                                 \
+      (zes_driver_handle_t driver, ze_device_uuid_t uuid, zes_device_handle_t * out_device,        \
+       ze_bool_t * out_is_part, uint32_t * out_part))
+
+// A member may be NULL only for the extensions in the first list (…Ext, …Exp) and for the second
+// list, on a loader that lacks it.
 struct zepi_ze {
 #define ZEPI_ZE_MEMBER(name) __typeof__(name) *name;
     ZEPI_ZE_FUNCTIONS(ZEPI_ZE_MEMBER)
+#undef ZEPI_ZE_MEMBER
+#define ZEPI_ZE_MEMBER(name, arguments) ze_result_t(ZE_APICALL *name) arguments;
+    ZEPI_ZE_LATER_FUNCTIONS(ZEPI_ZE_MEMBER)
 #undef ZEPI_ZE_MEMBER
 };
 

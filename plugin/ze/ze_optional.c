@@ -5,8 +5,6 @@
 #include "core/options.h"
 #include "ze/ze.h"
 
-#include <stdatomic.h>
-
 struct extensions {
     ze_driver_extension_properties_t *list; // owned
     uint32_t count;
@@ -121,15 +119,9 @@ zepi_result_t zepi_ze_optional_find(struct zepi_ze_optional *optional, ze_driver
 
 void *zepi_ze_driver_handle(zel_handle_type_t type, void *handle)
 {
-    // The loader is opened once, and stays. Relaxed: all threads find the same.
-    static void *_Atomic found;
-    ze_result_t(ZE_APICALL * translate)(zel_handle_type_t, void *, void **);
-    void *symbol = atomic_load_explicit(&found, memory_order_relaxed);
     void *own = NULL;
-    if (!symbol) {
-        symbol = zepi_ze_symbol("zelLoaderTranslateHandle");
-        atomic_store_explicit(&found, symbol, memory_order_relaxed);
-    }
-    memcpy(&translate, &symbol, sizeof(symbol));
-    return symbol && translate(type, handle, &own) == ZE_RESULT_SUCCESS && own ? own : handle;
+    return zepi_ze.zelLoaderTranslateHandle &&
+                   zepi_ze.zelLoaderTranslateHandle(type, handle, &own) == ZE_RESULT_SUCCESS && own
+               ? own
+               : handle;
 }
