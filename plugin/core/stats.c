@@ -180,13 +180,10 @@ static uintmax_t count_programs_in_memory(const uintmax_t *numbers)
 
 static void print_slowest(FILE *file, bool is_json)
 {
+    static const char *const states[2][2] = {{"failed: ", ""}, {"true", "false"}};
     for (int i = 0; i < SLOWEST_COUNT && slowest[i].duration_ns > 0; i++) {
-        const char *failed = is_json ? "true" : "failed: ";
         fprintf(file, is_json ? json_build : lines_build, is_json && i > 0 ? ", " : "",
-                make_seconds(slowest[i].duration_ns).bytes,
-                !slowest[i].is_good ? failed
-                : is_json           ? "false"
-                                    : "",
+                make_seconds(slowest[i].duration_ns).bytes, states[is_json][slowest[i].is_good],
                 make_text(slowest[i].kernels, is_json ? 0 : 70).bytes);
     }
 }
@@ -210,11 +207,8 @@ static void print_report(FILE *file, const uintmax_t *numbers, bool is_json)
             (uintmax_t)count_evictions(), is_json ? "" : unused_name,
             make_text(unused, is_json ? 0 : sizeof(unused_disk)).bytes,
             numbers[ZEPI_STAT_CALL_FAILURES]);
-    fprintf(file,
-            is_json              ? json_failure
-            : last_failure[0][0] ? lines_failure
-                                 : "%s%s\n",
-            last_failure[0], last_failure[1]);
+    const char *lines = last_failure[0][0] ? lines_failure : "%s%s\n";
+    fprintf(file, is_json ? json_failure : lines, last_failure[0], last_failure[1]);
 }
 
 static void write_report(FILE *file, bool is_json)

@@ -167,7 +167,6 @@ static zepi_result_t sysman_get_free_memory(const struct zepi_device *device, ui
     zes_mem_handle_t memories[MOST];
     uint32_t count = MOST;
     uint64_t free_bytes = 0;
-    *out_bytes = 0;
     const zepi_result_t result = find_device(device, &managed);
     if (result != ZEPI_SUCCESS || !managed.zes)
         return result;
