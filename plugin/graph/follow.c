@@ -161,13 +161,15 @@ static bool change_arguments(struct changes *changes, uint64_t id, const struct 
 {
     const struct zepi_kernel_argument *declared = zepi_launch_device_kernel(launch)->arguments;
     const bool has_other_kernel = launch->target.device_kernel != old->target.device_kernel;
-    for (uint32_t i = 0; i < launch->arg_count; i++) {
-        const struct zepi_arg *arg = &launch->args[i];
+    const struct zepi_arg *args = launch->args;
+    const struct zepi_arg *before = old->args;
+    const uint32_t count = launch->arg_count;
+    for (uint32_t i = 0; i < count; i++) {
         // Another kernel has nothing set.
-        if (!has_other_kernel && arg->payload == old->args[i].payload &&
-            arg->head == old->args[i].head && is_same_argument(changes, arg, &declared[i]))
+        if (!has_other_kernel && args[i].payload == before[i].payload &&
+            args[i].head == before[i].head && is_same_argument(changes, &args[i], &declared[i]))
             continue;
-        if (!changes_add_argument(changes, id, i, arg))
+        if (!changes_add_argument(changes, id, i, &args[i]))
             return false;
     }
     return (!has_other_kernel && zepi_launch_has_same_sizes(old, launch)) ||

@@ -150,7 +150,8 @@ static void target_retain(const struct zepi_target *target)
 static void target_release(const struct zepi_target *target)
 {
     zepi_build_result_release(target->device_kernel);
-    zepi_release((struct zepi_device_image *)target->image);
+    if (target->image)
+        zepi_release((struct zepi_device_image *)target->image);
     zepi_spec_values_release((struct zepi_spec_values *)target->values);
 }
 

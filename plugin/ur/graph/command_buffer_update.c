@@ -221,6 +221,8 @@ static ur_result_t set_sizes(struct zepi_launch *launch,
 {
     const size_t *global = desc->pNewGlobalWorkSize;
     const size_t *offset = desc->pNewGlobalWorkOffset;
+    if (desc->newWorkDim == launch->work_dim && !has_new_sizes(desc))
+        return UR_RESULT_SUCCESS;
     const ur_result_t result = check_sizes(launch, desc);
     if (result != UR_RESULT_SUCCESS || !has_new_sizes(desc))
         return result;
@@ -308,14 +310,14 @@ static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
 
 // The memory of buffers on the graph's device is made before the graph's mutex is taken, under
 // which nothing waits.
-static ur_result_t make_locations(const struct zepi_graph *graph,
-                                  const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+static __attribute__((noinline)) ur_result_t
+make_locations(const struct zepi_graph *graph,
+               const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     struct zepi_arg arg;
     struct zepi_arg_use use;
     ur_result_t result = UR_RESULT_SUCCESS;
-    for (uint32_t i = 0;
-         desc->pNewMemObjArgList && i < desc->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++)
+    for (uint32_t i = 0; i < desc->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++)
         result = zepi_ur_read_mem_arg(desc->pNewMemObjArgList[i].hNewMemObjArg, graph->context,
                                       graph->device, &arg, &use);
     return result;
@@ -333,8 +335,10 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
         (numKernelUpdates == 0 &&
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates"))))
         return result;
-    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
-        result = make_locations(graph, &pUpdateKernelLaunch[i]);
+    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++) {
+        if (pUpdateKernelLaunch[i].pNewMemObjArgList)
+            result = make_locations(graph, &pUpdateKernelLaunch[i]);
+    }
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_graph_update_begin(graph);
