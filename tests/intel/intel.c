@@ -131,11 +131,19 @@ int intel_main(int argc, char **argv, const struct intel_story *stories)
         perror("/proc/self/exe");
         return 1;
     }
+    unsigned run = 0, left_out = 0;
+    const bool excludes = argc > 1 && argv[1][0] == '-';
     for (; stories->name; stories++) {
-        const bool excludes = argc > 1 && argv[1][0] == '-';
-        if (argc > 1 && (strstr(stories->name, argv[1] + excludes) != NULL) == excludes)
+        if (argc > 1 && (strstr(stories->name, argv[1] + excludes) != NULL) == excludes) {
+            left_out++;
             continue;
+        }
+        run++;
         failed += !run_story(program, stories);
+    }
+    if (run == 0 || (excludes && left_out == 0)) {
+        printf("no story has this name: %s\n", argc > 1 ? argv[1] : "");
+        failed++;
     }
     return failed > 0;
 }

@@ -9,6 +9,7 @@
 #include <criterion/hooks.h>
 #include <stdio.h>
 
+static size_t begun;     // tests
 static size_t torn_down; // of tests that passed
 
 void test_skip(const char *reason)
@@ -22,6 +23,12 @@ static bool is_torn_down(const struct criterion_test_stats *stats)
     const struct criterion_test_extra_data *expected = stats->test->data;
     return stats->test_status == CR_STATUS_PASSED && expected->signal == 0 &&
            expected->exit_code == 0;
+}
+
+ReportHook(PRE_INIT)(struct criterion_test *test)
+{
+    (void)test;
+    begun++;
 }
 
 ReportHook(POST_FINI)(struct criterion_test_stats *stats)
@@ -51,8 +58,13 @@ ReportHook(POST_ALL)(struct criterion_global_stats *all)
             all->tests_failed += failed_later(suite, test);
         }
     }
-    if (torn_down == expected)
-        return;
-    fprintf(stderr, "%zu of %zu tear-downs ended their process\n", expected - torn_down, expected);
-    all->tests_failed++;
+    if (torn_down != expected) {
+        fprintf(stderr, "%zu of %zu tear-downs ended their process\n", expected - torn_down,
+                expected);
+        all->tests_failed++;
+    }
+    if (begun == 0) {
+        fprintf(stderr, "no test has this name\n");
+        all->tests_failed++;
+    }
 }

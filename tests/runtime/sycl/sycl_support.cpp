@@ -159,13 +159,19 @@ static bool is_chosen(const story &told, int argc, char **argv)
 
 int story_main(int argc, char **argv)
 {
-    int failed = 0;
+    int told_count = 0, failed = 0;
     for (const story &told : stories()) {
         if (!is_chosen(told, argc, argv))
             continue;
+        told_count++;
         failed += run(told) ? 0 : 1;
     }
     if (failed > 0)
         std::cout << failed << " of " << stories().size() << " stories failed" << std::endl;
+    // A release may have none of them; a name that none has is an error.
+    if (told_count == 0 && !stories().empty()) {
+        std::cout << "no story has this name" << std::endl;
+        return 1;
+    }
     return failed > 0 ? 1 : 0;
 }

@@ -18,4 +18,5 @@ judge 1 "expect_wrongly/is_judged failed after the test: 1 assertions" expect_wr
 judge 1 "end_late/is_judged failed after the test: 0 assertions, exit code 3" end_late
 judge 1 "1 of 1 tear-downs ended their process" end
 judge 1 "1 of 1 tear-downs ended their process" abort
+judge 1 "no test has this name" another
 [ "$failures" -eq 0 ]
