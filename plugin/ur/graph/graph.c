@@ -269,15 +269,18 @@ ur_result_t zepi_urGraphDumpContentsExp(ur_exp_graph_handle_t hGraph, const char
     return zepi_ur_result(zepi_graph_dump(get_core_graph(ur_graph(hGraph)), filePath));
 }
 
+static ur_result_t refuse_native(ur_result_t checked, const void *out_native, const char *name)
+{
+    const ur_result_t result = checked ? checked : zepi_ur_check_pointer(out_native, name);
+    return result ? result
+                  : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                   "zepi captures by itself: Level Zero does not know the graph");
+}
+
 ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
                                            ur_native_handle_t *phNativeGraph)
 {
-    ur_result_t result;
-    if ((result = check_ur_graph(hGraph)) ||
-        (result = zepi_ur_check_pointer(phNativeGraph, "phNativeGraph")))
-        return result;
-    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zepi captures by itself: Level Zero does not know the graph");
+    return refuse_native(check_ur_graph(hGraph), phNativeGraph, "phNativeGraph");
 }
 
 // ---- Executable graphs ----
@@ -342,12 +345,8 @@ ur_result_t
 zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t hExecutableGraph,
                                               ur_native_handle_t *phNativeExecutableGraph)
 {
-    ur_result_t result;
-    if ((result = check_ur_executable(hExecutableGraph)) ||
-        (result = zepi_ur_check_pointer(phNativeExecutableGraph, "phNativeExecutableGraph")))
-        return result;
-    return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zepi captures by itself: Level Zero does not know the graph");
+    return refuse_native(check_ur_executable(hExecutableGraph), phNativeExecutableGraph,
+                         "phNativeExecutableGraph");
 }
 
 ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
