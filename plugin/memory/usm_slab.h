@@ -121,8 +121,8 @@ static inline void zepi_usm_slab_push_locked(struct zepi_usm_region *slab,
     slab->hold_count--;
 }
 
-// Whether the slab is to be placed after a push (zepi_usm_shard_flush_and_unlock): it is idle now, or
-// was full.
+// Whether the slab is to be placed after a push (zepi_usm_shard_flush_and_unlock): it is idle now,
+// or was full.
 static inline bool zepi_usm_slab_is_due(const struct zepi_usm_region *slab)
 {
     return __builtin_expect(slab->hold_count <= 0, 0);
