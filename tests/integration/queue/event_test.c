@@ -118,7 +118,6 @@ static void gated_begin(struct gated *gated, uint32_t count, uint32_t closed)
 
 static void gated_end(struct gated *gated)
 {
-    TEST_OK(zepi.event_signal(gated->gates[gated->closed]));
     TEST_OK(zepi.event_wait(1, &gated->marker, UINT64_MAX));
     for (uint32_t i = 0; i < gated->count; i++)
         TEST_OK(zepi.release(gated->gates[i]));
@@ -143,6 +142,9 @@ Test(event, of_the_host_holds_up_a_command_wherever_it_stands_in_the_wait_list)
     for (uint32_t i = 0; i < LISTS; i++)
         cr_assert_neq(status_of(lists[i].marker), ZEPI_EVENT_COMPLETE, "%u of %u", lists[i].closed,
                       lists[i].count);
+    // The driver of integrated GPUs waits for all that their engine has.
+    for (uint32_t i = 0; i < LISTS; i++)
+        TEST_OK(zepi.event_signal(lists[i].gates[lists[i].closed]));
     for (uint32_t i = 0; i < LISTS; i++)
         gated_end(&lists[i]);
 }
