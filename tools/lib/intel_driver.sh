@@ -24,7 +24,7 @@ intel_driver_is_there()
     local root=$INTEL_DRIVER/root
     [ -e $root/usr/include/drm/xe_drm.h ] && [ -e $root/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1 ] &&
         [ -e $root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 ] &&
-        [ -e $root/usr/lib/x86_64-linux-gnu/.debug ]
+        [ -e $root/usr/lib/x86_64-linux-gnu/.debug ] && [ -e $root/level_zero/ze_api.h ]
 }
 
 # True if the tests are known to pass on version $1.
