@@ -227,8 +227,10 @@ static bool change_launches(struct zepi_recording *recording, uint32_t count)
 
 bool zepi_graph_follow(struct zepi_graph *graph, struct zepi_recording *recording)
 {
-    if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS)
+    if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS) {
+        zepi_recording_clear(recording);
         return false;
+    }
     zepi_mutex_lock(&graph->mutex);
     const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
     const uint32_t count = take_launches(graph, recording);
@@ -255,8 +257,8 @@ void zepi_graph_follow_all(struct zepi_graph *graph)
             continue;
         if (zepi_recording_ask_idle(recording) != ZEPI_SUCCESS)
             oldest = recording->version < oldest ? recording->version : oldest;
-        else if (!zepi_graph_follow(graph, recording) && recording->version != 0)
-            zepi_recording_clear(recording);
+        else
+            zepi_graph_follow(graph, recording);
     }
     graph->oldest_version = oldest;
 }
