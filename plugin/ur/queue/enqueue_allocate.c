@@ -29,18 +29,35 @@ static ur_result_t enqueue_allocation(ur_queue_handle_t queue, ur_usm_pool_handl
                                type);
 }
 
-#define ENQUEUE_ALLOCATION(name, kind, command)                                                    \
-    ur_result_t zepi_urEnqueueUSM##name##AllocExp(                                                 \
-        ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool, const size_t size,                   \
-        const ur_exp_async_usm_alloc_properties_t *pProperties, uint32_t wait_count,               \
-        const ur_event_handle_t *wait_list, void **ppMem, ur_event_handle_t *out_event)            \
-    {                                                                                              \
-        return enqueue_allocation(hQueue, pPool, kind, size, pProperties, wait_count, wait_list,   \
-                                  ppMem, out_event, command);                                      \
-    }
-ENQUEUE_ALLOCATION(Device, ZEPI_USM_DEVICE, UR_COMMAND_ENQUEUE_USM_DEVICE_ALLOC_EXP)
-ENQUEUE_ALLOCATION(Shared, ZEPI_USM_SHARED, UR_COMMAND_ENQUEUE_USM_SHARED_ALLOC_EXP)
-ENQUEUE_ALLOCATION(Host, ZEPI_USM_HOST, UR_COMMAND_ENQUEUE_USM_HOST_ALLOC_EXP)
+ur_result_t zepi_urEnqueueUSMDeviceAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                            const size_t size,
+                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                            void **ppMem, ur_event_handle_t *out_event)
+{
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_DEVICE, size, pProperties, wait_count,
+                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_DEVICE_ALLOC_EXP);
+}
+
+ur_result_t zepi_urEnqueueUSMSharedAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                            const size_t size,
+                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                            void **ppMem, ur_event_handle_t *out_event)
+{
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_SHARED, size, pProperties, wait_count,
+                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_SHARED_ALLOC_EXP);
+}
+
+ur_result_t zepi_urEnqueueUSMHostAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
+                                          const size_t size,
+                                          const ur_exp_async_usm_alloc_properties_t *pProperties,
+                                          uint32_t wait_count, const ur_event_handle_t *wait_list,
+                                          void **ppMem, ur_event_handle_t *out_event)
+{
+    return enqueue_allocation(hQueue, pPool, ZEPI_USM_HOST, size, pProperties, wait_count,
+                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_HOST_ALLOC_EXP);
+}
 
 // Memory goes back to the pool that it is from; the pool that the host names does not matter.
 ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
