@@ -25,40 +25,40 @@ bool cpu_image_components_repeat(const struct cpu_image_channels *channels)
     return read_channels(channels) != 0xf;
 }
 
-// Of the bits of a packed channel, what is in the view.
-static uint16_t unpack_channel(enum cpu_packed_as as, uint32_t value, int bits)
+// The 16 bits that a view has for the bits of a packed channel.
+static uint16_t unpack_channel(ze_image_format_type_t type, uint32_t value, int bits)
 {
     const uint32_t most = (1u << bits) - 1;
     const int32_t half = (int32_t)(most >> 1); // the most of a signed number
     const int32_t number = (int32_t)value > half ? (int32_t)(value - most - 1) : (int32_t)value;
-    switch (as) {
-    case CPU_PACKED_NORMALIZED:
+    switch (type) {
+    case ZE_IMAGE_FORMAT_TYPE_UNORM:
         return (uint16_t)((value * UINT16_MAX + most / 2) / most);
-    case CPU_PACKED_FLOAT: // a half without its sign
+    case ZE_IMAGE_FORMAT_TYPE_FLOAT: // a half without its sign
         return (uint16_t)(value << (15 - bits));
-    case CPU_PACKED_SIGNED:
+    case ZE_IMAGE_FORMAT_TYPE_SINT:
         return (uint16_t)number;
-    case CPU_PACKED_SIGNED_NORMALIZED: // the least number reads as -1, like the one behind it
+    case ZE_IMAGE_FORMAT_TYPE_SNORM: // the least number reads as -1, like the one behind it
         return (uint16_t)(number < -half ? INT16_MIN : number * INT16_MAX / half);
     default:
         return (uint16_t)value;
     }
 }
 
-static uint32_t pack_channel(enum cpu_packed_as as, uint16_t value, int bits)
+static uint32_t pack_channel(ze_image_format_type_t type, uint16_t value, int bits)
 {
     const uint32_t most = (1u << bits) - 1;
     const int32_t half = (int32_t)(most >> 1);
     int32_t number = (int16_t)value;
-    switch (as) {
-    case CPU_PACKED_NORMALIZED:
+    switch (type) {
+    case ZE_IMAGE_FORMAT_TYPE_UNORM:
         return (value * most + UINT16_MAX / 2) / UINT16_MAX;
-    case CPU_PACKED_FLOAT:
+    case ZE_IMAGE_FORMAT_TYPE_FLOAT:
         return number < 0 ? 0 : (uint32_t)value >> (15 - bits);
-    case CPU_PACKED_SIGNED:
+    case ZE_IMAGE_FORMAT_TYPE_SINT:
         number = number < -half ? -half - 1 : number > half ? half : number;
         return (uint32_t)number & most;
-    case CPU_PACKED_SIGNED_NORMALIZED:
+    case ZE_IMAGE_FORMAT_TYPE_SNORM:
         if (number != INT16_MIN) // rounded
             number = (number * half + (number < 0 ? -1 : 1) * (INT16_MAX / 2)) / INT16_MAX;
         else
@@ -77,7 +77,7 @@ static void unpack(const struct cpu_image_channels *channels, const unsigned cha
     memcpy(&element, memory, packing->bytes);
     for (int i = 0; i < channels->count; i++)
         out_channels[i] = unpack_channel(
-            channels->packed_as, element >> packing->shift[i] & ((1u << packing->bits[i]) - 1),
+            channels->type, element >> packing->shift[i] & ((1u << packing->bits[i]) - 1),
             packing->bits[i]);
 }
 
@@ -87,8 +87,7 @@ static void pack(const struct cpu_image_channels *channels, const uint16_t *from
     const struct cpu_image_packing *packing = channels->packing;
     uint32_t element = 0;
     for (int i = 0; i < channels->count; i++)
-        element |= pack_channel(channels->packed_as, from[i], packing->bits[i])
-                   << packing->shift[i];
+        element |= pack_channel(channels->type, from[i], packing->bits[i]) << packing->shift[i];
     memcpy(memory, &element, packing->bytes);
 }
 

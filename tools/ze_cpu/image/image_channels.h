@@ -2,6 +2,7 @@
 #ifndef ZE_CPU_IMAGE_CHANNELS_H
 #define ZE_CPU_IMAGE_CHANNELS_H
 
+#include <level_zero/ze_api.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,15 +13,6 @@ struct cpu_image_packing {
     uint8_t shift[4], bits[4];
 };
 
-// What the bits of a packed channel are.
-enum cpu_packed_as {
-    CPU_PACKED_INTEGER,
-    CPU_PACKED_SIGNED,
-    CPU_PACKED_NORMALIZED,
-    CPU_PACKED_SIGNED_NORMALIZED,
-    CPU_PACKED_FLOAT,
-};
-
 // How an element of an image in memory and the four components that kernels see belong together.
 struct cpu_image_channels {
     uint8_t count; // channels in memory
@@ -29,7 +21,7 @@ struct cpu_image_channels {
     uint8_t component[4];
     uint32_t one;                            // the bytes that read as 1
     const struct cpu_image_packing *packing; // NULL: channels are bytes behind bytes
-    enum cpu_packed_as packed_as;
+    ze_image_format_type_t type;
 };
 
 enum cpu_image_component {

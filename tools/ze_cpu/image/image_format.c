@@ -56,10 +56,6 @@ static const cl_channel_type types_16[TYPES] = {CL_UNSIGNED_INT16, CL_SIGNED_INT
                                                 CL_SNORM_INT16, CL_HALF_FLOAT};
 static const cl_channel_type types_32[TYPES] = {CL_UNSIGNED_INT32, CL_SIGNED_INT32, 0, 0, CL_FLOAT};
 
-static const enum cpu_packed_as packed_as[TYPES] = {CPU_PACKED_INTEGER, CPU_PACKED_SIGNED,
-                                                    CPU_PACKED_NORMALIZED,
-                                                    CPU_PACKED_SIGNED_NORMALIZED, CPU_PACKED_FLOAT};
-
 // OpenCL's channel orders, by the components that kernels read in x, y, z and w.
 struct order {
     uint8_t channels;
@@ -193,7 +189,7 @@ bool cpu_image_format_find(const ze_image_desc_t *desc, cl_mem_object_type type,
                      .bytes = (uint8_t)layout->channel_bytes,
                      .one = bits_of_one(from->type, layout->channel_bytes),
                      .packing = layout->packing,
-                     .packed_as = packed_as[from->type]},
+                     .type = from->type},
     };
     format.element_bytes = cpu_image_element_bytes(&format.channels);
     if (format.format.image_channel_data_type == 0 || !read_swizzle(from, &format.channels))
