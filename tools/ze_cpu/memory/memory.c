@@ -153,16 +153,16 @@ void cpu_memory_free(const struct cpu_allocation *allocation)
         munmap((void *)allocation->address, allocation->mapped_bytes);
 }
 
-// The descriptor of a file with so many bytes, as the chain asks for; negative: there is none.
-static int find_imported_file(const ze_external_memory_import_fd_t *import, size_t size)
+bool cpu_memory_is_importable(const char *function, const ze_external_memory_import_fd_t *import,
+                              size_t size_bytes)
 {
     struct stat status;
-    if (cpu_memory_is_file(import->flags) && size > 0 && fstat(import->fd, &status) == 0 &&
-        S_ISREG(status.st_mode) && size <= (uint64_t)status.st_size)
-        return import->fd;
-    cpu_report("zeMemAlloc", "descriptor %d, of kind 0x%x, is no file of %zu bytes or more",
-               import->fd, import->flags, size);
-    return -1;
+    if (cpu_memory_is_file(import->flags) && size_bytes > 0 && fstat(import->fd, &status) == 0 &&
+        S_ISREG(status.st_mode) && size_bytes <= (uint64_t)status.st_size)
+        return true;
+    cpu_report(function, "descriptor %d, of kind 0x%x, is no file of %zu bytes or more", import->fd,
+               import->flags, size_bytes);
+    return false;
 }
 
 // Without a device: host memory. The descriptor is the driver's after success.
@@ -170,13 +170,12 @@ static ze_result_t import_file(ze_context_handle_t context, ze_device_handle_t d
                                const ze_external_memory_import_fd_t *import, size_t size,
                                void **pptr)
 {
-    const int file = find_imported_file(import, size);
-    if (file < 0)
+    if (!cpu_memory_is_importable("zeMemAlloc", import, size))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     const ze_result_t result =
-        cpu_memory_map_file(context, device, CPU_EXTERNAL, file, 0, size, pptr);
+        cpu_memory_map_file(context, device, CPU_EXTERNAL, import->fd, 0, size, pptr);
     if (result == ZE_RESULT_SUCCESS)
-        close(file);
+        close(import->fd);
     return result;
 }
 

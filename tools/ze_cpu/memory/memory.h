@@ -48,6 +48,9 @@ static inline bool cpu_memory_is_file(ze_external_memory_type_flags_t flags)
     return flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD ||
            flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
 }
+// Whether the descriptor is of such a file with so many bytes, at least one. False: after a line.
+bool cpu_memory_is_importable(const char *function, const ze_external_memory_import_fd_t *import,
+                              size_t size_bytes);
 
 // Bytes of the devices' memory (ZE_CPU_MEMORY) that are not USM. False: there are not so many.
 bool cpu_memory_take(uint64_t bytes);

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static ze_result_t check_description(const ze_physical_mem_desc_t *desc)
@@ -59,25 +58,12 @@ static void give_pages(struct cpu_physical_memory *memory)
         cpu_memory_give(memory->size_bytes);
 }
 
-// Whether the descriptor is of a file with so many bytes.
-static bool is_importable(const ze_external_memory_import_fd_t *import, size_t size_bytes)
-{
-    struct stat status;
-    if (cpu_memory_is_file(import->flags) && fstat(import->fd, &status) == 0 &&
-        S_ISREG(status.st_mode) && size_bytes <= (uint64_t)status.st_size)
-        return true;
-    cpu_report("zePhysicalMemCreate",
-               "descriptor %d, of kind 0x%x, is no file of %zu bytes or more", import->fd,
-               import->flags, size_bytes);
-    return false;
-}
-
 // Imported memory takes none of the device.
 static ze_result_t take_pages(const ze_physical_mem_desc_t *desc,
                               const ze_external_memory_import_fd_t *import,
                               struct cpu_physical_memory *memory)
 {
-    if (import != NULL && !is_importable(import, desc->size))
+    if (import != NULL && !cpu_memory_is_importable("zePhysicalMemCreate", import, desc->size))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (import == NULL && !cpu_memory_take(desc->size))
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
