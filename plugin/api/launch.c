@@ -49,7 +49,7 @@ fail_argument(const struct zepi_launch *launch, uint32_t index, const zepi_argum
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                          "argument %u of kernel '%s' has %u in its reserved member, expected 0",
                          index, name, argument->reserved);
-    // Local memory has no value, a value has one: then the size is what is wrong.
+    // Local memory comes without a pointer, a value with one. If that is so, the size is wrong.
     const bool is_local = argument->kind == ZEPI_ARGUMENT_LOCAL;
     const bool has_right_value = (argument->value == NULL) == is_local;
     const bool is_size =

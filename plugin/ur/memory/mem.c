@@ -213,7 +213,7 @@ ur_result_t zepi_urMemRetain(ur_mem_handle_t hMem)
 // alone: a buffer that shall not write back is released like any other.
 static ur_result_t mem_write_back(const struct zepi_ur_mem *mem)
 {
-    // A part may be what keeps the whole.
+    // A part keeps its whole beyond the whole's own release.
     const struct zepi_ur_mem *whole = mem->parent ? mem->parent : mem;
     const bool is_home = whole->host && whole->buffer && !(whole->flags & UR_MEM_FLAG_READ_ONLY) &&
                          zepi_usm_is_known_inside(whole->context, whole->host, whole->size_bytes);

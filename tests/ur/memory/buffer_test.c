@@ -225,7 +225,7 @@ Test(buffer, part_is_a_window_that_keeps_the_whole)
     UR_OK(urMemRelease(part));
 }
 
-// USM that is the storage has what was written after the release of the whole, too.
+// The USM has the bytes that a part wrote after the release of its whole, too.
 Test(buffer, part_that_goes_last_writes_back_to_usm)
 {
     const unsigned char pattern = 0x77;
