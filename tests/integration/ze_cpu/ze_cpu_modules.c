@@ -90,6 +90,24 @@ Test(ze_cpu_modules, loads_its_own_native_binary)
     fixture_finish(&fixture);
 }
 
+// Programs keep native binaries by the driver's version (SYCL's persistent cache does): a binary of
+// another format must not be found under the same one.
+Test(ze_cpu_modules, the_version_of_the_driver_follows_the_format_of_native_binaries)
+{
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_module_handle_t module = fixture_module(&fixture, "kernels", NULL);
+    size_t size_bytes;
+    uint8_t *bytes = native_of(module, &size_bytes);
+    ze_driver_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES};
+    MUST(zeDriverGetProperties(fixture.driver, &properties));
+    cr_assert_eq(properties.driverVersion >> 24, bytes[7]);
+    cr_assert_neq(properties.driverVersion & 0xffffff, 0, "the runtime's version is in it");
+    free(bytes);
+    MUST(zeModuleDestroy(module));
+    fixture_finish(&fixture);
+}
+
 Test(ze_cpu_modules, refuses_damaged_native_binaries)
 {
     struct fixture fixture;

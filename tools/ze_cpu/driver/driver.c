@@ -4,6 +4,7 @@
 #include "chain.h"
 #include "device/device.h"
 #include "entry.h"
+#include "module/native_binary.h"
 #include "object.h"
 #include "opencl.h"
 #include "options.h"
@@ -119,7 +120,9 @@ ze_result_t ZE_APICALL cpu_zeDriverGetProperties(ze_driver_handle_t hDriver,
 {
     (void)hDriver;
     memcpy(pDriverProperties->uuid.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
-    pDriverProperties->driverVersion = CPU_DRIVER_VERSION;
+    // Programs that keep native binaries, as SYCL's persistent cache does, find them by the
+    // version.
+    pDriverProperties->driverVersion = cpu_native_version();
     ze_driver_memory_free_ext_properties_t *freeing = cpu_chain_find(
         pDriverProperties->pNext, ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES);
     if (freeing != NULL)

@@ -8,9 +8,6 @@
 // "zepi-cpu-driver" and a zero.
 #define CPU_DRIVER_UUID "zepi-cpu-driver"
 
-// Major, minor and patch in a byte each below the top one.
-#define CPU_DRIVER_VERSION 0x00000100u
-
 // Newest specification whose functions are offered (zeCommandListAppendLaunchKernelWithArguments).
 #define CPU_API_VERSION 0x0001000eu
 

@@ -258,6 +258,13 @@ static void read_table(struct reader *reader, struct arena *arena, struct zepi_s
     table->symbol_count = symbol_count;
 }
 
+uint32_t cpu_native_version(void)
+{
+    const char *runtime = cpu_opencl()->driver_version;
+    return (uint32_t)MAGIC[MAGIC_BYTES - 1] << 24 |
+           checksum((const uint8_t *)runtime, strlen(runtime)) >> 8;
+}
+
 bool cpu_native_is(const uint8_t *bytes, size_t size_bytes)
 {
     return size_bytes >= MAGIC_BYTES && memcmp(bytes, MAGIC, MAGIC_BYTES) == 0;

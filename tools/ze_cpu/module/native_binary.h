@@ -21,6 +21,10 @@ struct cpu_native {
     size_t spirv_bytes; // 0: no kernel is turned
 };
 
+// A number that changes with the format and with the runtime: binaries of another one are refused.
+// The format in the top byte, below it a hash of the runtime's version.
+uint32_t cpu_native_version(void);
+
 // Whether the bytes begin like a native binary.
 bool cpu_native_is(const uint8_t *bytes, size_t size_bytes);
 
