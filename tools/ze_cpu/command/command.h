@@ -84,7 +84,6 @@ struct cpu_command {
     uint32_t waited;          // waits that are over
     struct cpu_wait *waits;   // in the command's own memory
     struct cpu_event *signal; // borrowed, may be NULL
-    size_t capacity_bytes;
     size_t used_bytes;
     union {
         struct cpu_launch launch;
@@ -137,8 +136,5 @@ void *cpu_command_take(struct cpu_command *command, size_t size_bytes);
 
 // Releases the objects that it holds. NULL is fine.
 void cpu_command_destroy(struct cpu_command *command);
-
-// Frees the spare commands that are kept for reuse.
-void cpu_commands_finish(void);
 
 #endif
