@@ -73,18 +73,11 @@ static struct size size_of(struct shim_blt_point begin, struct shim_blt_point en
     return (struct size){end.x - begin.x, end.y - begin.y};
 }
 
-static struct rows rows_at(uint64_t start, struct shim_blt_pitch pitch, struct shim_blt_point point,
-                           uint32_t pixel)
-{
-    const uint64_t bytes = pitch.pitch + UINT64_C(1);
-    return (struct rows){start + point.y * bytes + (uint64_t)point.x * pixel, bytes};
-}
-
-// As rows_at, of a surface that may be tiled: its rows lie as those of a linear one
+// Where a pixel of a surface lies. The rows of a tiled one lie as those of a linear one
 // (kernels/surface.h).
-static struct rows slice_at(uint64_t start, struct shim_blt_pitch pitch,
-                            struct shim_blt_surface surface, struct shim_blt_point point,
-                            uint32_t pixel)
+static struct rows rows_at(uint64_t start, struct shim_blt_pitch pitch,
+                           struct shim_blt_surface surface, struct shim_blt_point point,
+                           uint32_t pixel)
 {
     const bool is_tiled = pitch.tiling != 0;
     const uint64_t bytes = (pitch.pitch + UINT64_C(1)) * (is_tiled ? 4 : 1);
@@ -105,9 +98,9 @@ static bool block_copy(struct shim_address_space *space, uint32_t queue, const u
     }
     const struct size size = size_of(copy.begin, copy.end);
     const struct rows to =
-        slice_at(shim_quad(copy.to), copy.to_pitch, copy.to_surface, copy.begin, pixel);
+        rows_at(shim_quad(copy.to), copy.to_pitch, copy.to_surface, copy.begin, pixel);
     const struct rows from =
-        slice_at(shim_quad(copy.from), copy.from_pitch, copy.from_surface, copy.from_begin, pixel);
+        rows_at(shim_quad(copy.from), copy.from_pitch, copy.from_surface, copy.from_begin, pixel);
     return copy_rows(space, queue, to, from, (uint64_t)size.width * pixel, size.height);
 }
 
@@ -120,32 +113,10 @@ static bool color_fill(struct shim_address_space *space, uint32_t queue, const u
         return false;
     }
     const struct size size = size_of(fill.begin, fill.end);
-    const struct rows to = rows_at(shim_quad(fill.to), fill.pitch, fill.begin, pixel);
+    const struct rows to =
+        rows_at(shim_quad(fill.to), fill.pitch, (struct shim_blt_surface){0}, fill.begin, pixel);
     return fill_rows(space, queue, to, (uint64_t)size.width * pixel, size.height, fill.color,
                      pixel);
-}
-
-static const struct {
-    uint32_t operation, length; // at least
-    const char *name;
-} known[] = {
-    {SHIM_MEM_COPY, 9, "MEM_COPY"},
-    {SHIM_MEM_SET, 7, "MEM_SET"},
-    {SHIM_XY_BLOCK_COPY_BLT, 22, "XY_BLOCK_COPY_BLT"},
-    {SHIM_XY_FAST_COLOR_BLT, 11, "XY_FAST_COLOR_BLT"},
-};
-
-static bool is_known(uint32_t operation, uint32_t length)
-{
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (known[i].operation != operation)
-            continue;
-        if (length < known[i].length)
-            shim_error("%s has %u words; expected %u", known[i].name, length, known[i].length);
-        return length >= known[i].length;
-    }
-    shim_error("command 0x%x of the copy engine is not known", operation);
-    return false;
 }
 
 bool shim_blitter_run(struct shim_address_space *space, uint32_t queue, const uint32_t *words,
@@ -154,16 +125,20 @@ bool shim_blitter_run(struct shim_address_space *space, uint32_t queue, const ui
     static const uint8_t pixel_bytes[8] = {1, 2, 4, 8, 12, 16, 0, 0};
     SHIM_COMMAND(shim_blitter_head, head);
     const uint32_t pixel = pixel_bytes[head.pixel_size];
-    if (!is_known(head.opcode, length))
-        return false;
-    if (head.opcode == SHIM_MEM_COPY)
+    switch (head.opcode) {
+    case SHIM_MEM_COPY:
         return memory_copy(space, queue, words, length);
-    if (head.opcode == SHIM_MEM_SET)
+    case SHIM_MEM_SET:
         return memory_set(space, queue, words, length);
-    if (pixel == 0) {
-        shim_error("command 0x%x of the copy engine: a size of pixels is not known", head.opcode);
-        return false;
+    case SHIM_XY_BLOCK_COPY_BLT:
+        if (pixel != 0)
+            return block_copy(space, queue, words, length, pixel);
+        break;
+    case SHIM_XY_FAST_COLOR_BLT:
+        if (pixel != 0)
+            return color_fill(space, queue, words, length, pixel);
+        break;
     }
-    return head.opcode == SHIM_XY_BLOCK_COPY_BLT ? block_copy(space, queue, words, length, pixel)
-                                                 : color_fill(space, queue, words, length, pixel);
+    shim_error("command 0x%x of the copy engine, or its size of pixels, is not known", head.opcode);
+    return false;
 }

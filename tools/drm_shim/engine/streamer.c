@@ -373,37 +373,6 @@ static uint32_t length_of(const uint32_t *words)
     }
 }
 
-// The fewest words that a command's code reads.
-static uint32_t length_needed(const uint32_t *words)
-{
-    const uint32_t length = 1;
-    SHIM_COMMAND(shim_mi_head, mi);
-    SHIM_COMMAND(shim_render_head, render);
-    if (mi.type == SHIM_TYPE_RENDER && render.opcode == SHIM_PIPE_CONTROL)
-        return 6;
-    if (mi.type == SHIM_TYPE_RENDER && render.opcode == SHIM_STATE_BASE_ADDRESS)
-        return 12;
-    if (mi.type != SHIM_TYPE_MI)
-        return 1;
-    switch (mi.opcode) {
-    case SHIM_MI_SEMAPHORE_WAIT:
-    case SHIM_MI_STORE_DATA_IMM:
-    case SHIM_MI_STORE_REGISTER_MEM:
-    case SHIM_MI_LOAD_REGISTER_MEM:
-    case SHIM_MI_CONDITIONAL_BATCH_BUFFER_END:
-        return 4;
-    case SHIM_MI_FLUSH_DW:
-    case SHIM_MI_COPY_MEM_MEM:
-        return 5;
-    case SHIM_MI_LOAD_REGISTER_REG:
-    case SHIM_MI_ATOMIC:
-    case SHIM_MI_BATCH_BUFFER_START:
-        return 3;
-    default:
-        return 1;
-    }
-}
-
 static bool is_predicated_away(const struct shim_streamer *streamer, const uint32_t *words,
                                uint32_t length)
 {
@@ -450,7 +419,7 @@ static void prepare_ahead(const struct shim_streamer *streamer)
         const uint32_t length = length_of(&first);
         SHIM_COMMAND(shim_mi_head, mi);
         SHIM_COMMAND(shim_render_head, render);
-        if (length < length_needed(&first) || length == 0 || length * UINT64_C(4) > left ||
+        if (length == 0 || length * UINT64_C(4) > left ||
             (mi.type == SHIM_TYPE_MI &&
              (mi.opcode == SHIM_MI_BATCH_BUFFER_END || mi.opcode == SHIM_MI_BATCH_BUFFER_START)))
             return;
@@ -496,7 +465,7 @@ static const uint32_t *fetch(struct shim_streamer *streamer, uint32_t *out_lengt
     const uint32_t *words = (const uint32_t *)(const void *)streamer->code;
     // Acquire: the program may write behind a semaphore while the streamer waits in front of it.
     const uint32_t first = __atomic_load_n(words, __ATOMIC_ACQUIRE), length = length_of(&first);
-    if (length < length_needed(&first) || length == 0 || (uint64_t)length * 4 > streamer->left) {
+    if (length == 0 || (uint64_t)length * 4 > streamer->left) {
         shim_error("command 0x%08x at 0x%" PRIx64 " is not known", first, streamer->pc);
         return NULL;
     }
