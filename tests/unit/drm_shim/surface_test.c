@@ -2,7 +2,6 @@
 #include "kernels/surface.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <string.h>
 
 static struct shim_surface surface;
@@ -98,37 +97,21 @@ Test(surface, components_come_from_where_the_state_says)
     cr_assert_eq(surface.desc.format.w, ZE_IMAGE_FORMAT_SWIZZLE_1);
 }
 
-// Every value of each component, and values that are none.
-Test(surface, of_packed_pixels_has_four_floats_for_each)
+Test(surface, of_packed_pixels_has_a_packed_layout)
 {
     static const struct {
         uint32_t format, pixel_bytes;
-        uint32_t first_bit[4], bits[4];
-    } formats[] = {{0xc2, 4, {0, 10, 20, 30}, {10, 10, 10, 2}},
-                   {0x100, 2, {11, 5, 0, 0}, {5, 6, 5, 0}},
-                   {0x102, 2, {10, 5, 0, 15}, {5, 5, 5, 1}}};
+        ze_image_format_layout_t layout;
+    } formats[] = {{0xc2, 4, ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2},
+                   {0x100, 2, ZE_IMAGE_FORMAT_LAYOUT_5_6_5},
+                   {0x102, 2, ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1}};
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         struct state state = state_of(1, 4, 4, 1, 512);
         state.words[0] |= formats[i].format << 18;
         expect_image(&state, ZE_IMAGE_TYPE_2D, 4, 1);
         cr_assert_eq(surface.pixel_bytes, formats[i].pixel_bytes);
-        cr_assert_eq(surface.desc.format.layout, ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32);
-        for (int k = 0; k < 4; k++) {
-            const uint32_t most = (1u << formats[i].bits[k]) - 1;
-            for (uint32_t value = 0; value <= most; value++) {
-                const uint32_t word = value << formats[i].first_bit[k];
-                uint32_t back = 0;
-                float components[4];
-                shim_packing_unpack(&surface, 1, (const uint8_t *)&word, components);
-                cr_assert_float_eq(components[k], most > 0 ? (float)value / (float)most : 1, 1e-6);
-                shim_packing_pack(&surface, 1, components, (uint8_t *)&back);
-                cr_assert_eq(back, word);
-            }
-        }
-        const float beyond[4] = {-1, 2, NAN, 0.0009f};
-        uint32_t word = 0;
-        shim_packing_pack(&surface, 1, beyond, (uint8_t *)&word);
-        cr_assert_eq(word, ((1u << formats[i].bits[1]) - 1) << formats[i].first_bit[1]);
+        cr_assert_eq(surface.desc.format.layout, formats[i].layout);
+        cr_assert_eq(surface.desc.format.type, ZE_IMAGE_FORMAT_TYPE_UNORM);
     }
 }
 

@@ -21,14 +21,9 @@ static size_t row_bytes(const struct shim_surface *surface)
     return (size_t)surface->width * surface->pixel_bytes;
 }
 
-static size_t pixel_count(const struct shim_surface *surface)
-{
-    return (size_t)surface->width * surface->rows * surface->slices;
-}
-
 static size_t pixels_bytes(const struct shim_surface *surface)
 {
-    return pixel_count(surface) * surface->pixel_bytes;
+    return row_bytes(surface) * surface->rows * surface->slices;
 }
 
 // Where a row of the surface lies. NULL: it is not bound, which is logged.
@@ -75,35 +70,6 @@ static bool scatter_changes(struct shim_address_space *space, const struct shim_
     return true;
 }
 
-static ze_result_t write_pixels(const struct shim_image *image)
-{
-    const struct shim_surface *surface = &image->surface;
-    if (!surface->packing)
-        return shim_cpu_write_image(shim_cpu_driver(), image->handle, image->pixels);
-    float *components = calloc(pixel_count(surface), 4 * sizeof(*components));
-    if (!components)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    shim_packing_unpack(surface, pixel_count(surface), image->pixels, components);
-    const ze_result_t result = shim_cpu_write_image(shim_cpu_driver(), image->handle, components);
-    free(components);
-    return result;
-}
-
-static ze_result_t read_pixels(const struct shim_image *image, uint8_t *pixels)
-{
-    const struct shim_surface *surface = &image->surface;
-    if (!surface->packing)
-        return shim_cpu_read_image(shim_cpu_driver(), image->handle, pixels);
-    float *components = calloc(pixel_count(surface), 4 * sizeof(*components));
-    if (!components)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    const ze_result_t result = shim_cpu_read_image(shim_cpu_driver(), image->handle, components);
-    if (result == ZE_RESULT_SUCCESS)
-        shim_packing_pack(surface, pixel_count(surface), components, pixels);
-    free(components);
-    return result;
-}
-
 static bool make_image(struct shim_image *image, struct shim_address_space *space,
                        const char *kernel)
 {
@@ -118,7 +84,7 @@ static bool make_image(struct shim_image *image, struct shim_address_space *spac
     if (result != ZE_RESULT_SUCCESS)
         image->handle = NULL;
     else
-        result = write_pixels(image);
+        result = shim_cpu_write_image(cpu, image->handle, image->pixels);
     if (result != ZE_RESULT_SUCCESS)
         shim_error("%s is refused: ze_cpu has no such image: 0x%x", kernel, result);
     return result == ZE_RESULT_SUCCESS;
@@ -179,8 +145,10 @@ bool shim_images_write_back(const struct shim_images *images, struct shim_addres
     for (const struct shim_image *image = images->images; image && is_done; image = image->next) {
         const struct shim_surface *surface = &image->surface;
         uint8_t *after = malloc(pixels_bytes(surface));
-        is_done = after && read_pixels(image, after) == ZE_RESULT_SUCCESS &&
-                  scatter_changes(space, surface, image->pixels, after);
+        is_done =
+            after &&
+            shim_cpu_read_image(shim_cpu_driver(), image->handle, after) == ZE_RESULT_SUCCESS &&
+            scatter_changes(space, surface, image->pixels, after);
         free(after);
         if (!is_done)
             shim_error("the pixels that a kernel wrote are lost");

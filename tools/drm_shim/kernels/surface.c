@@ -2,7 +2,6 @@
 #include "surface.h"
 
 #include <stddef.h>
-#include <string.h>
 
 struct format {
     uint32_t surface_format;
@@ -29,6 +28,7 @@ static const struct format formats[] = {
     {0x085, ZE_IMAGE_FORMAT_LAYOUT_32_32, FLOAT, 8},
     {0x086, ZE_IMAGE_FORMAT_LAYOUT_32_32, SINT, 8},
     {0x087, ZE_IMAGE_FORMAT_LAYOUT_32_32, UINT, 8},
+    {0x0c2, ZE_IMAGE_FORMAT_LAYOUT_10_10_10_2, UNORM, 4},
     {0x0c7, ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8, UNORM, 4},
     {0x0c9, ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8, SNORM, 4},
     {0x0ca, ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8, SINT, 4},
@@ -41,6 +41,8 @@ static const struct format formats[] = {
     {0x0d6, ZE_IMAGE_FORMAT_LAYOUT_32, SINT, 4},
     {0x0d7, ZE_IMAGE_FORMAT_LAYOUT_32, UINT, 4},
     {0x0d8, ZE_IMAGE_FORMAT_LAYOUT_32, FLOAT, 4},
+    {0x100, ZE_IMAGE_FORMAT_LAYOUT_5_6_5, UNORM, 2},
+    {0x102, ZE_IMAGE_FORMAT_LAYOUT_5_5_5_1, UNORM, 2},
     {0x106, ZE_IMAGE_FORMAT_LAYOUT_8_8, UNORM, 2},
     {0x107, ZE_IMAGE_FORMAT_LAYOUT_8_8, SNORM, 2},
     {0x108, ZE_IMAGE_FORMAT_LAYOUT_8_8, SINT, 2},
@@ -56,26 +58,8 @@ static const struct format formats[] = {
     {0x143, ZE_IMAGE_FORMAT_LAYOUT_8, UINT, 1},
 };
 
-static const struct packed_format {
-    struct format format;
-    struct shim_packing packing;
-} packed_formats[] = {
-    {{0x0c2, ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32, FLOAT, 4}, {{0, 10, 20, 30}, {10, 10, 10, 2}}},
-    {{0x100, ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32, FLOAT, 2}, {{11, 5, 0, 0}, {5, 6, 5, 0}}},
-    {{0x102, ZE_IMAGE_FORMAT_LAYOUT_32_32_32_32, FLOAT, 2}, {{10, 5, 0, 15}, {5, 5, 5, 1}}},
-};
-
-// *out_packing is NULL for pixels that are not packed.
-static const struct format *find_format(uint32_t surface_format,
-                                        const struct shim_packing **out_packing)
+static const struct format *find_format(uint32_t surface_format)
 {
-    *out_packing = NULL;
-    for (size_t i = 0; i < sizeof(packed_formats) / sizeof(packed_formats[0]); i++) {
-        if (packed_formats[i].format.surface_format == surface_format) {
-            *out_packing = &packed_formats[i].packing;
-            return &packed_formats[i].format;
-        }
-    }
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
         if (formats[i].surface_format == surface_format)
             return &formats[i];
@@ -104,8 +88,7 @@ bool shim_surface_read(const uint32_t words[SHIM_SURFACE_STATE_WORDS],
                        struct shim_surface *out_surface, const struct shim_refusal *refusal)
 {
     const uint32_t type = words[0] >> 29, surface_format = words[0] >> 18 & 0x1ff;
-    const struct shim_packing *packing;
-    const struct format *format = find_format(surface_format, &packing);
+    const struct format *format = find_format(surface_format);
     if (type > 2)
         return shim_refuse(refusal, "a surface of type %u is not known", type);
     if (!format)
@@ -129,7 +112,6 @@ bool shim_surface_read(const uint32_t words[SHIM_SURFACE_STATE_WORDS],
         .row_bytes = row_bytes,
         .slice_bytes = row_bytes * (distance > height ? distance : height),
         .pixel_bytes = format->pixel_bytes,
-        .packing = packing,
         .width = width,
         .rows = height,
         .slices = depth,
@@ -144,38 +126,6 @@ bool shim_surface_read(const uint32_t words[SHIM_SURFACE_STATE_WORDS],
     out_surface->desc.height = out_surface->rows;
     out_surface->desc.depth = out_surface->slices;
     return true;
-}
-
-void shim_packing_unpack(const struct shim_surface *surface, size_t count, const uint8_t *pixels,
-                         float *out_components)
-{
-    const struct shim_packing *packing = surface->packing;
-    for (size_t pixel = 0; pixel < count; pixel++, pixels += surface->pixel_bytes) {
-        uint32_t word = 0;
-        memcpy(&word, pixels, surface->pixel_bytes);
-        for (int i = 0; i < 4; i++) {
-            const uint32_t most = (1u << packing->bits[i]) - 1;
-            *out_components++ =
-                most > 0 ? (float)(word >> packing->first_bit[i] & most) / (float)most : 1;
-        }
-    }
-}
-
-void shim_packing_pack(const struct shim_surface *surface, size_t count, const float *components,
-                       uint8_t *out_pixels)
-{
-    const struct shim_packing *packing = surface->packing;
-    for (size_t pixel = 0; pixel < count; pixel++, out_pixels += surface->pixel_bytes) {
-        uint32_t word = 0;
-        for (int i = 0; i < 4; i++) {
-            const uint32_t most = (1u << packing->bits[i]) - 1;
-            const float component = *components++;
-            // What is no number is 0.
-            const float within = component > 0 ? component < 1 ? component : 1 : 0;
-            word |= (uint32_t)(within * (float)most + 0.5f) << packing->first_bit[i];
-        }
-        memcpy(out_pixels, &word, surface->pixel_bytes);
-    }
 }
 
 bool shim_sampler_read(const uint32_t words[SHIM_SAMPLER_STATE_WORDS],

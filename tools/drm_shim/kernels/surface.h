@@ -12,18 +12,12 @@
 #define SHIM_SURFACE_STATE_WORDS 16
 #define SHIM_SAMPLER_STATE_WORDS 4
 
-// Pixels whose components share a word, each of them a fraction of its bits.
-struct shim_packing {
-    uint8_t first_bit[4], bits[4]; // of R, G, B and A; one without bits reads as 1
-};
-
 // Tiled surfaces lie row by row, as linear ones: only engines look into them, and these agree.
 struct shim_surface {
     ze_image_desc_t desc;
     uint64_t address; // GPU address of the first pixel
     uint64_t row_bytes, slice_bytes;
     uint32_t pixel_bytes;
-    const struct shim_packing *packing; // of packed pixels, else NULL: `desc` has four floats
     uint32_t width, rows, slices;       // of an array of lines each is a row, else each a slice
 };
 
@@ -31,12 +25,6 @@ struct shim_surface {
 // no image for, several samples, levels or planes.
 bool shim_surface_read(const uint32_t words[SHIM_SURFACE_STATE_WORDS],
                        struct shim_surface *out_surface, const struct shim_refusal *refusal);
-
-// Packed pixels to four floats each, and back.
-void shim_packing_unpack(const struct shim_surface *surface, size_t count, const uint8_t *pixels,
-                         float *out_components);
-void shim_packing_pack(const struct shim_surface *surface, size_t count, const float *components,
-                       uint8_t *out_pixels);
 
 // As above: address modes that differ between the dimensions, filters beyond nearest and linear.
 bool shim_sampler_read(const uint32_t words[SHIM_SAMPLER_STATE_WORDS],
