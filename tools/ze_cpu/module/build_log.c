@@ -29,6 +29,47 @@ void cpu_log_finish(struct cpu_log *log)
     *log = (struct cpu_log){0};
 }
 
+void cpu_log_add_program(struct cpu_log *log, cl_program program)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    size_t size_bytes = 0;
+    cl->api->clGetProgramBuildInfo(program, cl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size_bytes);
+    char *text = size_bytes > 1 ? malloc(size_bytes) : NULL;
+    if (text == NULL)
+        return;
+    if (cl->api->clGetProgramBuildInfo(program, cl->device, CL_PROGRAM_BUILD_LOG, size_bytes, text,
+                                       NULL) == CL_SUCCESS)
+        cpu_log_add(log, "%s", text);
+    free(text);
+}
+
+static const struct zepi_spirv_symbol *find_export(const struct zepi_spirv *tables,
+                                                   uint32_t table_count, const char *name)
+{
+    for (uint32_t i = 0; i < table_count; i++)
+        for (uint32_t j = 0; j < tables[i].symbol_count; j++)
+            if (tables[i].symbols[j].linkage != ZEPI_SPIRV_IMPORT &&
+                strcmp(tables[i].symbols[j].name, name) == 0)
+                return &tables[i].symbols[j];
+    return NULL;
+}
+
+uint32_t cpu_log_add_unresolved(struct cpu_log *log, const struct zepi_spirv *tables,
+                                uint32_t table_count)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < table_count; i++)
+        for (uint32_t j = 0; j < tables[i].symbol_count; j++) {
+            const struct zepi_spirv_symbol *symbol = &tables[i].symbols[j];
+            if (symbol->linkage != ZEPI_SPIRV_IMPORT ||
+                find_export(tables, table_count, symbol->name) != NULL)
+                continue;
+            cpu_log_add(log, "error: unresolved external symbol %s\n", symbol->name);
+            count++;
+        }
+    return count;
+}
+
 ze_result_t ZE_APICALL cpu_zeModuleBuildLogDestroy(ze_module_build_log_handle_t hModuleBuildLog)
 {
     struct cpu_build_log *build_log = (struct cpu_build_log *)hModuleBuildLog;

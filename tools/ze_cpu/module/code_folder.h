@@ -5,28 +5,21 @@
 #include "cache/key.h"
 #include "module.h"
 
-// The folder that ZE_CPU_CODE_FOLDER names: machine code that the OpenCL runtime made, for
-// processes that build equal code. Its files are those of zepi's cache (cache/disk), one for each
-// input with its options and constants, and one for each set of objects that were linked.
+// The folder that ZE_CPU_CODE_FOLDER names: native binaries of modules, for processes that build
+// equal ones. Its files are those of zepi's cache (cache/disk).
 
-// The whole of what an input's code depends on. `table` is the input's. `is_alone`: the program is
-// built, not compiled for linking. The caller finishes the key; without a folder, or without
-// memory, it is not sealed.
-void cpu_code_key_init(struct zepi_key *key, const struct cpu_input *inputs, uint32_t input_count,
-                       const struct cpu_input *input, const struct zepi_spirv *table,
-                       const char *options, bool is_alone);
+// The whole of what the code of a module depends on; each input has a source. The caller finishes
+// the key; without a folder, or without memory, it is not sealed.
+void cpu_code_key_init(struct zepi_key *key, const struct cpu_module *module,
+                       const struct cpu_input *inputs, struct cpu_source *const *sources);
 
-// A program from the file of the key, to be built with clBuildProgram or linked, and what the
-// OpenCL runtime said of it, which is added to the log; NULL if there is none.
-cl_program cpu_code_load(const struct zepi_key *key, struct cpu_log *log);
+// Makes the module's programs from the file of the key, and adds to the log what the build said.
+// False: there is no such file.
+bool cpu_code_load(const struct zepi_key *key, struct cpu_module *module, struct cpu_log *log,
+                   ze_result_t *out_result);
 
-// Keeps the code of the program, and the end of the log from `log_from` on. Nothing happens if that
-// cannot be.
-void cpu_code_keep(const struct zepi_key *key, cl_program program, const struct cpu_log *log,
-                   size_t log_from);
-
-// clLinkProgram without options; or the linked program from the file of the objects' code. Its code
-// is kept.
-cl_program cpu_code_link(const cl_program *objects, uint32_t object_count, cl_int *out_code);
+// Keeps the code of a module that was built, and its log. Nothing happens if that cannot be.
+void cpu_code_keep(const struct zepi_key *key, const struct cpu_module *module,
+                   const struct cpu_log *log);
 
 #endif

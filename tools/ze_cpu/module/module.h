@@ -18,6 +18,14 @@ __attribute__((format(printf, 2, 3))) void cpu_log_add(struct cpu_log *log, cons
                                                        ...);
 void cpu_log_finish(struct cpu_log *log);
 
+// Adds the log of the OpenCL program, if it says anything.
+void cpu_log_add_program(struct cpu_log *log, cl_program program);
+
+// Names that a table imports and none of the tables exports, each as a line of the log. Returns how
+// many there are.
+uint32_t cpu_log_add_unresolved(struct cpu_log *log, const struct zepi_spirv *tables,
+                                uint32_t table_count);
+
 struct cpu_build_log {
     struct cpu_object object;
     struct cpu_log log;
@@ -37,8 +45,8 @@ struct cpu_module {
     ze_context_handle_t context; // borrowed
     ze_device_handle_t device;   // borrowed
     struct zepi_spirv *tables;   // owned, one for each input: kernels and symbols
+    struct cpu_input *inputs;    // owned, as are the bytes: the SPIR-V that a native binary has
     uint32_t table_count;
-    bool tables_are_native;      // one block each, not of the SPIR-V parser's making
     cl_program object_program;   // owned: compiled, for linking; NULL if nothing is to be linked
     pthread_mutex_t mutex;       // guards the members below; nothing is called under it
     struct cpu_program *program; // owned; NULL while symbols are unresolved

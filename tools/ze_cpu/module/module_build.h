@@ -15,20 +15,16 @@ ze_result_t cpu_module_build(struct cpu_module *module, const struct cpu_input *
 ze_result_t cpu_module_load(struct cpu_module *module, const struct cpu_input *input,
                             struct cpu_log *log);
 
-// A program with the kernels of all tables. Consumes `program`. NULL without memory.
-struct cpu_program *cpu_module_make_program(cl_program program, const struct zepi_spirv *tables,
-                                            uint32_t table_count);
-
-// Adds the log of the OpenCL program, if it says anything.
-void cpu_log_add_program(struct cpu_log *log, cl_program program);
+// Links compiled objects into a program with the kernels of all tables. On failure the log has the
+// names that are not resolved, of which *out_unresolved is the number, or else what the linker
+// says.
+ze_result_t cpu_module_link(const cl_program *objects, uint32_t object_count,
+                            const struct zepi_spirv *tables, uint32_t table_count,
+                            struct cpu_program **out_program, uint32_t *out_unresolved,
+                            struct cpu_log *log);
 
 // Turns the flags of zeModuleCreate into OpenCL options. Owned by the caller; NULL if a flag is not
 // known, which the log then names, or without memory.
 char *cpu_build_options(const char *flags, struct cpu_log *log);
-
-// Names that a table imports and none of the tables exports, each as a line of the log. Returns how
-// many there are.
-uint32_t cpu_log_add_unresolved(struct cpu_log *log, const struct zepi_spirv *tables,
-                                uint32_t table_count);
 
 #endif

@@ -25,71 +25,16 @@ ze_result_t cpu_module_take_program(struct cpu_module *module, struct cpu_progra
 static void finish(struct cpu_module *module)
 {
     for (uint32_t i = 0; i < module->table_count; i++) {
-        if (module->tables_are_native)
-            free(module->tables[i].storage);
-        else
-            zepi_spirv_finish(&module->tables[i]);
+        zepi_spirv_finish(&module->tables[i]);
+        free((void *)module->inputs[i].bytes);
     }
     free(module->tables);
+    free(module->inputs);
     cpu_program_disown(module->program);
     if (module->object_program != NULL)
         cpu_opencl()->api->clReleaseProgram(module->object_program);
     pthread_mutex_destroy(&module->mutex);
     cpu_object_destroy(module);
-}
-
-static cl_program load_binary(const uint8_t *bytes, size_t size_bytes, struct cpu_log *log)
-{
-    const struct cpu_opencl *cl = cpu_opencl();
-    cl_int code, status;
-    cl_program program = cl->api->clCreateProgramWithBinary(cl->context, 1, &cl->device,
-                                                            &size_bytes, &bytes, &status, &code);
-    if (program == NULL)
-        cpu_log_add(log, "error: clCreateProgramWithBinary answers %d\n", code);
-    return program;
-}
-
-ze_result_t cpu_module_load(struct cpu_module *module, const struct cpu_input *input,
-                            struct cpu_log *log)
-{
-    atomic_fetch_add_explicit(&cpu_compiles[CPU_COMPILE_NATIVE], 1, memory_order_relaxed);
-    const struct cpu_opencl *cl = cpu_opencl();
-    struct cpu_native native;
-    if (!cpu_native_unpack(input->bytes, input->size_bytes, &native, log))
-        return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
-    module->tables = malloc(sizeof(module->tables[0]));
-    if (module->tables == NULL) {
-        free(native.table.storage);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    module->tables[0] = native.table;
-    module->table_count = 1;
-    module->tables_are_native = true;
-    if (native.object_bytes > 0) {
-        module->object_program = load_binary(native.object, native.object_bytes, log);
-        if (module->object_program == NULL)
-            return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
-    }
-    if (native.program_bytes == 0) {
-        cpu_log_add_unresolved(log, module->tables, 1);
-        return ZE_RESULT_SUCCESS;
-    }
-    cl_program program = load_binary(native.program, native.program_bytes, log);
-    if (program == NULL)
-        return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
-    cl_int code = cl->api->clBuildProgram(program, 1, &cl->device, "", NULL, NULL);
-    if (code != CL_SUCCESS) {
-        cpu_log_add_program(log, program);
-        cl->api->clReleaseProgram(program);
-        return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
-    }
-    module->program = cpu_module_make_program(program, module->tables, 1);
-    if (module->program == NULL)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (native.spirv_bytes > 0)
-        module->program->source =
-            cpu_source_create(native.spirv, native.spirv_bytes, native.options);
-    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t build_program_extension(struct cpu_module *module,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "code_folder.h"
 #include "entry.h"
 #include "module.h"
 #include "module_build.h"
@@ -61,30 +60,16 @@ static ze_result_t check(struct cpu_module *const *modules, uint32_t count)
 static ze_result_t link_objects(struct cpu_module *const *modules, uint32_t count,
                                 struct cpu_program **out_program, struct cpu_log *log)
 {
-    const struct cpu_opencl *cl = cpu_opencl();
-    uint32_t table_count = 0;
+    uint32_t table_count = 0, object_count = 0, unresolved;
     struct zepi_spirv *tables = gather(modules, count, &table_count);
     cl_program *objects = calloc(count, sizeof(objects[0]));
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    if (tables == NULL || objects == NULL)
-        goto out;
-    uint32_t object_count = 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; objects != NULL && i < count; i++)
         if (modules[i]->object_program != NULL)
             objects[object_count++] = modules[i]->object_program;
-    cl_int code;
-    cl_program program = cpu_code_link(objects, object_count, &code);
-    if (code == CL_SUCCESS) {
-        *out_program = cpu_module_make_program(program, tables, table_count);
-        result = *out_program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        goto out;
-    }
-    if (cpu_log_add_unresolved(log, tables, table_count) == 0 && program != NULL)
-        cpu_log_add_program(log, program);
-    if (program != NULL)
-        cl->api->clReleaseProgram(program);
-    result = ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
-out:
+    if (tables != NULL && objects != NULL)
+        result = cpu_module_link(objects, object_count, tables, table_count, out_program,
+                                 &unresolved, log);
     free(tables);
     free(objects);
     return result;

@@ -2,11 +2,13 @@
 #include "program.h"
 
 #include "object.h"
+#include "turned.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct cpu_program *cpu_program_create(cl_program program, uint32_t kernel_count)
+// Consumes `program`, also on failure. The kernels are the caller's to fill.
+static struct cpu_program *allocate(cl_program program, uint32_t kernel_count)
 {
     struct cpu_program *result = calloc(1, sizeof(*result));
     struct cpu_program_kernel *kernels =
@@ -27,10 +29,8 @@ struct cpu_program *cpu_program_create(cl_program program, uint32_t kernel_count
     return result;
 }
 
-bool cpu_program_kernel_init(struct cpu_program *program, uint32_t index,
-                             const struct zepi_spirv_kernel *from)
+static bool init_kernel(struct cpu_program_kernel *kernel, const struct zepi_spirv_kernel *from)
 {
-    struct cpu_program_kernel *kernel = &program->kernels[index];
     kernel->name = strdup(from->name);
     kernel->arguments =
         calloc(from->argument_count != 0 ? from->argument_count : 1, sizeof(kernel->arguments[0]));
@@ -58,6 +58,33 @@ bool cpu_program_kernel_init(struct cpu_program *program, uint32_t index,
     }
     kernel->argument_bytes = offset;
     return true;
+}
+
+struct cpu_program *cpu_program_create(cl_program program, const struct zepi_spirv *tables,
+                                       uint32_t table_count)
+{
+    uint32_t kernel_count = 0;
+    for (uint32_t i = 0; i < table_count; i++)
+        kernel_count += tables[i].kernel_count;
+    struct cpu_program *result = allocate(program, kernel_count);
+    if (result == NULL)
+        return NULL;
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < table_count; i++)
+        for (uint32_t j = 0; j < tables[i].kernel_count; j++)
+            if (!init_kernel(&result->kernels[index++], &tables[i].kernels[j])) {
+                cpu_program_release(result);
+                return NULL;
+            }
+    return result;
+}
+
+void cpu_program_take_source(struct cpu_program *program, struct cpu_source *source)
+{
+    if (source != NULL && cpu_source_can_be_turned(source))
+        program->source = source;
+    else
+        cpu_source_destroy(source);
 }
 
 void cpu_program_retain(struct cpu_program *program)
@@ -155,7 +182,7 @@ static struct cpu_program *build_turned(const struct cpu_program_kernel *kernel,
         cl->api->clReleaseProgram(program);
         program = NULL;
     }
-    struct cpu_program *result = program != NULL ? cpu_program_create(program, 1) : NULL;
+    struct cpu_program *result = program != NULL ? allocate(program, 1) : NULL;
     if (result == NULL)
         return NULL;
     struct cpu_program_kernel *own = &result->kernels[0];

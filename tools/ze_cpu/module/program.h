@@ -4,7 +4,7 @@
 
 #include "opencl.h"
 #include "plugin/spirv/spirv.h"
-#include "turned.h"
+#include "source.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -54,13 +54,13 @@ struct cpu_program {
     struct cpu_source *source; // owned; NULL: no kernel is turned
 };
 
-// Consumes `program`, also on failure. The kernels are left to the caller to fill. NULL without
-// memory. One reference and one owner.
-struct cpu_program *cpu_program_create(cl_program program, uint32_t kernel_count);
+// A program with the kernels of all tables, with one reference and one owner. Consumes `program`,
+// also on failure. NULL without memory.
+struct cpu_program *cpu_program_create(cl_program program, const struct zepi_spirv *tables,
+                                       uint32_t table_count);
 
-// A copy of the table entry.
-bool cpu_program_kernel_init(struct cpu_program *program, uint32_t index,
-                             const struct zepi_spirv_kernel *from);
+// Consumes the source, which may be NULL: kernels are turned by it, if they can be.
+void cpu_program_take_source(struct cpu_program *program, struct cpu_source *source);
 
 void cpu_program_retain(struct cpu_program *program);
 void cpu_program_release(struct cpu_program *program);

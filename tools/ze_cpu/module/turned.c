@@ -84,8 +84,10 @@ static bool is_obstacle(const uint32_t *words, const bool *variables)
     return false;
 }
 
-static bool can_be_turned(const uint32_t *words, size_t count)
+bool cpu_source_can_be_turned(const struct cpu_source *source)
 {
+    const uint32_t *words = (const uint32_t *)(const void *)source->spirv;
+    const size_t count = source->spirv_bytes / sizeof(uint32_t);
     bool uses_sub_groups = false, has_obstacle = false;
     bool *variables = find_variables(words, count);
     for (size_t at = HEADER_WORDS; variables != NULL && at < count; at += words[at] >> 16) {
@@ -96,34 +98,6 @@ static bool can_be_turned(const uint32_t *words, size_t count)
     const bool result = variables != NULL && uses_sub_groups && !has_obstacle;
     free(variables);
     return result;
-}
-
-struct cpu_source *cpu_source_create(const uint8_t *spirv, size_t spirv_bytes, const char *options)
-{
-    struct cpu_source *source = calloc(1, sizeof(*source));
-    if (source == NULL)
-        return NULL;
-    source->spirv = malloc(spirv_bytes);
-    source->options = strdup(options);
-    source->spirv_bytes = spirv_bytes;
-    if (source->spirv != NULL)
-        memcpy(source->spirv, spirv, spirv_bytes);
-    if (source->spirv == NULL || source->options == NULL ||
-        !can_be_turned((const uint32_t *)(const void *)source->spirv,
-                       spirv_bytes / sizeof(uint32_t))) {
-        cpu_source_destroy(source);
-        return NULL;
-    }
-    return source;
-}
-
-void cpu_source_destroy(struct cpu_source *source)
-{
-    if (source == NULL)
-        return;
-    free(source->spirv);
-    free(source->options);
-    free(source);
 }
 
 // Copies one instruction, turned. Returns how many words that makes; *bound is the next free id.

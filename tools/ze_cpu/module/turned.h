@@ -2,9 +2,7 @@
 #ifndef ZE_CPU_TURNED_H
 #define ZE_CPU_TURNED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "source.h"
 
 // The OpenCL runtime cuts groups into sub-groups along the first dimension alone: in a group of 1 x
 // 64 items each is a sub-group of its own. A GPU cuts the items in their linear order. SYCL numbers
@@ -12,17 +10,8 @@
 // sub-groups are therefore built a second time for such groups, when the first is launched, with
 // the first dimension and another one in each other's place, and are launched so.
 
-// What that is built from. Immutable.
-struct cpu_source {
-    uint8_t *spirv; // owned
-    size_t spirv_bytes;
-    char *options; // owned; of clBuildProgram
-};
-
-// Copies. NULL if the kernels of this SPIR-V, which passed zepi's walk, use no sub-groups or cannot
-// be turned, and without memory.
-struct cpu_source *cpu_source_create(const uint8_t *spirv, size_t spirv_bytes, const char *options);
-void cpu_source_destroy(struct cpu_source *source);
+// Whether the kernels of the source use sub-groups and can be turned. False without memory.
+bool cpu_source_can_be_turned(const struct cpu_source *source);
 
 // SPIR-V with this kernel alone, in which dimension 0 and `dimension`, 1 or 2, are exchanged. Owned
 // by the caller; NULL without memory.
