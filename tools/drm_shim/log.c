@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define EXIT_FAILED 86 // of a process with errors, with DRM_SHIM_STRICT=1
@@ -61,31 +60,6 @@ void shim_error(const char *format, ...)
 uint64_t shim_error_count(void)
 {
     return atomic_load(&error_count);
-}
-
-void shim_log_tail(const char *log, char *to, size_t size)
-{
-    size_t end = strlen(log);
-    size_t start = size - 1; // of what is written, from the end of `to` on
-    while (end > 0) {
-        size_t begin = end;
-        while (begin > 0 && log[begin - 1] != '\n')
-            begin--;
-        const size_t length = end - begin;
-        const size_t separator = start < size - 1 ? 2 : 0;
-        const bool has_text = strspn(log + begin, " \t\r") < length;
-        if (has_text && length + separator > start && separator > 0)
-            break;
-        if (has_text) {
-            const size_t kept = length + separator > start ? start : length;
-            start -= kept + separator;
-            memcpy(to + start, log + begin, kept);
-            memcpy(to + start + kept, "; ", separator);
-        }
-        end = begin > 0 ? begin - 1 : 0;
-    }
-    memmove(to, to + start, size - 1 - start);
-    to[size - 1 - start] = '\0';
 }
 
 // The library is loaded before the program's others, so this runs after their destructors.

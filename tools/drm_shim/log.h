@@ -2,7 +2,6 @@
 #ifndef DRM_SHIM_LOG_H
 #define DRM_SHIM_LOG_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 enum shim_log_level {
@@ -22,9 +21,5 @@ int shim_log_has(enum shim_log_level level);
 // commands are wrong. Also written to the trace.
 void shim_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t shim_error_count(void);
-
-// The last lines of a compiler's log that fit, of which the first lines say least: "line; line".
-// Lines without text are left out; of a last line that is too long, its beginning is kept.
-void shim_log_tail(const char *log, char *to, size_t size);
 
 #endif

@@ -76,10 +76,8 @@ Test(ze_info, tells_where_each_argument_lies)
     const struct shim_kernel_info *kernel = shim_ze_info_find(&info, "scale");
     cr_assert(kernel);
     cr_assert_eq(kernel->inline_bytes, 32);
-    cr_assert_eq(kernel->skip_bytes, 128);
     cr_assert_eq(kernel->required_group_size[1], 4);
     cr_assert_eq(kernel->simd_size, 16);
-    cr_assert_eq(kernel->local_memory_bytes, 256);
     cr_assert_eq(kernel->local_id_bytes, 192);
     cr_assert_eq(kernel->payload_count, 5);
     cr_assert_eq(kernel->payloads[0].kind, SHIM_PAYLOAD_POINTER);

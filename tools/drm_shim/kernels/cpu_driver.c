@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TAIL_BYTES 800 // of a build log
 #define SETTLE_NS INT64_C(1700000000)
 
 static struct shim_cpu_driver driver;
@@ -161,9 +162,11 @@ static void log_failure(const struct shim_cpu_driver *cpu, ze_result_t result,
         text = calloc(1, size + 1);
     if (text)
         cpu->build_log.pfnGetString(log, &size, text);
-    char tail[800];
-    shim_log_tail(text ? text : "", tail, sizeof(tail));
-    shim_error("ze_cpu does not build a module: 0x%x %s", result, tail);
+    // Its first lines say least.
+    const char *tail = text && size > TAIL_BYTES ? text + size - TAIL_BYTES : text;
+    for (char *line = text ? strchr(text, '\n') : NULL; line; line = strchr(line, '\n'))
+        *line = ';';
+    shim_error("ze_cpu does not build a module: 0x%x %s", result, tail ? tail : "");
     free(text);
 }
 
@@ -173,28 +176,8 @@ struct program_list {
     const uint8_t **modules;
     uint8_t **copies; // owned, of those in `modules` that are not the inputs' own
     const char **options;
-    ze_module_constants_t *constants;
-    const ze_module_constants_t **constant_pointers;
-    uint32_t **ids;
-    const void ***values;
+    const ze_module_constants_t **constants;
 };
-
-static bool fill_constants(const struct shim_module_input *input, struct program_list *list,
-                           uint32_t at)
-{
-    list->ids[at] = calloc((size_t)input->constant_count + 1, sizeof(**list->ids));
-    list->values[at] = calloc((size_t)input->constant_count + 1, sizeof(**list->values));
-    if (!list->ids[at] || !list->values[at])
-        return false;
-    for (uint32_t i = 0; i < input->constant_count; i++) {
-        list->ids[at][i] = input->constants[i].id;
-        list->values[at][i] = input->constants[i].value;
-    }
-    list->constants[at] =
-        (ze_module_constants_t){input->constant_count, list->ids[at], list->values[at]};
-    list->constant_pointers[at] = input->constant_count > 0 ? &list->constants[at] : NULL;
-    return true;
-}
 
 // That of the machine code.
 static uint32_t choose_sub_group_size(const void *context, const char *kernel)
@@ -238,16 +221,13 @@ static bool fill_list(const struct shim_module_inputs *inputs, const struct shim
     list->copies = calloc(count, sizeof(*list->copies));
     list->options = calloc(count, sizeof(*list->options));
     list->constants = calloc(count, sizeof(*list->constants));
-    list->constant_pointers = calloc(count, sizeof(*list->constant_pointers));
-    list->ids = calloc(count, sizeof(*list->ids));
-    list->values = calloc(count, sizeof(*list->values));
-    if (!list->sizes || !list->modules || !list->copies || !list->options || !list->constants ||
-        !list->constant_pointers || !list->ids || !list->values)
+    if (!list->sizes || !list->modules || !list->copies || !list->options || !list->constants)
         return false;
     for (uint32_t i = 0; i < inputs->count; i++) {
-        list->options[i] = inputs->inputs[i].options;
-        if (!fill_spirv(&inputs->inputs[i], info, list, i) ||
-            !fill_constants(&inputs->inputs[i], list, i))
+        const struct shim_module_input *input = &inputs->inputs[i];
+        list->options[i] = input->options;
+        list->constants[i] = input->constant_count > 0 ? &input->list : NULL;
+        if (!fill_spirv(input, info, list, i))
             return false;
     }
     return true;
@@ -255,22 +235,13 @@ static bool fill_list(const struct shim_module_inputs *inputs, const struct shim
 
 static void free_list(struct program_list *list, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        if (list->ids)
-            free(list->ids[i]);
-        if (list->values)
-            free(list->values[i]);
-        if (list->copies)
-            free(list->copies[i]);
-    }
+    for (uint32_t i = 0; list->copies && i < count; i++)
+        free(list->copies[i]);
     free(list->sizes);
     free(list->modules);
     free(list->copies);
     free(list->options);
     free(list->constants);
-    free(list->constant_pointers);
-    free(list->ids);
-    free(list->values);
 }
 
 // The log is the caller's, of a failure too, or NULL.
@@ -283,7 +254,7 @@ static ze_result_t build_list(const struct shim_cpu_driver *cpu, const struct pr
                                             .inputSizes = list->sizes,
                                             .pInputModules = list->modules,
                                             .pBuildFlags = list->options,
-                                            .pConstants = list->constant_pointers};
+                                            .pConstants = list->constants};
     ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
                              .format = ZE_MODULE_FORMAT_IL_SPIRV};
     if (count > 1) {
@@ -292,7 +263,7 @@ static ze_result_t build_list(const struct shim_cpu_driver *cpu, const struct pr
         desc.inputSize = list->sizes[0];
         desc.pInputModule = list->modules[0];
         desc.pBuildFlags = list->options[0];
-        desc.pConstants = list->constant_pointers[0];
+        desc.pConstants = list->constants[0];
     }
     return cpu->module.pfnCreate(cpu->context, cpu->device, &desc, out_module, out_log);
 }

@@ -34,6 +34,19 @@ static bool copy_spirv(struct shim_module_input *input, const uint8_t *spirv, si
            ZEPI_SPIRV_OK;
 }
 
+static bool list_constants(struct shim_module_input *input)
+{
+    const uint32_t count = input->constant_count;
+    uint32_t *ids = calloc((size_t)count + 1, sizeof(*ids));
+    const void **values = calloc((size_t)count + 1, sizeof(*values));
+    input->list = (ze_module_constants_t){count, ids, values};
+    for (uint32_t i = 0; ids && values && i < count; i++) {
+        ids[i] = input->constants[i].id;
+        values[i] = input->constants[i].value;
+    }
+    return ids && values;
+}
+
 static bool copy_constants(struct shim_module_input *input, const ze_module_constants_t *constants)
 {
     const uint32_t count = constants ? constants->numConstants : 0;
@@ -50,7 +63,7 @@ static bool copy_constants(struct shim_module_input *input, const ze_module_cons
         constant->size_bytes = declared->size_bytes;
         memcpy(constant->value, constants->pConstantValues[i], declared->size_bytes);
     }
-    return true;
+    return list_constants(input);
 }
 
 static const ze_module_program_exp_desc_t *program_list(const ze_module_desc_t *desc)
@@ -114,6 +127,8 @@ void shim_module_inputs_finish(struct shim_module_inputs *inputs)
         free(inputs->inputs[i].spirv);
         free(inputs->inputs[i].options);
         free(inputs->inputs[i].constants);
+        free((void *)inputs->inputs[i].list.pConstantIds);
+        free((void *)inputs->inputs[i].list.pConstantValues);
     }
     free(inputs->inputs);
     *inputs = (struct shim_module_inputs){0};
@@ -199,7 +214,7 @@ static bool read_input(struct cursor *cursor, struct shim_module_input *input)
         return false;
     memcpy(input->constants, constants, constants_bytes);
     input->constant_count = (uint32_t)(constants_bytes / sizeof(*input->constants));
-    return true;
+    return list_constants(input);
 }
 
 bool shim_module_inputs_read(struct shim_module_inputs *out_inputs, const uint8_t *bytes,

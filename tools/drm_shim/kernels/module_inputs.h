@@ -28,6 +28,7 @@ struct shim_module_input {
     char *options;                   // owned
     struct shim_constant *constants; // owned
     uint32_t constant_count;
+    ze_module_constants_t list; // of the constants, for zeModuleCreate; its arrays are owned
 };
 
 // Immutable once it is filled.

@@ -18,7 +18,7 @@ struct shim_surface {
     uint64_t address; // GPU address of the first pixel
     uint64_t row_bytes, slice_bytes;
     uint32_t pixel_bytes;
-    uint32_t width, rows, slices;       // of an array of lines each is a row, else each a slice
+    uint32_t width, rows, slices; // of an array of lines each is a row, else each a slice
 };
 
 // On failure returns false, and the refusal has the reason: a type or format that ze_cpu has

@@ -97,75 +97,56 @@ static bool read_environment(struct reading *reading, const yaml_node_t *map,
     kernel->has_stack_calls = is_true(value_of(reading, map, "has_stack_calls"));
     kernel->has_implicit_arguments = is_true(value_of(reading, map, "require_iab"));
     return read_number(reading, map, "simd_size", &kernel->simd_size) &&
-           read_number(reading, map, "inline_data_payload_size", &kernel->inline_bytes) &&
-           read_number(reading, map, "offset_to_skip_per_thread_data_load", &kernel->skip_bytes) &&
-           read_number(reading, map, "slm_size", &kernel->local_memory_bytes);
+           read_number(reading, map, "inline_data_payload_size", &kernel->inline_bytes);
 }
 
-static enum shim_payload_kind kind_of(const char *type)
+// A word of .ze_info and the number that stands for it.
+struct word {
+    const char *name;
+    uint32_t number;
+};
+
+// Ends with a word without a name, whose number stands for all others.
+static uint32_t number_of(const struct word *words, const char *name)
 {
-    static const struct {
-        const char *name;
-        enum shim_payload_kind kind;
-    } kinds[] = {
-        {"arg_byvalue", SHIM_PAYLOAD_VALUE},
-        {"arg_bypointer", SHIM_PAYLOAD_POINTER},
-        {"buffer_offset", SHIM_PAYLOAD_BUFFER_OFFSET},
-        {"global_id_offset", SHIM_PAYLOAD_GLOBAL_OFFSET},
-        {"local_size", SHIM_PAYLOAD_LOCAL_SIZE},
-        {"enqueued_local_size", SHIM_PAYLOAD_LOCAL_SIZE},
-        {"global_size", SHIM_PAYLOAD_GLOBAL_SIZE},
-        {"implicit_arg_buffer", SHIM_PAYLOAD_IMPLICIT},
-    };
-    for (size_t i = 0; type && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (strcmp(type, kinds[i].name) == 0)
-            return kinds[i].kind;
-    }
-    return SHIM_PAYLOAD_OTHER;
+    while (words->name && (!name || strcmp(words->name, name) != 0))
+        words++;
+    return words->number;
 }
 
-static enum shim_address_mode mode_of(const char *mode)
-{
-    static const struct {
-        const char *name;
-        enum shim_address_mode mode;
-    } modes[] = {
-        {"bindless", SHIM_ADDRESS_STATE},
-        {"stateless", SHIM_ADDRESS_STATELESS},
-        {"slm", SHIM_ADDRESS_LOCAL},
-    };
-    for (size_t i = 0; mode && i < sizeof(modes) / sizeof(modes[0]); i++) {
-        if (strcmp(mode, modes[i].name) == 0)
-            return modes[i].mode;
-    }
-    return SHIM_ADDRESS_OTHER;
-}
+static const struct word payload_kinds[] = {
+    {"arg_byvalue", SHIM_PAYLOAD_VALUE},
+    {"arg_bypointer", SHIM_PAYLOAD_POINTER},
+    {"buffer_offset", SHIM_PAYLOAD_BUFFER_OFFSET},
+    {"global_id_offset", SHIM_PAYLOAD_GLOBAL_OFFSET},
+    {"local_size", SHIM_PAYLOAD_LOCAL_SIZE},
+    {"enqueued_local_size", SHIM_PAYLOAD_LOCAL_SIZE},
+    {"global_size", SHIM_PAYLOAD_GLOBAL_SIZE},
+    {"implicit_arg_buffer", SHIM_PAYLOAD_IMPLICIT},
+    {NULL, SHIM_PAYLOAD_OTHER},
+};
 
-static ze_image_type_t image_type_of(const char *type)
-{
-    static const struct {
-        const char *name;
-        ze_image_type_t type;
-    } types[] = {
-        {"image_1d", ZE_IMAGE_TYPE_1D}, {"image_1d_array", ZE_IMAGE_TYPE_1DARRAY},
-        {"image_2d", ZE_IMAGE_TYPE_2D}, {"image_2d_array", ZE_IMAGE_TYPE_2DARRAY},
-        {"image_3d", ZE_IMAGE_TYPE_3D},
-    };
-    for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++) {
-        if (strcmp(type, types[i].name) == 0)
-            return types[i].type;
-    }
-    return ZE_IMAGE_TYPE_FORCE_UINT32;
-}
+static const struct word address_modes[] = {
+    {"bindless", SHIM_ADDRESS_STATE},
+    {"stateless", SHIM_ADDRESS_STATELESS},
+    {"slm", SHIM_ADDRESS_LOCAL},
+    {NULL, SHIM_ADDRESS_OTHER},
+};
+
+static const struct word image_types[] = {
+    {"image_1d", ZE_IMAGE_TYPE_1D}, {"image_1d_array", ZE_IMAGE_TYPE_1DARRAY},
+    {"image_2d", ZE_IMAGE_TYPE_2D}, {"image_2d_array", ZE_IMAGE_TYPE_2DARRAY},
+    {"image_3d", ZE_IMAGE_TYPE_3D}, {NULL, ZE_IMAGE_TYPE_FORCE_UINT32},
+};
 
 static bool read_payload(struct reading *reading, const yaml_node_t *map, const char *kernel,
                          struct shim_payload *payload)
 {
     const char *type = text_of(value_of(reading, map, "arg_type"));
     *payload = (struct shim_payload){.offset = UINT32_MAX, .argument = UINT32_MAX};
-    payload->kind = kind_of(type);
-    payload->mode = mode_of(text_of(value_of(reading, map, "addrmode")));
-    payload->image_type = image_type_of(text_of(value_of(reading, map, "image_type")));
+    payload->kind = number_of(payload_kinds, type);
+    payload->mode = number_of(address_modes, text_of(value_of(reading, map, "addrmode")));
+    payload->image_type = number_of(image_types, text_of(value_of(reading, map, "image_type")));
     if (payload->kind == SHIM_PAYLOAD_OTHER)
         return true;
     if (!read_number(reading, map, "offset", &payload->offset) ||

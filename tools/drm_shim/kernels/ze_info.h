@@ -47,8 +47,6 @@ struct shim_kernel_info {
     char *name; // owned
     uint32_t simd_size;
     uint32_t inline_bytes;
-    uint32_t skip_bytes;         // the code begins so far before the address that a walker may name
-    uint32_t local_memory_bytes; // of variables in local memory
     uint32_t required_group_size[3];
     uint32_t local_id_bytes; // of a thread, where the driver makes local ids; 0: none are read
     bool has_stack_calls;
