@@ -40,6 +40,6 @@ for product in bmg tgl; do
         env DRM_SHIM_FAULT=device_query:1+:ENODEV "$zepi" info --intel-driver=$product
 done
 expect 'and one without contexts' 3 'platforms: none' \
-    env DRM_SHIM_FAULT=context_create:1+:ENOMEM "$zepi" info --intel-driver=tgl
+    env DRM_SHIM_FAULT=exec_queue_create:1+:ENOMEM "$zepi" info --intel-driver=tgl
 
 exit $failed

@@ -113,7 +113,7 @@ static void a_submission_without_room_is_made_again(void)
 
 static void a_wait_that_is_interrupted_goes_on(void)
 {
-    expect_no_harm("gem_wait", "EINTR");
+    expect_no_harm("wait_user_fence", "EINTR");
 }
 
 static void no_memory_is_an_error_that_passes(void)

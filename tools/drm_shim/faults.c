@@ -25,16 +25,6 @@ static const char *const site_names[SHIM_FAULT_SITES] = {
     [SHIM_FAULT_RESET] = "reset",
 };
 
-// Calls of i915 that do the same.
-static const struct {
-    const char *name;
-    enum shim_fault_site site;
-} other_names[] = {
-    {"context_create", SHIM_FAULT_QUEUE_CREATE},
-    {"execbuffer", SHIM_FAULT_EXECUTE},
-    {"gem_wait", SHIM_FAULT_FENCE_WAIT},
-};
-
 static const struct {
     const char *name;
     int number;
@@ -68,9 +58,6 @@ static int site_of(const char *name)
     for (int site = 0; site < SHIM_FAULT_SITES; site++)
         if (strcmp(site_names[site], name) == 0)
             return site;
-    for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
-        if (strcmp(other_names[i].name, name) == 0)
-            return (int)other_names[i].site;
     return -1;
 }
 

@@ -52,15 +52,6 @@ static int bind_buffer(struct shim_address_space *space, const struct drm_xe_vm_
     return shim_vm_bind(space, op->addr, op->range, &buffer, op->obj_offset);
 }
 
-static int unbind_buffer(struct shim_address_space *space, const struct drm_xe_vm_bind_op *op)
-{
-    struct shim_buffer buffer;
-    if (!shim_buffer_find(op->obj, &buffer))
-        return EINVAL;
-    shim_address_space_unbind_memory(space, shim_arena_bytes(buffer.offset), buffer.size);
-    return 0;
-}
-
 // ---- Memory of the program ----
 
 // A binding of it has no handle of the driver's: a buffer of its own counts it.
@@ -142,8 +133,6 @@ static int bind_one(const struct shim_node *node, struct shim_address_space *spa
     case DRM_XE_VM_BIND_OP_UNMAP:
         forget_user(space, op->addr, op->range);
         return shim_vm_unbind(space, op->addr, op->range);
-    case DRM_XE_VM_BIND_OP_UNMAP_ALL:
-        return unbind_buffer(space, op);
     case DRM_XE_VM_BIND_OP_PREFETCH:
         return 0;
     default:

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 
 #define STOP_SECONDS 2
+#define HANG_NS 100000000
 #define TIMER_SLACK_NS 1000
 #define SETTLE_PAUSE_NS 500000
 #define SETTLE_LOOKS 50
@@ -82,7 +83,7 @@ static bool has_hung(struct shim_engine *engine)
     const int64_t now_ns = shim_now_ns();
     if (engine->hang_began_ns == 0)
         engine->hang_began_ns = now_ns;
-    return now_ns - engine->hang_began_ns >= (int64_t)shim_options()->hang_ms * 1000000;
+    return now_ns - engine->hang_began_ns >= HANG_NS;
 }
 
 // When the engine looks again although nothing was written: a kernel may be over, or has hung.

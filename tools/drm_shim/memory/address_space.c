@@ -59,14 +59,6 @@ bool shim_address_space_unbind(struct shim_address_space *space, uint64_t addres
     return is_unbound;
 }
 
-void shim_address_space_unbind_memory(struct shim_address_space *space, const uint8_t *bytes,
-                                      uint64_t size)
-{
-    pthread_rwlock_wrlock(&space->lock);
-    shim_spans_remove_values(&space->spans, (uintptr_t)bytes, (uintptr_t)bytes + size);
-    pthread_rwlock_unlock(&space->lock);
-}
-
 uint8_t *shim_address_space_find(struct shim_address_space *space, uint64_t address,
                                  uint64_t *out_left)
 {

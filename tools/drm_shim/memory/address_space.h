@@ -21,10 +21,6 @@ void shim_address_space_release(struct shim_address_space *space); // NULL is fi
 bool shim_address_space_bind(struct shim_address_space *space, uint64_t address, uint64_t size,
                              uint8_t *bytes, bool is_same);
 bool shim_address_space_unbind(struct shim_address_space *space, uint64_t address, uint64_t size);
-// Unbinds wherever this memory is bound.
-void shim_address_space_unbind_memory(struct shim_address_space *space, const uint8_t *bytes,
-                                      uint64_t size);
-
 // Where a GPU address lies in this process, and how many bytes of one binding follow; NULL if
 // nothing is bound. Holds for as long as the binding does.
 uint8_t *shim_address_space_find(struct shim_address_space *space, uint64_t address,

@@ -97,12 +97,3 @@ bool shim_spans_insert(struct shim_spans *spans, struct shim_span span)
     insert_at(spans, lower_bound(spans, span.start), span);
     return true;
 }
-
-void shim_spans_remove_values(struct shim_spans *spans, uint64_t start, uint64_t end)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < spans->count; i++)
-        if (spans->items[i].value < start || spans->items[i].value >= end)
-            spans->items[kept++] = spans->items[i];
-    spans->count = kept;
-}

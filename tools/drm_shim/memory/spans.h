@@ -32,7 +32,4 @@ bool shim_spans_insert(struct shim_spans *spans, struct shim_span span);
 // may be cut in two); then nothing has changed.
 bool shim_spans_remove(struct shim_spans *spans, uint64_t start, uint64_t end);
 
-// Removes all spans whose values lie in a range.
-void shim_spans_remove_values(struct shim_spans *spans, uint64_t start, uint64_t end);
-
 #endif

@@ -20,15 +20,6 @@ Test(faults, meet_the_call_that_is_named)
     cr_assert_eq(shim_fault_take(SHIM_FAULT_KERNEL), 0);
 }
 
-Test(faults, have_the_names_of_both_kernel_drivers)
-{
-    cr_assert(shim_faults_set("execbuffer:1:EIO,gem_wait:1:EINTR"));
-    cr_assert_eq(shim_fault_take(SHIM_FAULT_EXECUTE), EIO);
-    cr_assert_eq(shim_fault_take(SHIM_FAULT_FENCE_WAIT), EINTR);
-    cr_assert(shim_faults_set("exec:1:EIO"));
-    cr_assert_eq(shim_fault_take(SHIM_FAULT_EXECUTE), EIO);
-}
-
 Test(faults, that_are_not_understood_are_refused)
 {
     static const char *const wrong[] = {

@@ -42,17 +42,3 @@ Test(spans, know_what_lies_at_each_address_after_any_changes)
     }
     shim_spans_finish(&spans);
 }
-
-Test(spans, are_removed_by_value)
-{
-    struct shim_spans spans = {0};
-    for (uint64_t i = 0; i < 4; i++)
-        cr_assert(
-            shim_spans_insert(&spans, (struct shim_span){i * 10, i * 10 + 5, 1000 * i, false}));
-    shim_spans_remove_values(&spans, 1000, 3000);
-    cr_assert_eq(spans.count, 2);
-    cr_assert_not_null(shim_spans_find(&spans, 0));
-    cr_assert_null(shim_spans_find(&spans, 10));
-    cr_assert_not_null(shim_spans_find(&spans, 34));
-    shim_spans_finish(&spans);
-}
