@@ -12,9 +12,6 @@
 // first failure ends it, since ZEPI_SUCCESS is 0.
 static_assert(ZEPI_SUCCESS == 0, "a failure is true");
 
-// The code and the sentence of a fault.
-zepi_result_t zepi_api_fail(const struct zepi_fault *fault) __attribute__((cold, noinline));
-
 // A pointer called `name` that must not be NULL.
 zepi_result_t zepi_api_check_output(const void *pointer, const char *name);
 // A handle of Level Zero's, and who destroys it.
@@ -42,8 +39,9 @@ static inline zepi_result_t zepi_api_check_wait_list(const struct zepi_context *
                                                      zepi_wait_list_t wait)
 {
     struct zepi_fault fault;
-    return __builtin_expect(zepi_check_wait_list(context, wait, &fault), 1) ? ZEPI_SUCCESS
-                                                                            : zepi_api_fail(&fault);
+    return __builtin_expect(zepi_check_wait_list(context, wait, &fault), 1)
+               ? ZEPI_SUCCESS
+               : zepi_fault_fail(&fault);
 }
 
 // The queue and the wait list of a command.
@@ -58,7 +56,7 @@ static inline zepi_result_t zepi_api_check_range(struct zepi_context *context, c
 {
     struct zepi_fault fault;
     return zepi_check_range(context, name, memory, size_bytes, &fault) ? ZEPI_SUCCESS
-                                                                       : zepi_api_fail(&fault);
+                                                                       : zepi_fault_fail(&fault);
 }
 
 #endif

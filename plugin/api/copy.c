@@ -47,7 +47,7 @@ static zepi_result_t read_rect(struct zepi_context *context, const char *name, c
     struct zepi_fault fault;
     return zepi_check_rect_in_memory(context, name, memory, rect, region, out_layout, &fault)
                ? ZEPI_SUCCESS
-               : zepi_api_fail(&fault);
+               : zepi_fault_fail(&fault);
 }
 
 zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,

@@ -226,7 +226,7 @@ static zepi_result_t read_image_region(const struct zepi_image *image,
     }
     return zepi_check_image_region(image, origin, region ? extent : NULL, out_region, &fault)
                ? ZEPI_SUCCESS
-               : zepi_api_fail(&fault);
+               : zepi_fault_fail(&fault);
 }
 
 // The queue, the image, its region, the pitches, and the memory for them.
@@ -244,7 +244,7 @@ static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
     return zepi_check_image_memory(queue->context, "memory", memory, image, out_region,
                                    row_pitch_bytes, slice_pitch_bytes, copy, &fault)
                ? ZEPI_SUCCESS
-               : zepi_api_fail(&fault);
+               : zepi_fault_fail(&fault);
 }
 
 zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,

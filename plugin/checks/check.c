@@ -9,6 +9,60 @@ static bool fail(struct zepi_fault *out_fault, enum zepi_fault_kind kind)
     return false;
 }
 
+zepi_result_t zepi_fault_fail(const struct zepi_fault *fault)
+{
+    const zepi_result_t size = ZEPI_ERROR_INVALID_SIZE;
+    const char *what = fault->what;
+    const size_t has = fault->has, wanted = fault->wanted;
+    switch (fault->kind) {
+    case ZEPI_FAULT_NO_LIST:
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %zu",
+                         wanted);
+    case ZEPI_FAULT_EVENT:
+        return zepi_fail_object(fault->object, &zepi_event_type);
+    case ZEPI_FAULT_PLATFORM:
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                         "an event of the wait list is of another platform than the queue");
+    case ZEPI_FAULT_NULL:
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL", what);
+    case ZEPI_FAULT_EMPTY:
+        return zepi_fail(size, "%s is 0 bytes, expected some", what);
+    case ZEPI_FAULT_END:
+        if (!fault->object)
+            return zepi_fail(size, "the rectangle reaches past the end of %s of %zu bytes", what,
+                             has);
+        return zepi_fail(size, "%s is %zu bytes from %p on, its allocation has %zu there", what,
+                         wanted, fault->object, has);
+    case ZEPI_FAULT_WRAP:
+        return zepi_fail(size, "%s is %zu bytes from %p on, which reach past the end of memory",
+                         what, wanted, fault->object);
+    case ZEPI_FAULT_ROW_PITCH:
+        return zepi_fail(
+            size, "%s: the row pitch is %zu bytes, expected at least %zu, the region's width", what,
+            has, wanted);
+    case ZEPI_FAULT_SLICE_PITCH:
+        return zepi_fail(size,
+                         "%s: the slice pitch is %zu bytes, expected at least %zu, the row pitch "
+                         "times the region's height",
+                         what, has, wanted);
+    case ZEPI_FAULT_IMAGE:
+        return zepi_fail(size, "a region of %zu pixels in a dimension in which the image has %zu",
+                         wanted, has);
+    case ZEPI_FAULT_TOO_LARGE:
+    case ZEPI_FAULT_32_BITS:
+        return zepi_fail(size, "%s: the rectangle is beyond %d bits", what,
+                         fault->kind == ZEPI_FAULT_TOO_LARGE ? 64 : 32);
+    case ZEPI_FAULT_ROW_32_BITS:
+        return zepi_fail(size, "%s: a row pitch of %zu bytes is beyond 32 bits", what, has);
+    case ZEPI_FAULT_SLICE_32_BITS:
+        return zepi_fail(size,
+                         "%s: a slice pitch of %zu bytes is beyond 32 bits: copy single slices "
+                         "from where they begin",
+                         what, has);
+    }
+    return ZEPI_ERROR_UNKNOWN;
+}
+
 bool zepi_check_events(const struct zepi_context *context, zepi_wait_list_t wait,
                        struct zepi_fault *out_fault)
 {

@@ -6,9 +6,9 @@
 #include "memory/usm.h"
 #include "queue/event.h"
 
-// Both front ends check a host's arguments with these functions. A check has no text: its fault
-// tells the kind of mistake, and the front end turns it into its code and its sentence. Layers
-// below check none of it again. Any thread, under no lock.
+// Both front ends check a host's arguments with these functions. A check fills in a fault, which
+// tells the kind of mistake; the front end fails with its sentence, and with a code of its own.
+// Layers below check none of it again. Any thread, under no lock.
 
 enum zepi_fault_kind {
     ZEPI_FAULT_NO_LIST,     // a wait list of `wanted` events is NULL
@@ -35,6 +35,9 @@ struct zepi_fault {
     size_t wanted;
     size_t has;
 };
+
+// Notes the sentence of a fault, and returns its code.
+zepi_result_t zepi_fault_fail(const struct zepi_fault *fault) __attribute__((cold, noinline));
 
 // The events of a command's wait list are live ones of the platform.
 bool zepi_check_events(const struct zepi_context *context, zepi_wait_list_t wait,

@@ -91,56 +91,18 @@ ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
 
 ur_result_t zepi_ur_fail_check(const struct zepi_fault *fault)
 {
-    const ur_result_t size = UR_RESULT_ERROR_INVALID_SIZE;
-    const char *what = fault->what;
-    const size_t has = fault->has, wanted = fault->wanted;
+    zepi_ur_fail(zepi_fault_fail(fault));
     switch (fault->kind) {
     case ZEPI_FAULT_NO_LIST:
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST, "the wait list is NULL");
     case ZEPI_FAULT_EVENT:
-        zepi_ur_refuse_handle(fault->object, &zepi_event_type, UR_RESULT_ERROR_INVALID_EVENT);
         return UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
     case ZEPI_FAULT_PLATFORM:
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_CONTEXT,
-                              "an event of the wait list is of another platform than the queue");
+        return UR_RESULT_ERROR_INVALID_CONTEXT;
     case ZEPI_FAULT_NULL:
-        return zepi_ur_refuse_null(what);
-    case ZEPI_FAULT_EMPTY:
-        return zepi_ur_refuse(size, "0 bytes at %s", what);
-    case ZEPI_FAULT_END:
-        if (!fault->object)
-            return zepi_ur_refuse(size, "the rectangle reaches past the end of %s of %zu bytes",
-                                  what, has);
-        return zepi_ur_refuse(
-            size,
-            "%zu bytes at %s (%p) reach past the end of its allocation, which has "
-            "%zu there",
-            wanted, what, fault->object, has);
-    case ZEPI_FAULT_WRAP:
-        return zepi_ur_refuse(size, "%zu bytes at %s (%p) reach past the end of memory", wanted,
-                              what, fault->object);
-    case ZEPI_FAULT_ROW_PITCH:
-        return zepi_ur_refuse(size, "%s: a row pitch of %zu bytes for rows of %zu", what, has,
-                              wanted);
-    case ZEPI_FAULT_SLICE_PITCH:
-        return zepi_ur_refuse(size, "%s: a slice pitch of %zu bytes for slices of %zu", what, has,
-                              wanted);
-    case ZEPI_FAULT_IMAGE:
-        return zepi_ur_refuse(size, "a region of %zu pixels in a dimension with %zu", wanted, has);
-    case ZEPI_FAULT_TOO_LARGE:
-    case ZEPI_FAULT_32_BITS:
-        return zepi_ur_refuse(size, "%s: the rectangle is beyond %d bits", what,
-                              fault->kind == ZEPI_FAULT_TOO_LARGE ? 64 : 32);
-    case ZEPI_FAULT_ROW_32_BITS:
-        return zepi_ur_refuse(size, "%s: a row pitch of %zu bytes is beyond 32 bits", what, has);
-    case ZEPI_FAULT_SLICE_32_BITS:
-        return zepi_ur_refuse(
-            size,
-            "%s: a slice pitch of %zu bytes is beyond 32 bits: copy single slices "
-            "from where they begin",
-            what, has);
+        return UR_RESULT_ERROR_INVALID_NULL_POINTER;
+    default:
+        return UR_RESULT_ERROR_INVALID_SIZE;
     }
-    return UR_RESULT_ERROR_UNKNOWN;
 }
 
 ur_result_t zepi_ur_refuse_handle(const void *handle, const struct zepi_type *type,
