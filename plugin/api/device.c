@@ -94,7 +94,8 @@ static void fill_abilities(const struct zepi_device *device, zepi_device_info_t 
     info->has_fp16 = device->module.flags & ZE_DEVICE_MODULE_FLAG_FP16;
     info->has_fp64 = device->module.flags & ZE_DEVICE_MODULE_FLAG_FP64;
     info->has_int64_atomics = device->module.flags & ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS;
-    info->has_shared_usm = device->has_shared_usm;
+    info->has_shared_usm =
+        device->access.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW;
     info->has_images = device->has_images;
     // Level Zero's 1.2 is 0x00010002, SPIR-V's 0x00010200.
     const uint32_t spirv = device->module.spirvVersionSupported;

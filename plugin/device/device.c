@@ -108,20 +108,20 @@ static zepi_result_t query_memory(struct zepi_device *device)
         if (bandwidth > device->memory_bandwidth)
             device->memory_bandwidth = bandwidth;
     }
+    if (result == ZEPI_SUCCESS && count > 0) {
+        device->memory_clock_mhz = memories[0].maxClockRate;
+        device->memory_bus_bits = memories[0].maxBusWidth;
+    }
     zepi_free(memories);
     zepi_free(details);
     if (result != ZEPI_SUCCESS)
         return result;
 
-    ze_device_memory_access_properties_t access = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
-    result = ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &access);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    device->has_shared_usm =
-        access.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW;
-    set_allocation_limit(device);
-    return ZEPI_SUCCESS;
+    device->access.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES;
+    result = ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &device->access);
+    if (result == ZEPI_SUCCESS)
+        set_allocation_limit(device);
+    return result;
 }
 
 static zepi_result_t query_queue_groups(struct zepi_device *device)

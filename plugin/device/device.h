@@ -28,10 +28,12 @@ struct zepi_device {
     uint64_t max_allocation_bytes; // 0: unknown
     bool has_large_allocations;    // beyond the driver's limit: its code is compiled for them
     uint64_t memory_bandwidth; // bytes a second, of the fastest memory; 0: the driver does not tell
+    uint32_t memory_clock_mhz; // of the first memory, which stands for all
+    uint32_t memory_bus_bits;
+    ze_device_memory_access_properties_t access;
     bool has_images;
     ze_device_image_properties_t images; // limits; of no use without images
-    bool has_shared_usm;
-    uint32_t ip_version;      // 0: unknown
+    uint32_t ip_version;                 // 0: unknown
     uint32_t mutable_flags;   // the fields of commands in closed lists that can be changed; 0: none
     uint32_t compute_ordinal; // of the command queue group for everything
     uint32_t compute_count;   // of queues in that group

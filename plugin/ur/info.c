@@ -97,8 +97,7 @@ static ur_result_t answer(const struct zepi_ur_query *row, void *object,
     const ur_result_t result = zepi_ur_result(get_number(row, object, &number));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if ((row->type == ZEPI_UR_U32 && number == ZEPI_UR_NOT_TOLD) ||
-        (row->type >= ZEPI_UR_U32_OR_NONE && number == 0))
+    if (row->type >= ZEPI_UR_U32_OR_NONE && number == 0)
         return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
     switch (row->type) {
     case ZEPI_UR_BOOL:

@@ -45,7 +45,6 @@ enum zepi_ur_type {
 typedef ur_result_t zepi_ur_value(void *object, const struct zepi_ur_info *info);
 typedef uint64_t zepi_ur_number(void *object);
 typedef zepi_result_t zepi_ur_asked(void *object, uint64_t parameter, uint64_t *out_number);
-#define ZEPI_UR_NOT_TOLD UINT64_MAX // of a ZEPI_UR_U32: the query is not supported
 
 // The source of a query's value: a function, else a member of the object, else a constant.
 struct zepi_ur_query {

@@ -24,8 +24,8 @@
         NUMBER(NATIVE_VECTOR_WIDTH_##TYPE, U32, zepi_ur_device_width,                              \
                offsetof(struct zepi_ze_vector_widths, native.member))                              \
     }
-#define ACCESS(name, member)                                                                       \
-    NUMBER(name, U32, zepi_ur_device_access, offsetof(ze_device_memory_access_properties_t, member))
+// The bits are the same in both interfaces.
+#define ACCESS(name, member) MEMBER(name, U32, access.member)
 
 #define QUEUE_FLAGS                                                                                \
     (UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE | UR_QUEUE_FLAG_PROFILING_ENABLE |                \
@@ -122,10 +122,8 @@ static const struct zepi_ur_query queries[] = {
     {DETAIL(GLOBAL_MEM_CACHELINE_SIZE, U32)},
     {DETAIL(GLOBAL_MEM_CACHE_TYPE, U32)},
     {DETAIL(GLOBAL_MEM_CACHE_SIZE, U64)},
-    {NUMBER(MEMORY_CLOCK_RATE, U32, zepi_ur_device_memory,
-            offsetof(ze_device_memory_properties_t, maxClockRate))},
-    {NUMBER(MEMORY_BUS_WIDTH, U32, zepi_ur_device_memory,
-            offsetof(ze_device_memory_properties_t, maxBusWidth))},
+    {MEMBER(MEMORY_CLOCK_RATE, U32, memory_clock_mhz)},
+    {MEMBER(MEMORY_BUS_WIDTH, U32, memory_bus_bits)},
     {FLAG(ERROR_CORRECTION_SUPPORT, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_ECC)},
     {FLAG(HOST_UNIFIED_MEMORY, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED)},
     {FLAG(IS_INTEGRATED_GPU, BOOL, properties.flags, ZE_DEVICE_PROPERTY_FLAG_INTEGRATED)},

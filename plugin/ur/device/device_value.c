@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ur/device/device_value.h"
 
-#include "core/alloc.h"
 #include "device/device_details.h"
 #include "device/platform.h"
 #include "memory/interop/host_memory.h"
@@ -325,47 +324,19 @@ zepi_result_t zepi_ur_device_width(void *object, uint64_t parameter, uint64_t *o
     return ZEPI_SUCCESS;
 }
 
-// The bits are the same in both interfaces.
-zepi_result_t zepi_ur_device_access(void *object, uint64_t parameter, uint64_t *out_number)
-{
-    const struct zepi_device *device = object;
-    ze_device_memory_access_properties_t access = {
-        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES};
-    const zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &access);
-    *out_number = number_at(&access, parameter);
-    return result;
-}
-
-// The first memory stands for all.
-zepi_result_t zepi_ur_device_memory(void *object, uint64_t parameter, uint64_t *out_number)
-{
-    const struct zepi_device *device = object;
-    ze_device_memory_properties_t memory = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES};
-    uint32_t count = 1;
-    const zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, &memory);
-    *out_number = count > 0 ? number_at(&memory, parameter) : ZEPI_UR_NOT_TOLD;
-    return result;
-}
-
 // The largest cache is the one in front of global memory.
 static zepi_result_t get_cache_bytes(const struct zepi_device *device, uint64_t *out_bytes)
 {
-    uint32_t count = 0;
-    zepi_result_t result = ZEPI_ZE(zeDeviceGetCacheProperties, device->ze, &count, NULL);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    ze_device_cache_properties_t *caches = zepi_allocate(count, sizeof(*caches));
-    if (!caches)
-        return zepi_fail_no_memory();
+    ze_device_cache_properties_t caches[16] = {{0}};
+    uint32_t count = sizeof(caches) / sizeof(caches[0]);
     for (uint32_t i = 0; i < count; i++)
         caches[i].stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES;
-    result = ZEPI_ZE(zeDeviceGetCacheProperties, device->ze, &count, caches);
+    const zepi_result_t result = ZEPI_ZE(zeDeviceGetCacheProperties, device->ze, &count, caches);
     *out_bytes = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && i < sizeof(caches) / sizeof(caches[0]); i++) {
         if (caches[i].cacheSize > *out_bytes)
             *out_bytes = caches[i].cacheSize;
     }
-    zepi_free(caches);
     return result;
 }
 

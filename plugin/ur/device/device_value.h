@@ -23,8 +23,6 @@ zepi_ur_value zepi_ur_device_vendor, zepi_ur_device_version, zepi_ur_device_driv
 zepi_ur_asked zepi_ur_device_computed;  // the query
 zepi_ur_asked zepi_ur_device_fp_config; // ZE_DEVICE_MODULE_FLAG_FP16, ..FP64, 0: 32 bits
 zepi_ur_asked zepi_ur_device_width;     // offset in struct zepi_ze_vector_widths
-zepi_ur_asked zepi_ur_device_access;    // in ze_device_memory_access_properties_t
-zepi_ur_asked zepi_ur_device_memory;    // in ze_device_memory_properties_t
 zepi_ur_asked zepi_ur_device_detail;    // the query
 zepi_ur_asked zepi_ur_device_feature;   // the query
 
