@@ -8,23 +8,14 @@
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
 
-void zepi_ur_free_logs(char **logs, const struct zepi_context *context)
-{
-    for (uint32_t i = 0; i < context->device_count && logs; i++)
-        zepi_free(logs[i]);
-    zepi_free(logs);
-}
-
 static void program_destroy(void *object)
 {
     struct zepi_ur_program *program = object;
     zepi_release(program->input);
     zepi_release(program->built);
     zepi_release(program->loaded);
-    if (program->options)
-        zepi_free(program->options);
-    if (program->device_logs)
-        zepi_ur_free_logs(program->device_logs, program->context);
+    zepi_free(program->options);
+    zepi_free(program->failure_log);
     zepi_release(program->context);
 }
 

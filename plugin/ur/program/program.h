@@ -20,9 +20,9 @@ struct zepi_ur_program {
     struct zepi_module *loaded;
     ur_program_build_status_t status;
     char *options; // owned; of the last operation; NULL: none
-    // Logs of a failure; a success has its in the module. Owned list of owned texts, one a device
-    // of the context; each, and the list, may be NULL.
-    char **device_logs;
+    // The log of a failure, and the device that it is of; a success has its logs in the module.
+    char *failure_log; // owned; NULL: none
+    const struct zepi_device *failed_device;
 };
 
 extern const struct zepi_type zepi_ur_program_type;
@@ -50,8 +50,5 @@ struct zepi_module *zepi_ur_program_module(struct zepi_ur_program *program);
 // A new reference to the program's executable. Until it is built, the program has no `what`.
 ur_result_t zepi_ur_program_executable(struct zepi_ur_program *program, const char *what,
                                        struct zepi_module **out_module);
-
-// Frees a list of logs, one a device of the context. NULL is fine.
-void zepi_ur_free_logs(char **logs, const struct zepi_context *context);
 
 #endif

@@ -8,29 +8,23 @@
 
 // ---- An operation ----
 
-// A build, and the logs that come back.
+// A build, and the log that comes back. The members are as in the program.
 struct build {
-    struct zepi_context *context;
     zepi_build_desc_t desc;
-    char *options;      // owned copy; NULL: none
-    char **device_logs; // owned; as in the program
+    char *options;
+    char *failure_log;
+    const struct zepi_device *failed_device;
 };
 
 // Without memory the log is lost.
 static void build_keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
 {
     struct build *build = data;
-    const uint32_t index = zepi_context_device_index(build->context, device);
-    if (index == ZEPI_NO_DEVICE)
-        return;
-    if (!build->device_logs)
-        build->device_logs = zepi_allocate(build->context->device_count, sizeof(char *));
-    if (!build->device_logs)
-        return;
-    zepi_free(build->device_logs[index]);
-    build->device_logs[index] = zepi_allocate(size_bytes + 1, 1);
-    if (build->device_logs[index])
-        memcpy(build->device_logs[index], log, size_bytes);
+    zepi_free(build->failure_log);
+    build->failure_log = zepi_allocate(size_bytes + 1, 1);
+    build->failed_device = device;
+    if (build->failure_log)
+        memcpy(build->failure_log, log, size_bytes);
 }
 
 // Finished by program_build_finish.
@@ -43,70 +37,46 @@ static ur_result_t program_build_begin(struct build *build, struct zepi_context 
         result = zepi_ur_check_device_in(context, devices[i], NULL);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    build->context = context;
-    build->options = NULL;
-    build->device_logs = NULL;
+    *build = (struct build){0};
     if (options && options[0]) {
         build->options = zepi_duplicate_string(options);
         if (!build->options)
             return zepi_ur_result(zepi_fail_no_memory());
     }
-    // A list of all devices is passed on as no list, which is cheaper to look up.
-    const bool has_list = device_count > 0 && device_count < context->device_count;
-    build->desc =
-        (zepi_build_desc_t){.size = sizeof(build->desc),
-                            .options = build->options,
-                            // One device's failure leaves the others' logs nowhere.
-                            .flags = context->device_count == 1 ? ZEPI_BUILD_LOG_FAILURES : 0,
-                            .log = build_keep_log,
-                            .log_data = build,
-                            .devices = has_list ? (const zepi_device_t *)devices : NULL,
-                            .device_count = has_list ? device_count : 0};
+    build->desc = (zepi_build_desc_t){.size = sizeof(build->desc),
+                                      .options = build->options,
+                                      .flags = ZEPI_BUILD_LOG_FAILURES,
+                                      .log = build_keep_log,
+                                      .log_data = build,
+                                      .devices = (const zepi_device_t *)devices,
+                                      .device_count = device_count};
     return UR_RESULT_SUCCESS;
-}
-
-// A failure without a message of the compiler, for the first device: the core's sentence.
-static void build_explain_failure(struct build *build)
-{
-    for (uint32_t i = 0; i < build->context->device_count && build->device_logs; i++) {
-        if (build->device_logs[i] && build->device_logs[i][0])
-            return;
-    }
-    const char *sentence = zepi_last_error(NULL);
-    build_keep_log(build, build->context->devices[0], sentence, strlen(sentence));
-}
-
-// The built module has the logs.
-static __attribute__((noinline)) void build_drop_logs(struct build *build)
-{
-    zepi_ur_free_logs(build->device_logs, build->context);
-    build->device_logs = NULL;
 }
 
 // Notes in the program how the operation ended, and its module, which is consumed.
 static void program_build_finish(struct build *build, struct zepi_ur_program *program,
                                  zepi_result_t result, struct zepi_module *built)
 {
-    if (result != ZEPI_SUCCESS)
-        build_explain_failure(build);
-    else if (build->device_logs)
-        build_drop_logs(build);
+    const bool is_success = result == ZEPI_SUCCESS;
+    const char *sentence = is_success ? NULL : zepi_last_error(NULL);
+    // The compiler may have said nothing: the core's sentence is the first device's log.
+    if (!is_success && (!build->failure_log || !build->failure_log[0]))
+        build_keep_log(build, program->context->devices[0], sentence, strlen(sentence));
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *old = program->built;
     char *old_options = program->options;
-    char **old_logs = program->device_logs;
+    char *old_log = program->failure_log;
     program->built = built;
-    program->status =
-        result == ZEPI_SUCCESS ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
+    program->status = is_success ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
     program->options = build->options;
-    program->device_logs = build->device_logs;
+    program->failure_log = is_success ? NULL : build->failure_log;
+    program->failed_device = is_success ? NULL : build->failed_device;
     zepi_mutex_unlock(&program->mutex);
-    if (old_options)
-        zepi_free(old_options);
-    if (old_logs)
-        zepi_ur_free_logs(old_logs, program->context);
-    if (old)
-        zepi_release(old);
+    if (is_success)
+        zepi_free(build->failure_log);
+    zepi_free(old_options);
+    zepi_free(old_log);
+    zepi_release(old);
 }
 
 // ---- Compile and build ----
@@ -122,12 +92,9 @@ static ur_result_t program_fail_build(zepi_result_t result)
                : ur;
 }
 
-// The module that creation loaded, once, where the build asks for just that. NULL: nothing.
-static struct zepi_module *program_take_loaded(struct zepi_ur_program *program,
-                                               const struct build *build)
+// What creation loaded, once, where the build asks for nothing else. NULL: nothing.
+static struct zepi_module *program_take_loaded(struct zepi_ur_program *program)
 {
-    if (build->options || build->desc.device_count > 0)
-        return NULL;
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *loaded = program->loaded;
     program->loaded = NULL;
@@ -138,7 +105,7 @@ static struct zepi_module *program_take_loaded(struct zepi_ur_program *program,
 static zepi_result_t build_program(struct zepi_ur_program *program, const struct build *build,
                                    struct zepi_module **out_built)
 {
-    *out_built = program->is_il ? NULL : program_take_loaded(program, build);
+    *out_built = program->is_il || build->options ? NULL : program_take_loaded(program);
     return *out_built
                ? ZEPI_SUCCESS
                : zepi_module_build(program->input, &build->desc, ZEPI_VARIABLES_OWN, out_built);

@@ -218,8 +218,10 @@ static ur_program_binary_type_t binary_type_of_state(const struct zepi_ur_progra
 
 static const char *program_get_log(const struct zepi_ur_program *program, uint32_t device_index)
 {
-    const char *log = program->device_logs ? program->device_logs[device_index] : NULL;
-    if (!log && program->built)
+    const char *log = NULL;
+    if (program->failed_device == program->context->devices[device_index])
+        log = program->failure_log;
+    else if (program->built)
         log = zepi_module_build_log(program->built, device_index);
     return log ? log : "";
 }
