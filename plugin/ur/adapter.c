@@ -4,20 +4,7 @@
 #include "core/log.h"
 #include "ur/info.h"
 
-struct zepi_object zepi_ur_adapter = {.front_end = (void *)&zepi_ur_tables};
-
-static atomic_bool is_sycl_host;
-
-void zepi_ur_set_is_sycl(bool is_sycl)
-{
-    // Relaxed, here and below: a host that asks has got its tables.
-    atomic_store_explicit(&is_sycl_host, is_sycl, memory_order_relaxed);
-}
-
-bool zepi_ur_is_sycl(void)
-{
-    return atomic_load_explicit(&is_sycl_host, memory_order_relaxed);
-}
+struct zepi_object zepi_ur_adapter;
 
 ur_result_t zepi_ur_check_adapter(ur_adapter_handle_t adapter)
 {

@@ -8,10 +8,6 @@
 // and stay (device/adapter.h), so its reference count frees nothing.
 extern struct zepi_object zepi_ur_adapter;
 
-// Whether the host is DPC++'s runtime.
-void zepi_ur_set_is_sycl(bool is_sycl);
-bool zepi_ur_is_sycl(void);
-
 ur_result_t zepi_ur_check_adapter(ur_adapter_handle_t adapter);
 
 #endif

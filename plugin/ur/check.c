@@ -68,10 +68,20 @@ static ur_result_t ur_result_of(zepi_result_t result)
     return UR_RESULT_ERROR_UNKNOWN;
 }
 
+static atomic_bool has_capture_results = true;
+
+void zepi_ur_set_has_capture_results(bool has)
+{
+    has_capture_results = has;
+}
+
 ur_result_t zepi_ur_fail(zepi_result_t result)
 {
+    const ur_result_t code = ur_result_of(result);
+    const bool is_of_capture = code >= UR_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED &&
+                               code <= UR_RESULT_ERROR_GRAPH_INTERNAL_EVENT;
     zepi_log(ZEPI_LOG_ERROR, "%s", zepi_last_error(NULL));
-    return ur_result_of(result);
+    return is_of_capture && !has_capture_results ? UR_RESULT_ERROR_INVALID_OPERATION : code;
 }
 
 ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)

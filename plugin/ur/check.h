@@ -24,6 +24,10 @@ static inline ur_result_t zepi_ur_result(zepi_result_t result)
     return __builtin_expect(result == ZEPI_SUCCESS, 1) ? UR_RESULT_SUCCESS : zepi_ur_fail(result);
 }
 
+// Whether the host's release has codes of its own for captures that fail. Up to 2026.1 each is
+// UR_RESULT_ERROR_INVALID_OPERATION. Set with its tables.
+void zepi_ur_set_has_capture_results(bool has);
+
 // The code of a result whose failure `special` has a code of its own.
 static inline ur_result_t zepi_ur_result_with(zepi_result_t result, zepi_result_t special,
                                               ur_result_t code)

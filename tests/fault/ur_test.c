@@ -388,9 +388,9 @@ static void load(void)
 {
     walk_begin();
     // The adapter is linked in with the core, whose allocations can be made to fail.
-    zepi_ur_layout_2026_2.begin(false);
-    static_assert(sizeof(ur) == sizeof(zepi_ur_tables), "the tables are those of the header");
-    memcpy(&ur, &zepi_ur_tables, sizeof(ur));
+    const struct zepi_ur_layout *layout = &zepi_ur_layouts[ZEPI_UR_RELEASE_2026_2];
+    zepi_ur_layout_use(layout);
+    memcpy(&ur, layout->slots, sizeof(ur));
     scaled_copy = test_spirv_image("scaled_copy");
     static const char *const names[OBJECTS] = {"link_base", "link_left", "link_right", "link_top"};
     for (int i = 0; i < OBJECTS; i++)

@@ -23,8 +23,6 @@ endif()
 install(TARGETS zepi_compiler RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
 if(TARGET zepi_ur_adapter)
   install(TARGETS zepi_ur_adapter LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-  get_property(layouts TARGET zepi_ur_adapter PROPERTY ZEPI_UR_LIBRARIES)
-  install(TARGETS ${layouts} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi")
   install(TARGETS zepi_ur_adapter_level_zero zepi_ur_adapter_level_zero_v2
           LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/zepi/adapters")
 endif()

@@ -4,6 +4,9 @@
 #include "ur/handles.h"
 #include "ur/info.h"
 
+#include <link.h>
+#include <string.h>
+
 static ur_result_t check_devices_of_context(uint32_t count, const ur_device_handle_t *devices)
 {
     ur_result_t result = zepi_ur_check_pointer(devices, "phDevices");
@@ -38,12 +41,20 @@ static ur_result_t get_context_devices(void *object, const struct zepi_ur_info *
                                context->device_count * sizeof(context->devices[0]));
 }
 
+static int has_sycl_name(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    const char *slash = strrchr(info->dlpi_name, '/');
+    (void)size;
+    (void)unused;
+    return strncmp(slash ? slash + 1 : info->dlpi_name, "libsycl.so", strlen("libsycl.so")) == 0;
+}
+
 // DPC++'s runtime gives urEnqueueUSMFill2D pitch and width in elements where they should be in
 // bytes: told that there is none, it fills with a kernel of its own.
 static uint64_t has_fill_2d(void *context)
 {
     (void)context;
-    return !zepi_ur_is_sycl();
+    return dl_iterate_phdr(has_sycl_name, NULL) == 0;
 }
 
 static const struct zepi_ur_query context_queries[] = {

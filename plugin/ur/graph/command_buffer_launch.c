@@ -101,3 +101,18 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
     struct zepi_ur_append append = ZEPI_UR_APPEND;
     return append_launch(&append, hKernel, &from, numKernelAlternatives, phKernelAlternatives);
 }
+
+// Kernels have no arguments of their own: this is for those that take none.
+ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
+    ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
+    const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
+    uint32_t numKernelAlternatives, ur_kernel_handle_t *phKernelAlternatives,
+    ZEPI_UR_APPEND_PARAMETERS)
+{
+    struct zepi_ur_launch from = {.work_dim = workDim,
+                                  .global_offset = pGlobalWorkOffset,
+                                  .global_size = pGlobalWorkSize,
+                                  .local_size = pLocalWorkSize};
+    struct zepi_ur_append append = ZEPI_UR_APPEND;
+    return append_launch(&append, hKernel, &from, numKernelAlternatives, phKernelAlternatives);
+}

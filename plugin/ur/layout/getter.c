@@ -12,16 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *release;
-    const struct zepi_ur_layout *layout;
-} layouts[] = {
-#define LAYOUT(word, release) {release, &zepi_ur_layout_##word},
-    ZEPI_UR_RELEASES(LAYOUT)
-#undef LAYOUT
-};
-#define LAYOUT_COUNT (sizeof(layouts) / sizeof(layouts[0]))
-
 static _Atomic(const struct zepi_ur_layout *) chosen;
 static atomic_uint first_name; // of enum zepi_ur_name
 static atomic_bool has_refused_version;
@@ -32,8 +22,8 @@ static const struct zepi_ur_layout *refuse_layout(const char *subject, const cha
 {
     fprintf(stderr, "zepi: error: %s %s%s; this adapter serves Unified Runtime 0.12 of DPC++",
             subject, reason, name);
-    for (size_t i = 0; i < LAYOUT_COUNT; i++)
-        fprintf(stderr, "%s%s", i == 0 ? " " : ", ", layouts[i].release);
+    for (size_t i = 0; i < ZEPI_UR_RELEASE_COUNT; i++)
+        fprintf(stderr, "%s%s", i == 0 ? " " : ", ", zepi_ur_layouts[i].release);
     fprintf(stderr,
             "; it stays out (a caller that is no loader sets ZEPI_UR_LAYOUT to one of them)\n");
     return NULL;
@@ -41,9 +31,9 @@ static const struct zepi_ur_layout *refuse_layout(const char *subject, const cha
 
 static const struct zepi_ur_layout *find_layout_by_name(const char *release)
 {
-    for (size_t i = 0; i < LAYOUT_COUNT; i++) {
-        if (strcmp(release, layouts[i].release) == 0)
-            return layouts[i].layout;
+    for (size_t i = 0; i < ZEPI_UR_RELEASE_COUNT; i++) {
+        if (strcmp(release, zepi_ur_layouts[i].release) == 0)
+            return &zepi_ur_layouts[i];
     }
     return refuse_layout("ZEPI_UR_LAYOUT",
                          "names a release that this build has no layout of: ", release);
@@ -56,9 +46,9 @@ static const struct zepi_ur_layout *find_layout_by_loader(const void *caller)
     if (loader.unknown_function[0])
         return refuse_layout(loader.path, "has tables of another layout: it knows ",
                              loader.unknown_function);
-    for (size_t i = 0; i < LAYOUT_COUNT; i++) {
+    for (size_t i = 0; i < ZEPI_UR_RELEASE_COUNT; i++) {
         if (loader.releases & UINT32_C(1) << i)
-            return layouts[i].layout;
+            return &zepi_ur_layouts[i];
     }
     return refuse_layout(loader.path, "has tables of another layout", "");
 }
@@ -74,7 +64,7 @@ static const struct zepi_ur_layout *choose_layout(const void *caller)
     if (layout && before && layout != before)
         return refuse_layout("a second loader", "asks for another layout than the first", "");
     if (layout && !before) {
-        layout->begin(zepi_ur_loader_is_beside_sycl());
+        zepi_ur_layout_use(layout);
         atomic_store(&chosen, layout);
     }
     return layout;
@@ -118,10 +108,10 @@ ur_result_t zepi_ur_get_table(enum zepi_ur_table table, ur_api_version_t version
         layout = choose_layout(caller);
     if (!layout)
         return UR_RESULT_ERROR_UNSUPPORTED_VERSION;
-    if (layout->table[table].size_bytes == 0)
+    if (layout->table[table].count == 0)
         return UR_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    memcpy(out_table, (const char *)layout->tables + layout->table[table].offset_bytes,
-           layout->table[table].size_bytes);
+    memcpy(out_table, &layout->slots[layout->table[table].first],
+           layout->table[table].count * sizeof(layout->slots[0]));
     return UR_RESULT_SUCCESS;
 }
 

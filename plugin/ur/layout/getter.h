@@ -3,8 +3,7 @@
 #define ZEPI_UR_LAYOUT_GETTER_H
 
 #include "ur/layout/layout.h"
-
-#include <unified-runtime/ur_api.h>
+#include "ur/ur.h"
 
 // Names under which a loader finds zepi. Loaders look for adapters for Level Zero under two names
 // and load both. The name that is asked first gets tables, so that each device is there once. Any

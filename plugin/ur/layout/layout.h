@@ -2,14 +2,12 @@
 #ifndef ZEPI_UR_LAYOUT_LAYOUT_H
 #define ZEPI_UR_LAYOUT_LAYOUT_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include <ur_functions.h>
+#include <ur_layouts.h>
 
-// A layout is the order of Unified Runtime's tables in a release of DPC++. Each has a library of
-// its own, which exports this description for the getters and nothing else. Constant. All share one
-// core library.
+// A layout is the order of Unified Runtime's tables in a release of DPC++. Constant.
 
 enum zepi_ur_table {
 #define ZEPI_UR_NUMBER(name) ZEPI_UR_TABLE_##name,
@@ -18,19 +16,29 @@ enum zepi_ur_table {
         ZEPI_UR_TABLE_COUNT
 };
 
+// A function of any type: a loader calls it with that of its slot.
+typedef void zepi_ur_function(void);
+
 struct zepi_ur_layout {
-    const void *tables; // all, as ur_dditable_t has them
+    const char *release;
+    zepi_ur_function *const *slots; // of all tables, as the release's ur_dditable_t has them
     struct {
-        size_t offset_bytes; // in `tables`
-        size_t size_bytes;   // 0: the release has no such table
+        uint16_t first; // in `slots`
+        uint16_t count; // 0: the release has no such table
     } table[ZEPI_UR_TABLE_COUNT];
-    // Called before the first table is given. `is_sycl`: DPC++'s runtime is in the process.
-    void (*begin)(bool is_sycl);
 };
 
-#define ZEPI_UR_DECLARE_LAYOUT(word, release)                                                      \
-    extern const struct zepi_ur_layout zepi_ur_layout_##word;
-ZEPI_UR_RELEASES(ZEPI_UR_DECLARE_LAYOUT)
-#undef ZEPI_UR_DECLARE_LAYOUT
+// In the order of ZEPI_UR_RELEASES: the newest is the last.
+enum zepi_ur_release {
+#define ZEPI_UR_NUMBER(word, release) ZEPI_UR_RELEASE_##word,
+    ZEPI_UR_RELEASES(ZEPI_UR_NUMBER)
+#undef ZEPI_UR_NUMBER
+        ZEPI_UR_RELEASE_COUNT
+};
+extern const struct zepi_ur_layout zepi_ur_layouts[ZEPI_UR_RELEASE_COUNT];
+
+// Handles begin with the layout's slots from now on, and failures have its release's codes. Before
+// the first table is given.
+void zepi_ur_layout_use(const struct zepi_ur_layout *layout);
 
 #endif

@@ -3,10 +3,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <ur_functions.h>
+#include <ur_layouts.h>
 
 struct function {
     const char *name;
@@ -136,17 +137,4 @@ void zepi_ur_loader_inspect(const void *caller, struct zepi_ur_loader *out_loade
     for (size_t i = 0; i < FUNCTION_COUNT; i++)
         out_loader->releases &=
             search.has_function[i] ? functions[i].releases : ~functions[i].releases;
-}
-
-static int has_sycl_name(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    const char *slash = strrchr(info->dlpi_name, '/');
-    (void)size;
-    (void)unused;
-    return strncmp(slash ? slash + 1 : info->dlpi_name, "libsycl.so", strlen("libsycl.so")) == 0;
-}
-
-bool zepi_ur_loader_is_beside_sycl(void)
-{
-    return dl_iterate_phdr(has_sycl_name, NULL) != 0;
 }

@@ -2,7 +2,6 @@
 #ifndef ZEPI_UR_LAYOUT_LOADER_H
 #define ZEPI_UR_LAYOUT_LOADER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 // Unified Runtime's tables differ from release to release of DPC++, and the version number stays
@@ -18,8 +17,5 @@ struct zepi_ur_loader {
 
 // Reads the file of the module that `caller` lies in.
 void zepi_ur_loader_inspect(const void *caller, struct zepi_ur_loader *out_loader);
-
-// Whether DPC++'s runtime, whose library is libsycl, is in the process.
-bool zepi_ur_loader_is_beside_sycl(void);
 
 #endif

@@ -32,12 +32,11 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue, uint32
         UR_COMMAND_EVENTS_WAIT_WITH_BARRIER);
 }
 
-// From 2026.2 on hosts fill in the event before: a reusable one, or NULL. A handle that is no
-// reusable event, or was released, is an output alone.
+// Hosts fill in the event before: a reusable one, or NULL. A handle that is no reusable event, or
+// was released, is an output alone.
 static bool has_reusable_event(const ur_event_handle_t *event)
 {
-    return ZEPI_UR_RELEASE >= 20262 && event && zepi_object_is(*event, &zepi_event_type) &&
-           zepi_ur_event(*event)->is_reusable;
+    return event && zepi_object_is(*event, &zepi_event_type) && zepi_ur_event(*event)->is_reusable;
 }
 
 static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,

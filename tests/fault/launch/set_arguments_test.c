@@ -4,7 +4,7 @@
 // call and each allocation fails in turn.
 #include "walk_ur.h"
 
-#include "ur/layout/layout.h"
+#include "ur/layout/set_arguments.h"
 
 #include <string.h>
 
@@ -39,7 +39,6 @@ out:
 int main(void)
 {
     walk_begin();
-    zepi_ur_layout_2026_1.begin(false);
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 8 * sizeof(*out), 0,
                               (void **)&out));

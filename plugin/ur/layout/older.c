@@ -1,41 +1,53 @@
 // SPDX-License-Identifier: MIT
-// Functions that have other parameters in 2025.3 than later.
+#include "ur/layout/older.h"
+
 #include "ur/check.h"
 #include "ur/layout/set_arguments.h"
 
-ur_result_t zepi_urProgramBuildExp(ur_program_handle_t hProgram, uint32_t numDevices,
-                                   ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
-                                   const char *pOptions);
-ur_result_t zepi_urProgramCompileExp(ur_program_handle_t hProgram, uint32_t numDevices,
-                                     ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
-                                     const char *pOptions);
-ur_result_t zepi_urProgramLinkExp(ur_context_handle_t hContext, uint32_t numDevices,
-                                  ur_device_handle_t *phDevices, ur_exp_program_flags_t flags,
-                                  uint32_t count, const ur_program_handle_t *phPrograms,
-                                  const char *pOptions, ur_program_handle_t *phProgram);
+ur_result_t zepi_urDeviceGetInfo_older(ur_device_handle_t hDevice, ur_device_info_t query,
+                                       size_t value_size, void *value, size_t *out_size)
+{
+    // A query came in before these six. 2026.1.0 has the tables of 2026.0 and asks them, too.
+    const bool is_moved =
+        query >= UR_DEVICE_INFO_MAX_WORK_GROUPS && query < UR_DEVICE_INFO_MAX_LANES_PER_HW_THREAD;
+    return zepi_urDeviceGetInfo(hDevice, is_moved ? query + 1 : query, value_size, value, out_size);
+}
 
-ur_result_t zepi_urProgramBuildExp_own(ur_program_handle_t hProgram, uint32_t numDevices,
-                                       ur_device_handle_t *phDevices, const char *pOptions)
+ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt_older(
+    ur_queue_handle_t hQueue, const ur_exp_enqueue_ext_properties_t *pProperties,
+    uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+{
+    ur_event_handle_t event = NULL;
+    const ur_result_t result = zepi_urEnqueueEventsWaitWithBarrierExt(
+        hQueue, pProperties, wait_count, wait_list, out_event ? &event : NULL);
+    if (result == UR_RESULT_SUCCESS && out_event)
+        *out_event = event;
+    return result;
+}
+
+ur_result_t zepi_urProgramBuildExp_older(ur_program_handle_t hProgram, uint32_t numDevices,
+                                         ur_device_handle_t *phDevices, const char *pOptions)
 {
     return zepi_urProgramBuildExp(hProgram, numDevices, phDevices, 0, pOptions);
 }
 
-ur_result_t zepi_urProgramCompileExp_own(ur_program_handle_t hProgram, uint32_t numDevices,
-                                         ur_device_handle_t *phDevices, const char *pOptions)
+ur_result_t zepi_urProgramCompileExp_older(ur_program_handle_t hProgram, uint32_t numDevices,
+                                           ur_device_handle_t *phDevices, const char *pOptions)
 {
     return zepi_urProgramCompileExp(hProgram, numDevices, phDevices, 0, pOptions);
 }
 
-ur_result_t zepi_urProgramLinkExp_own(ur_context_handle_t hContext, uint32_t numDevices,
-                                      ur_device_handle_t *phDevices, uint32_t count,
-                                      const ur_program_handle_t *phPrograms, const char *pOptions,
-                                      ur_program_handle_t *phProgram)
+ur_result_t zepi_urProgramLinkExp_older(ur_context_handle_t hContext, uint32_t numDevices,
+                                        ur_device_handle_t *phDevices, uint32_t count,
+                                        const ur_program_handle_t *phPrograms, const char *pOptions,
+                                        ur_program_handle_t *phProgram)
 {
     return zepi_urProgramLinkExp(hContext, numDevices, phDevices, 0, count, phPrograms, pOptions,
                                  phProgram);
 }
 
-// Properties are a list here.
+enum { PROPERTY_IGNORE, PROPERTY_COOPERATIVE };
+
 static ur_result_t read_launch_properties(uint32_t count,
                                           const ur_kernel_launch_property_t *properties,
                                           ur_kernel_launch_flags_t *out_flags)
@@ -45,29 +57,29 @@ static ur_result_t read_launch_properties(uint32_t count,
         return zepi_ur_refuse_null("launchPropList");
     for (uint32_t i = 0; i < count; i++) {
         switch (properties[i].id) {
-        case UR_KERNEL_LAUNCH_PROPERTY_ID_IGNORE:
+        case PROPERTY_IGNORE:
             break;
-        case UR_KERNEL_LAUNCH_PROPERTY_ID_COOPERATIVE:
+        case PROPERTY_COOPERATIVE:
             if (properties[i].value.cooperative)
                 *out_flags |= UR_KERNEL_LAUNCH_FLAG_COOPERATIVE;
             break;
         default:
             return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
                                   "launch property %d is not supported by the device",
-                                  (int)properties[i].id);
+                                  properties[i].id);
         }
     }
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_urEnqueueKernelLaunch_own(
+ur_result_t zepi_urEnqueueKernelLaunch_older(
     ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel, uint32_t workDim,
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
     uint32_t numPropsInLaunchPropList, const ur_kernel_launch_property_t *launchPropList,
     uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
 {
-    ur_kernel_launch_ext_properties_t chain = {
-        .stype = (ur_structure_type_t)UR_STRUCTURE_TYPE_KERNEL_LAUNCH_EXT_PROPERTIES};
+    ur_kernel_launch_ext_properties_t chain = {.stype =
+                                                   UR_STRUCTURE_TYPE_KERNEL_LAUNCH_EXT_PROPERTIES};
     const ur_result_t result =
         read_launch_properties(numPropsInLaunchPropList, launchPropList, &chain.flags);
     return result == UR_RESULT_SUCCESS
