@@ -271,11 +271,6 @@ const char *zepi_spirv_opcode_name(uint32_t opcode)
     return found && found->first == found->last ? found->name : NULL;
 }
 
-bool zepi_spirv_is_known(uint32_t opcode)
-{
-    return zepi_spirv_format(opcode) != NULL;
-}
-
 bool zepi_spirv_is_type(uint32_t opcode)
 {
     const char *format = zepi_spirv_format(opcode);

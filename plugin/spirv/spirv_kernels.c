@@ -23,21 +23,11 @@ struct zepi_spirv_instruction zepi_spirv_skip_lines(const struct zepi_spirv_pars
     return instruction;
 }
 
-static int compare_entry_functions(const void *left, const void *right)
-{
-    const struct zepi_spirv_entry_function *a = left;
-    const struct zepi_spirv_entry_function *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
 struct zepi_spirv_entry_function *
 zepi_spirv_find_entry_function(const struct zepi_spirv_parser *parser, uint32_t id)
 {
-    if (parser->entry_function_count == 0)
-        return NULL;
-    struct zepi_spirv_entry_function key = {.id = id};
-    return bsearch(&key, parser->entry_functions, parser->entry_function_count, sizeof(key),
-                   compare_entry_functions);
+    uint32_t index = parser->ids[id].function;
+    return index == 0 ? NULL : &parser->entry_functions[index - 1];
 }
 
 // False for a value that is only known once the module is specialized.
@@ -86,10 +76,13 @@ static bool read_execution_mode(struct zepi_spirv_parser *parser,
     return true;
 }
 
-// Fills argument_count; the function must have a body.
-static bool read_entry(struct zepi_spirv_parser *parser, const struct zepi_spirv_entry *entry,
-                       struct zepi_spirv_entry_function *function)
+// Notes the function of an entry point, which must have a body; each one once, however many names
+// it has.
+static bool note_entry_function(struct zepi_spirv_parser *parser,
+                                const struct zepi_spirv_entry *entry)
 {
+    if (zepi_spirv_find_entry_function(parser, entry->function))
+        return true;
     struct zepi_spirv_instruction instruction = zepi_spirv_definition(parser, entry->function);
     if (instruction.opcode != OpFunction)
         return zepi_spirv_fail(parser, entry->word, "OpEntryPoint names id %u, expected a function",
@@ -102,49 +95,27 @@ static bool read_entry(struct zepi_spirv_parser *parser, const struct zepi_spirv
         return zepi_spirv_fail(parser, entry->word,
                                "OpEntryPoint names id %u, expected a function with a body",
                                entry->function);
-    function->argument_count = type.length - 3;
-    function->is_read = true;
-    return true;
-}
-
-static bool read_entries(struct zepi_spirv_parser *parser)
-{
-    const struct zepi_spirv_entry *entries = parser->entries.items;
-    uint32_t count = parser->entries.count;
-    struct zepi_spirv_entry_function *functions = calloc(count, sizeof(*functions));
-    if (!functions)
-        return false;
-    parser->entry_functions = functions;
-    for (uint32_t i = 0; i < count; i++)
-        functions[i].id = entries[i].function;
-    qsort(functions, count, sizeof(*functions), compare_entry_functions);
-    uint32_t kept = 1;
-    for (uint32_t i = 1; i < count; i++) {
-        if (functions[i].id != functions[kept - 1].id)
-            functions[kept++] = functions[i];
-    }
-    parser->entry_function_count = kept;
-
-    // Each function is read once, however many names it has.
-    for (uint32_t i = 0; i < count; i++) {
-        struct zepi_spirv_entry_function *function =
-            zepi_spirv_find_entry_function(parser, entries[i].function);
-        if (function->is_read)
-            continue;
-        if (!read_entry(parser, &entries[i], function))
-            return false;
-        function->first_argument = parser->argument_count;
-        parser->argument_count += function->argument_count;
-    }
+    parser->entry_functions[parser->entry_function_count++] =
+        (struct zepi_spirv_entry_function){.id = entry->function,
+                                           .first_argument = parser->argument_count,
+                                           .argument_count = type.length - 3};
+    parser->ids[entry->function].function = parser->entry_function_count;
+    parser->argument_count += type.length - 3;
     return true;
 }
 
 bool zepi_spirv_find_entry_functions(struct zepi_spirv_parser *parser)
 {
+    const struct zepi_spirv_entry *entries = parser->entries.items;
+    const uint32_t *words = parser->execution_modes.items;
+    bool is_read = true;
     if (parser->entries.count == 0)
         return true;
-    const uint32_t *words = parser->execution_modes.items;
-    bool is_read = read_entries(parser);
+    parser->entry_functions = calloc(parser->entries.count, sizeof(*parser->entry_functions));
+    if (!parser->entry_functions)
+        return false;
+    for (uint32_t i = 0; i < parser->entries.count && is_read; i++)
+        is_read = note_entry_function(parser, &entries[i]);
     for (uint32_t i = 0; i < parser->execution_modes.count && is_read; i++)
         is_read = read_execution_mode(parser, zepi_spirv_instruction_at(parser, words[i]));
     return is_read;

@@ -155,7 +155,7 @@ static bool take_literal(struct cursor *cursor)
     uint32_t type = zepi_spirv_definition(cursor->parser, type_id).opcode;
     uint32_t words = literal_words(cursor->parser, type_id);
     uint32_t left = cursor->instruction.length - cursor->next;
-    if (words == 0 && type != 0 && zepi_spirv_is_known(type))
+    if (words == 0 && type != 0 && zepi_spirv_format(type))
         return zepi_spirv_refuse(cursor->parser, cursor->instruction,
                                  "is of type id %u, expected an integer or floating-point type",
                                  type_id);

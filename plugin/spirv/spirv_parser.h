@@ -86,6 +86,7 @@ struct zepi_spirv_id {
     uint32_t defined_at; // word of the defining instruction; 0: none so far
     uint32_t used_at;    // word of the first instruction that names it; 0: none so far
     uint32_t layout;     // of a type: index into `layouts` plus one; 0: none
+    uint32_t function;   // of an entry point: index into `entry_functions` plus one; 0: none
     enum zepi_spirv_guess guess;
 };
 
@@ -117,7 +118,6 @@ struct zepi_spirv_entry {
 // A function that is an entry point, under one name or several.
 struct zepi_spirv_entry_function {
     uint32_t id;
-    bool is_read;
     uint32_t first_argument;
     uint32_t argument_count;
     uint32_t required_group_size[3];
@@ -159,7 +159,7 @@ struct zepi_spirv_parser {
 
     // Filled after the parser, see spirv_types.h and spirv_kernels.h; owned.
     struct zepi_spirv_layout *layouts;                 // one for each of `types`
-    struct zepi_spirv_entry_function *entry_functions; // ascending by id, each id once
+    struct zepi_spirv_entry_function *entry_functions; // each once, in the order of the module
     uint32_t entry_function_count;
     uint32_t argument_count; // over all entry functions
 
