@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,24 +19,17 @@ enum {
     ABANDONED_S = 24 * 60 * 60,
 };
 
-static uint64_t random_bits(void)
-{
-    uint64_t bits;
-    if (getrandom(&bits, sizeof(bits), GRND_NONBLOCK) == (ssize_t)sizeof(bits))
-        return bits;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec << 32 ^ (uint64_t)now.tv_nsec;
-}
-
 // Opens a file that did not exist and locks it. Returns its descriptor, or -1 with errno.
 static int open_temporary(int folder, char out_name[NAME_BYTES])
 {
     static atomic_uint counter;
     for (int attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
         unsigned number = atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed);
+        // Against names of other machines. Without random numbers the next name is tried.
+        unsigned long long random = 0;
+        (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
         snprintf(out_name, NAME_BYTES, ZEPI_ATOMIC_FILE_TEMPORARY_PREFIX "%lx-%x-%016llx",
-                 (unsigned long)getpid(), number, (unsigned long long)random_bits());
+                 (unsigned long)getpid(), number, random);
         int fd = zepi_sys_open(folder, out_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         if (fd < 0 && errno == EEXIST)
             continue;
@@ -51,38 +44,14 @@ static int open_temporary(int folder, char out_name[NAME_BYTES])
     return -1;
 }
 
-// A write past RLIMIT_FSIZE raises SIGXFSZ at the writing thread, whose default is to end the
-// process.
-struct held_signal {
-    sigset_t former_mask;
-    bool was_pending;
-};
-
-static void limit_signal_only(sigset_t *out_set)
+// A write past RLIMIT_FSIZE would raise SIGXFSZ, whose default is to end the process.
+static bool is_above_limit(const struct zepi_digest_part *parts, size_t part_count)
 {
-    sigemptyset(out_set);
-    sigaddset(out_set, SIGXFSZ);
-}
-
-static void hold_limit_signal(struct held_signal *held)
-{
-    sigset_t set;
-    sigset_t pending;
-    sigpending(&pending);
-    held->was_pending = sigismember(&pending, SIGXFSZ) == 1;
-    limit_signal_only(&set);
-    pthread_sigmask(SIG_BLOCK, &set, &held->former_mask);
-}
-
-// Swallows the signal that our write raised, but none that was there before.
-static void let_limit_signal_go(const struct held_signal *held)
-{
-    static const struct timespec no_time;
-    sigset_t set;
-    limit_signal_only(&set);
-    if (!held->was_pending)
-        (void)TEMP_FAILURE_RETRY(sigtimedwait(&set, NULL, &no_time));
-    pthread_sigmask(SIG_SETMASK, &held->former_mask, NULL);
+    struct rlimit limit;
+    uint64_t size = 0;
+    for (size_t i = 0; i < part_count; i++)
+        size += parts[i].size;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && size > limit.rlim_cur;
 }
 
 static int file_write_all(int fd, const char *bytes, size_t size)
@@ -99,12 +68,9 @@ static int file_write_all(int fd, const char *bytes, size_t size)
 
 static int file_write_parts(int fd, const struct zepi_digest_part *parts, size_t part_count)
 {
-    struct held_signal held;
-    int error = 0;
-    hold_limit_signal(&held);
+    int error = is_above_limit(parts, part_count) ? EFBIG : 0;
     for (size_t i = 0; i < part_count && error == 0; i++)
         error = file_write_all(fd, parts[i].bytes, parts[i].size);
-    let_limit_signal_go(&held);
     return error;
 }
 
