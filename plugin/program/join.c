@@ -333,7 +333,7 @@ static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *mo
     }
     if (result == ZEPI_SUCCESS)
         result = snapshot_modules(module_count, modules, &values);
-    atomic_store_explicit(&joined->values, values, memory_order_relaxed);
+    atomic_store_explicit(&joined->own_values.set, values, memory_order_relaxed);
     if (result != ZEPI_SUCCESS) {
         zepi_release(joined);
         return result;

@@ -43,8 +43,7 @@ static void module_destroy(void *object)
         for (uint32_t at = 0; at < module->context->device_count; at++)
             zepi_build_result_release(part->device_module[at]);
     }
-    if (module->state == ZEPI_MODULE_INPUT)
-        zepi_spec_values_release(atomic_load_explicit(&module->values, memory_order_relaxed));
+    zepi_spec_values_release(atomic_load_explicit(&module->own_values.set, memory_order_relaxed));
     if (module->options)
         zepi_free(module->options);
     if (module->storage != module->inline_storage)
@@ -106,6 +105,7 @@ static zepi_result_t module_make(struct zepi_module_images *shared, zepi_module_
     module->declarations = shared->declarations;
     module->declaration_count = shared->declaration_count;
     module->state = state;
+    module->values = &module->own_values;
     module->storage = module->inline_storage;
     if (part_count > 0) {
         const zepi_result_t result = module_make_storage(module, part_count, part_image_count);
@@ -140,15 +140,16 @@ zepi_result_t zepi_module_make_from(const struct zepi_module *input, zepi_module
 
 struct zepi_spec_values *zepi_module_snapshot(struct zepi_module *module)
 {
+    struct zepi_module_values *values = module->values;
     // Relaxed: whether values were set before this call is decided by the host, which orders the
     // two.
-    if (!atomic_load_explicit(&module->values, memory_order_relaxed))
+    if (!atomic_load_explicit(&values->set, memory_order_relaxed))
         return NULL;
-    zepi_mutex_lock(&module->values_mutex);
-    struct zepi_spec_values *values =
-        zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
-    zepi_mutex_unlock(&module->values_mutex);
-    return values;
+    zepi_mutex_lock(&values->mutex);
+    struct zepi_spec_values *set =
+        zepi_spec_values_retain(atomic_load_explicit(&values->set, memory_order_relaxed));
+    zepi_mutex_unlock(&values->mutex);
+    return set;
 }
 
 const struct zepi_module_part *zepi_module_find_part(const struct zepi_module *module,

@@ -30,6 +30,13 @@ struct zepi_module_kernel {
 // Lists of parts up to this size lie in the module itself: one image, two devices.
 #define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
 
+// The values that were set on an input.
+struct zepi_module_values {
+    struct zepi_mutex mutex; // guards changes of the set; nothing is called under it
+    // Reference; NULL: none set. Without the lock it only tells whether there are any.
+    _Atomic(struct zepi_spec_values *) set;
+};
+
 // A SYCL module: device images in one state. Immutable, but for the values of an input.
 struct zepi_module {
     struct zepi_object object;
@@ -46,9 +53,8 @@ struct zepi_module {
     uint32_t part_count;
     uint64_t number; // no other module has it, or will have it
     // Inputs.
-    struct zepi_mutex values_mutex; // guards changes of the next; nothing is called under it
-    // Reference; NULL: none set. Without the lock it only tells whether there are any.
-    _Atomic(struct zepi_spec_values *) values;
+    struct zepi_module_values *values; // own_values, or those of the unit in this context
+    struct zepi_module_values own_values;
     // Objects and executables.
     struct zepi_module_part *parts;
     char *options;          // owned; canonical, that an object was compiled with

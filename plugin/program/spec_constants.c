@@ -31,14 +31,15 @@ zepi_result_t zepi_module_put_values(struct zepi_module *module, uint32_t count,
                                      const struct zepi_spec_entry *entries,
                                      const struct zepi_spec_composite *composite)
 {
-    zepi_mutex_lock(&module->values_mutex);
+    struct zepi_module_values *values = module->values;
+    zepi_mutex_lock(&values->mutex);
     // Relaxed: the mutex orders.
-    struct zepi_spec_values *old = atomic_load_explicit(&module->values, memory_order_relaxed);
-    struct zepi_spec_values *values = zepi_spec_values_with(old, count, entries, composite);
-    if (values)
-        atomic_store_explicit(&module->values, values, memory_order_relaxed);
-    zepi_mutex_unlock(&module->values_mutex);
-    if (!values)
+    struct zepi_spec_values *old = atomic_load_explicit(&values->set, memory_order_relaxed);
+    struct zepi_spec_values *set = zepi_spec_values_with(old, count, entries, composite);
+    if (set)
+        atomic_store_explicit(&values->set, set, memory_order_relaxed);
+    zepi_mutex_unlock(&values->mutex);
+    if (!set)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     zepi_spec_values_release(old);
     if (module->unit)

@@ -8,20 +8,17 @@
 #include "program/device_image/device_image_create.h"
 #include "program/module_create.h"
 
-// The values that were set on a unit's input in a context, while that module is not held. Gone with
-// the unit or the context.
-struct zepi_unit_values {
-    struct zepi_unit_values *next;       // of the unit
-    struct zepi_unit_values *of_context; // the next of the context
-    struct zepi_unit_values **link;      // to this one among the context's
-    struct zepi_unit_entry *unit;        // borrowed, as the context
-    const struct zepi_context *context;
-    struct zepi_spec_values *values; // reference; NULL: none, or the module has them
-};
+#include <utlist.h>
 
-// The part of a context.
-struct context_values {
-    struct zepi_unit_values *first;
+// The values that are set on a unit's input in a context. Gone with the unit or the context, which
+// the modules keep that use them.
+struct zepi_unit_values {
+    struct zepi_unit_values *next;            // of the unit
+    struct zepi_unit_values *next_of_context; // among the context's
+    struct zepi_unit_values *previous_of_context;
+    struct zepi_unit_entry *unit; // borrowed, as the context
+    struct zepi_context *context;
+    struct zepi_module_values values;
 };
 
 // Guards the table of units, their lists and those of contexts; nothing is called under it but
@@ -37,21 +34,16 @@ void zepi_unit_note_change(void)
     atomic_fetch_add_explicit(&zepi_unit_version_number, 1, memory_order_release);
 }
 
-static void context_add_values_locked(struct zepi_context *context, struct zepi_unit_values *values)
+// The list of a context's values: the state of this component.
+static struct zepi_unit_values **values_of_context(struct zepi_context *context)
 {
-    struct context_values *part = context->components[ZEPI_COMPONENT_UNITS];
-    values->of_context = part->first;
-    values->link = &part->first;
-    if (part->first)
-        part->first->link = &values->of_context;
-    part->first = values;
+    return context->components[ZEPI_COMPONENT_UNITS];
 }
 
-static void context_remove_values_locked(struct zepi_unit_values *values)
+static void unit_values_destroy(struct zepi_unit_values *values)
 {
-    *values->link = values->of_context;
-    if (values->of_context)
-        values->of_context->link = values->link;
+    zepi_spec_values_release(atomic_load_explicit(&values->values.set, memory_order_relaxed));
+    zepi_free(values);
 }
 
 void zepi_unit_release(struct zepi_unit_entry *unit)
@@ -61,15 +53,15 @@ void zepi_unit_release(struct zepi_unit_entry *unit)
         return;
     zepi_mutex_lock(&mutex);
     for (struct zepi_unit_values *values = unit->values; values; values = values->next)
-        context_remove_values_locked(values);
+        DL_DELETE2(*values_of_context(values->context), values, previous_of_context,
+                   next_of_context);
     zepi_mutex_unlock(&mutex);
     for (uint32_t i = 0; i < unit->image_count; i++)
         zepi_release(unit->images[i]);
     while (unit->values) {
         struct zepi_unit_values *values = unit->values;
         unit->values = values->next;
-        zepi_spec_values_release(values->values);
-        zepi_free(values);
+        unit_values_destroy(values);
     }
     zepi_free(unit);
 }
@@ -224,56 +216,32 @@ static struct zepi_unit_values *unit_find_values_locked(const struct zepi_unit_e
     return values;
 }
 
-static bool is_module_of(const struct zepi_module *module, const struct zepi_context *context,
-                         zepi_module_state_t state)
-{
-    return module->context == context && module->state == state;
-}
-
 // The module is destroyed.
 static void unit_forget(struct zepi_module *module)
 {
     struct zepi_unit_entry *unit = module->unit;
-    bool has_successor = false;
     zepi_mutex_lock(&mutex);
-    struct zepi_module **link = &unit->modules;
-    while (*link && *link != module)
-        link = &(*link)->unit_next;
-    if (*link)
-        *link = module->unit_next;
-    for (const struct zepi_module *other = unit->modules; other; other = other->unit_next)
-        has_successor = has_successor || is_module_of(other, module->context, module->state);
-    struct zepi_unit_values *kept = unit_find_values_locked(unit, module->context);
-    // A successor took them already. None is set on this one any more.
-    if (module->state == ZEPI_MODULE_INPUT && kept && !has_successor)
-        kept->values =
-            zepi_spec_values_retain(atomic_load_explicit(&module->values, memory_order_relaxed));
+    LL_DELETE2(unit->modules, module, unit_next);
     zepi_mutex_unlock(&mutex);
     zepi_unit_release(unit);
 }
 
 static void units_finish(struct zepi_context *context)
 {
-    struct context_values *part = context->components[ZEPI_COMPONENT_UNITS];
     zepi_mutex_lock(&mutex);
-    struct zepi_unit_values *gone = part->first;
-    for (struct zepi_unit_values *values = gone; values; values = values->of_context) {
-        struct zepi_unit_values **link = &values->unit->values;
-        while (*link != values)
-            link = &(*link)->next;
-        *link = values->next;
-    }
+    struct zepi_unit_values *gone = *values_of_context(context);
+    for (struct zepi_unit_values *values = gone; values; values = values->next_of_context)
+        LL_DELETE(values->unit->values, values);
     zepi_mutex_unlock(&mutex);
     while (gone) {
         struct zepi_unit_values *values = gone;
-        gone = values->of_context;
-        zepi_spec_values_release(values->values);
-        zepi_free(values);
+        gone = values->next_of_context;
+        unit_values_destroy(values);
     }
 }
 
 // The values that were set on the units' inputs in a context.
-ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_UNITS, .size_bytes = sizeof(struct context_values),
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_UNITS, .size_bytes = sizeof(struct zepi_unit_values *),
                       .finish = units_finish);
 
 // A new reference to the unit's module, if it is held.
@@ -282,25 +250,10 @@ static struct zepi_module *unit_find_module_locked(const struct zepi_unit_entry 
                                                    zepi_module_state_t state)
 {
     for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
-        if (is_module_of(module, context, state) && zepi_try_retain(module))
+        if (module->context == context && module->state == state && zepi_try_retain(module))
             return module;
     }
     return NULL;
-}
-
-// The values that were set on the module's predecessor, which may be on its way out.
-static struct zepi_spec_values *unit_take_values_locked(const struct zepi_unit_entry *unit,
-                                                        const struct zepi_context *context,
-                                                        struct zepi_unit_values *kept)
-{
-    for (struct zepi_module *module = unit->modules; module; module = module->unit_next) {
-        if (is_module_of(module, context, ZEPI_MODULE_INPUT))
-            return zepi_spec_values_retain(
-                atomic_load_explicit(&module->values, memory_order_relaxed));
-    }
-    struct zepi_spec_values *values = kept->values;
-    kept->values = NULL;
-    return values;
 }
 
 // Enters a module that was made, unless another thread was faster: returns a new reference to that
@@ -313,23 +266,20 @@ static struct zepi_module *unit_enter_locked(struct zepi_unit_entry *unit, struc
         return there;
     atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
     if (made->state == ZEPI_MODULE_INPUT) {
-        struct zepi_unit_values *kept = unit_find_values_locked(unit, made->context);
-        if (!kept) {
-            kept = *values;
-            kept->unit = unit;
-            kept->next = unit->values;
-            unit->values = kept;
-            context_add_values_locked(made->context, kept);
+        struct zepi_unit_values *known = unit_find_values_locked(unit, made->context);
+        if (!known) {
+            known = *values;
+            known->unit = unit;
+            LL_PREPEND(unit->values, known);
+            DL_APPEND2(*values_of_context(made->context), known, previous_of_context,
+                       next_of_context);
             *values = NULL;
         }
-        // Relaxed: no other thread has the module yet.
-        atomic_store_explicit(&made->values, unit_take_values_locked(unit, made->context, kept),
-                              memory_order_relaxed);
+        made->values = &known->values;
     }
     made->unit = unit;
     made->unit_forget = unit_forget;
-    made->unit_next = unit->modules;
-    unit->modules = made;
+    LL_PREPEND2(unit->modules, made, unit_next);
     return NULL;
 }
 
