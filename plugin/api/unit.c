@@ -2,6 +2,7 @@
 // Modules of translation units.
 #include "api/api.h"
 #include "api/check.h"
+#include "program/built_image.h"
 #include "program/module.h"
 #include "program/this_module.h"
 
@@ -40,7 +41,7 @@ static zepi_result_t unit_has_images(struct zepi_unit_entry *unit, struct zepi_c
         return ZEPI_SUCCESS;
     const zepi_result_t result = zepi_unit_find_or_create_module(unit, context, state, &module);
     if (result == ZEPI_SUCCESS)
-        *out_has = module->image_count > 0;
+        *out_has = zepi_module_count_images(module) > 0;
     zepi_release(module);
     return result;
 }
