@@ -163,14 +163,6 @@ struct zepi_build_limits zepi_build_budget_limits(struct zepi_build_budget *budg
     return limits;
 }
 
-struct zepi_build_limits zepi_build_budget_kept(struct zepi_build_budget *budget)
-{
-    zepi_mutex_lock(&budget->mutex);
-    const struct zepi_build_limits kept = {.bytes = budget->bytes, .entries = budget->entries};
-    zepi_mutex_unlock(&budget->mutex);
-    return kept;
-}
-
 static bool budget_is_exceeded_locked(const struct zepi_build_budget *budget,
                                       struct zepi_build_limits limits)
 {
@@ -278,12 +270,11 @@ static bool build_cache_load(struct zepi_build_cache *cache, const struct zepi_k
                              struct build *out_build)
 {
     const struct zepi_build_store *store = &cache->store;
-    const struct zepi_build_codec *codec = &store->codec;
     struct zepi_build_record record = {0};
     if (!store->ops || !store->ops->load(store->self, key, &record))
         return false;
     const bool is_loaded =
-        codec->deserialise(record.payload, record.payload_size, &out_build->output) &&
+        store->make_payload(&out_build->output, record.payload, record.payload_size) &&
         zepi_build_output_set_log(&out_build->output, record.log, record.log_size);
     if (is_loaded)
         out_build->status = ZEPI_BUILD_SUCCEEDED;
@@ -298,20 +289,17 @@ static void build_cache_save(struct zepi_build_cache *cache, const struct zepi_k
                              const struct zepi_build_result *result)
 {
     const struct zepi_build_store *store = &cache->store;
-    const struct zepi_build_codec *codec = &store->codec;
-    struct zepi_build_bytes bytes = {0};
+    const struct zepi_build_record record = {.payload = zepi_build_result_stored(result),
+                                             .payload_size = zepi_build_result_stored_size(result),
+                                             .log = zepi_build_result_log(result),
+                                             .log_size = zepi_build_result_log_size(result)};
     if (!store->ops)
         return;
-    if (!zepi_build_result_has_succeeded(result) ||
-        !codec->serialise(zepi_build_result_payload(result), &bytes)) {
+    if (!record.payload) {
         if (store->ops->abandon)
             store->ops->abandon(store->self, key);
         return;
     }
-    const struct zepi_build_record record = {.payload = bytes.bytes,
-                                             .payload_size = bytes.size,
-                                             .log = zepi_build_result_log(result),
-                                             .log_size = zepi_build_result_log_size(result)};
     store->ops->store(store->self, key, &record);
 }
 

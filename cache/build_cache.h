@@ -37,9 +37,6 @@ void zepi_build_budget_set_limits(struct zepi_build_budget *budget,
                                   struct zepi_build_limits limits);
 struct zepi_build_limits zepi_build_budget_limits(struct zepi_build_budget *budget);
 
-// The entries and bytes kept now, in the terms of the limits.
-struct zepi_build_limits zepi_build_budget_kept(struct zepi_build_budget *budget);
-
 // Evicts unused entries, oldest use first, until at most `bytes` are kept or all that is left is in
 // use. 0 evicts everything unused.
 void zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes);
@@ -51,8 +48,8 @@ uint64_t zepi_build_budget_evictions(void);
 
 // Key bytes to reference-counted results, through a build callback. For each key at most one build
 // runs at a time; a thread that asks meanwhile waits for that build and for nothing else.
-// Thread-safe. No lock is held while a callback, a destroy function, a codec or a store runs, so
-// all of these may use any cache.
+// Thread-safe. No lock is held while a callback, a destroy function or a store runs, so all of
+// these may use any cache.
 //
 // One result may depend on another (a kernel handle on its module): the dependent's payload holds a
 // reference to the other's result and releases it when destroyed.

@@ -29,6 +29,7 @@ static void destroy_payload(struct zepi_build_output *output)
         output->destroy(output->payload);
     output->payload = NULL;
     output->destroy = NULL;
+    output->stored = NULL;
 }
 
 void zepi_build_output_finish(struct zepi_build_output *output)

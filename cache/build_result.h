@@ -29,7 +29,10 @@ enum zepi_build_status {
 struct zepi_build_output {
     void *payload; // owned
     void (*destroy)(
-        void *payload);  // called once, on any thread, under no lock; NULL: nothing to do
+        void *payload); // called once, on any thread, under no lock; NULL: nothing to do
+    // The payload as a store keeps it, which lives as long; NULL: it cannot be stored.
+    const void *stored;
+    size_t stored_size;
     uint64_t cost_bytes; // the cost of keeping the payload; log and key are added to it
     int32_t code;        // of a failure: the caller's own error number
     char *log;           // owned, by zepi_build_output_set_log; terminated
@@ -80,6 +83,16 @@ static inline bool zepi_build_result_has_succeeded(const struct zepi_build_resul
 static inline void *zepi_build_result_payload(const struct zepi_build_result *result)
 {
     return result->output.payload;
+}
+
+static inline const void *zepi_build_result_stored(const struct zepi_build_result *result)
+{
+    return result->output.stored;
+}
+
+static inline size_t zepi_build_result_stored_size(const struct zepi_build_result *result)
+{
+    return result->output.stored_size;
 }
 
 static inline const char *zepi_build_result_log(const struct zepi_build_result *result)

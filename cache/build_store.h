@@ -47,26 +47,14 @@ struct zepi_build_store_ops {
     void (*remove)(void *self, const struct zepi_key *key);
 };
 
-// A payload as bytes: the payload's own, which live as long.
-struct zepi_build_bytes {
-    const void *bytes;
-    size_t size;
-};
-
-// How a payload becomes bytes and comes back. Called under no lock.
-struct zepi_build_codec {
-    // Returns false if this payload cannot be stored.
-    bool (*serialise)(const void *payload, struct zepi_build_bytes *out_bytes);
-    // Fills payload, destroy and cost_bytes of a zeroed output from bytes that it copies (aligned
-    // to 16 bytes, checksum already verified). Returns false without memory, or if the bytes are no
-    // payload: the result is then built, and replaces the record if it is a success.
-    bool (*deserialise)(const void *bytes, size_t size, struct zepi_build_output *output);
-};
-
 struct zepi_build_store {
     const struct zepi_build_store_ops *ops;
     void *self; // borrowed, outlives the cache
-    struct zepi_build_codec codec;
+    // Fills a zeroed output, but for the log, from the bytes of a record, which it copies (aligned
+    // to 16 bytes, checksum already verified). Returns false without memory, or if the bytes are no
+    // payload: the result is then built, and replaces the record if it is a success. Called under
+    // no lock.
+    bool (*make_payload)(struct zepi_build_output *output, const void *bytes, size_t size);
 };
 
 #endif

@@ -172,6 +172,7 @@ static enum zepi_build_status device_kernel_build(void *user, struct zepi_build_
 {
     const struct kernel_request *request = user;
     struct zepi_device_kernel *device_kernel = NULL;
+    struct zepi_text no_log = {0};
     zepi_result_t result = zepi_build_hold();
     if (result == ZEPI_SUCCESS) {
         result = device_kernel_create(request->device_module, request->name, &device_kernel);
@@ -181,11 +182,8 @@ static enum zepi_build_status device_kernel_build(void *user, struct zepi_build_
         output->payload = device_kernel;
         output->destroy = device_kernel_destroy;
         output->cost_bytes = ZEPI_DEVICE_KERNEL_COST;
-        return ZEPI_BUILD_SUCCEEDED;
     }
-    output->code = (int32_t)result;
-    zepi_build_output_set_texts(output, zepi_last_error(NULL), NULL, 0);
-    return zepi_build_status_of(result);
+    return zepi_build_output_end(output, result, &no_log);
 }
 
 zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, const char *name,

@@ -2,16 +2,11 @@
 #include "program/module_build.h"
 
 #include "core/alloc.h"
-#include "core/options.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "program/build/device_build.h"
 #include "program/code_choice.h"
 #include "program/module_link.h"
-
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
 
 static zepi_result_t check_required_constants(const struct zepi_module *module,
                                               const struct zepi_spec_values *values)
@@ -102,16 +97,25 @@ static zepi_result_t build_get_device_module(const struct build *build, uint32_t
 
 // ---- Native code ----
 
-// Code of a native image, and all that another image of the module is compared with.
+// A native image on a device, and all that another image of the module is compared with.
 struct native {
     const struct build *build;
     uint32_t device_index;
-    struct zepi_build_result *device_module;
+    uint32_t image_index;
+    struct zepi_build_result **code; // in the output; NULL: not loaded
 };
+
+// Loads the code, unless it is there.
+static zepi_result_t native_load(const struct native *native)
+{
+    return *native->code
+               ? ZEPI_SUCCESS
+               : build_get_device_module(native->build, native->device_index, native->image_index);
+}
 
 static bool native_has_kernel(const struct native *native, const char *name)
 {
-    return zepi_device_module_find_kernel(zepi_device_module_of(native->device_module), name, NULL);
+    return zepi_device_module_find_kernel(zepi_device_module_of(*native->code), name, NULL);
 }
 
 // Whether another image has a kernel of the native one. Code that the device does not take is no
@@ -125,6 +129,9 @@ static zepi_result_t shares_kernel(void *user, struct zepi_device_image *image, 
     struct zepi_build_result *result = NULL;
     if (!zepi_device_image_is_for(image, one.context->devices[native->device_index]))
         return ZEPI_SUCCESS;
+    const zepi_result_t loaded = native_load(native);
+    if (loaded != ZEPI_SUCCESS)
+        return loaded;
     for (uint32_t i = 0; spirv && i < spirv->kernel_count && !*out_has; i++)
         *out_has = native_has_kernel(native, spirv->kernels[i].name);
     if (spirv)
@@ -159,26 +166,22 @@ static zepi_result_t try_native(const struct build *build, enum native_use use,
 {
     const struct zepi_wanted wanted = build_wanted(build, use);
     const struct zepi_module *input = build->input;
-    struct zepi_build_result **device_module =
-        &build->output->parts[image_index].device_module[device_index];
     const struct zepi_code code = {1, &input->images[image_index], NULL};
-    struct zepi_mismatch mismatch;
-    zepi_result_t result = zepi_code_match(&wanted, &code, NULL, &mismatch);
-    if (result != ZEPI_SUCCESS || mismatch.declaration)
-        return result;
-    result = build_get_device_module(build, device_index, image_index);
-    if (result != ZEPI_SUCCESS)
-        return result == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : result;
-    struct native native = {build, device_index, *device_module};
+    struct native native = {build, device_index, image_index,
+                            &build->output->parts[image_index].device_module[device_index]};
     const struct zepi_code_peers peers = {input->image_count, input->images, shares_kernel,
                                           &native};
-    result = zepi_code_match(&wanted, &code, &peers, &mismatch);
-    if (result == ZEPI_SUCCESS && mismatch.declaration) {
-        zepi_build_result_release(*device_module);
-        *device_module = NULL;
+    struct zepi_mismatch mismatch;
+    zepi_result_t result = zepi_code_match(&wanted, &code, &peers, &mismatch);
+    if (result == ZEPI_SUCCESS && !mismatch.declaration)
+        result = native_load(&native);
+    if (mismatch.declaration) {
+        zepi_build_result_release(*native.code);
+        *native.code = NULL;
     }
-    *is_served = *is_served || *device_module;
-    return result;
+    *is_served = *is_served || *native.code;
+    // Code that the device refuses is no code for it.
+    return result == ZEPI_ERROR_COMPILE_FAILURE ? ZEPI_SUCCESS : result;
 }
 
 // Native images that the device accepts.
@@ -198,66 +201,10 @@ static zepi_result_t use_native(const struct build *build, uint32_t device_index
 
 // ---- SPIR-V ----
 
-// A build in a thread of its own, ahead of its turn: the caches have the result then.
-struct ahead {
-    struct zepi_image_build build;
-    pthread_t thread;
-};
-
-static void *run_ahead(void *user)
-{
-    const struct ahead *ahead = user;
-    struct zepi_build_result *result = NULL;
-    if (zepi_device_module_look_up(&ahead->build, &result) == ZEPI_SUCCESS)
-        zepi_build_result_release(result);
-    return NULL;
-}
-
-// The threads take no signals of the host.
-static void run_all_ahead(struct ahead *list, uint32_t count)
-{
-    sigset_t all, old;
-    uint32_t started = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    while (started < count &&
-           pthread_create(&list[started].thread, NULL, run_ahead, &list[started]) == 0)
-        started++;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(list[i].thread, NULL);
-}
-
-static bool builds_ahead(void)
-{
-    return zepi_options()->has_compiler_processes && zepi_options()->cache_is_on;
-}
-
-// With compilers in processes of their own, as many builds run at one time as there are cores.
-static void build_ahead(const struct build *build, uint32_t device_index)
-{
-    const struct zepi_module *input = build->input;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct ahead *list = zepi_allocate(input->image_count, sizeof(*list));
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < input->image_count && list; i++) {
-        if (is_needed(build, device_index, i))
-            list[count++].build = image_build_of(build, device_index, input->images[i]);
-        if (count == cores || (i + 1 == input->image_count && count > 1)) {
-            run_all_ahead(list, count);
-            count = 0;
-        }
-    }
-    zepi_free(list);
-}
-
 static zepi_result_t build_spirv(const struct build *build, uint32_t device_index, bool *is_served)
 {
-    const uint32_t image_count = build->input->image_count;
     zepi_result_t result = ZEPI_SUCCESS;
-    if (image_count > 1 && builds_ahead())
-        build_ahead(build, device_index);
-    for (uint32_t i = 0; i < image_count && result == ZEPI_SUCCESS; i++) {
+    for (uint32_t i = 0; i < build->input->image_count && result == ZEPI_SUCCESS; i++) {
         if (!is_needed(build, device_index, i))
             continue;
         result = build_get_device_module(build, device_index, i);

@@ -4,13 +4,14 @@
 #include "core/alloc.h"
 #include "core/stats.h"
 #include "program/build/binary_cache.h"
+#include "program/build/compile.h"
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
 // The request of a lookup in the binary cache, which builds if it misses.
 struct request {
-    const struct zepi_binary_source *source;
-    ze_module_handle_t made; // from source, on the way to the native code; or NULL
+    const struct zepi_compile *compile;
+    ze_module_handle_t made; // compiled, on the way to the native code; or NULL
     bool is_native_refused;  // the driver did not take native code that it gave out before
 };
 
@@ -30,7 +31,7 @@ static enum zepi_build_status binary_build(void *user, struct zepi_build_output 
     size_t size_bytes = 0;
     zepi_stats_count(ZEPI_STAT_BINARIES_MADE);
     destroy_made(request);
-    zepi_result_t result = request->source->make(request->source->user, &log, &request->made);
+    zepi_result_t result = zepi_compile_spirv(request->compile, &log, &request->made);
     if (result == ZEPI_SUCCESS)
         result = zepi_ze_module_get_native(request->made, &bytes, &size_bytes);
     // A driver without native code: every context makes its own.
@@ -48,20 +49,21 @@ static enum zepi_build_status binary_build(void *user, struct zepi_build_output 
 static zepi_result_t binary_load(struct request *request, const struct zepi_build_result *native,
                                  struct zepi_text *log, ze_module_handle_t *out_module)
 {
-    const struct zepi_binary_source *source = request->source;
-    const struct zepi_binary *binary = zepi_build_result_payload(native);
+    const struct zepi_compile *compile = request->compile;
+    const size_t size_bytes = zepi_build_result_stored_size(native);
     if (request->made) {
         *out_module = request->made;
         request->made = NULL;
         return ZEPI_SUCCESS;
     }
-    if (binary->size_bytes > 0) {
-        const zepi_result_t result = zepi_ze_module_load(
-            source->context, source->device, binary->bytes, binary->size_bytes, log, out_module);
+    if (size_bytes > 0) {
+        const zepi_result_t result =
+            zepi_ze_module_load(compile->context, compile->device, zepi_build_result_stored(native),
+                                size_bytes, log, out_module);
         request->is_native_refused = zepi_build_status_of(result) == ZEPI_BUILD_FAILED;
         return result;
     }
-    return source->make(source->user, log, out_module);
+    return zepi_compile_spirv(compile, log, out_module);
 }
 
 static zepi_result_t binary_look_up(struct request *request, struct zepi_build_cache *binaries,
@@ -80,7 +82,7 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
     zepi_text_append(log, text, log_size);
     zepi_result_t result = ZEPI_SUCCESS;
     if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
-        *out_size_bytes = ((struct zepi_binary *)zepi_build_result_payload(native))->size_bytes;
+        *out_size_bytes = zepi_build_result_stored_size(native);
         result = binary_load(request, native, &load_log, out_module);
     } else {
         result = zepi_build_fail(native);
@@ -94,11 +96,11 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
     return result;
 }
 
-static zepi_result_t binary_get(const struct zepi_binary_source *source, const struct zepi_key *key,
+static zepi_result_t binary_get(const struct zepi_compile *compile, const struct zepi_key *key,
                                 struct zepi_text *log, ze_module_handle_t *out_module,
                                 uint64_t *out_size_bytes)
 {
-    struct request request = {.source = source};
+    struct request request = {.compile = compile};
     struct zepi_build_cache *binaries = zepi_binary_cache();
     if (!binaries)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
@@ -113,22 +115,21 @@ static zepi_result_t binary_get(const struct zepi_binary_source *source, const s
     return result;
 }
 
-zepi_result_t zepi_binary_build(const struct zepi_binary_source *source, struct zepi_key *key,
-                                uint32_t spirv_count, struct zepi_blob *const *spirv,
-                                struct zepi_text *log,
+zepi_result_t zepi_binary_build(const struct zepi_compile *compile, struct zepi_key *key,
+                                struct zepi_blob *const *spirv, struct zepi_text *log,
                                 struct zepi_device_module **out_device_module,
                                 uint64_t *out_size_bytes)
 {
     struct zepi_ze_module module = {0};
-    zepi_key_add_device(key, source->device);
+    zepi_key_add_device(key, compile->device);
     zepi_result_t result = zepi_key_seal(key)
-                               ? binary_get(source, key, log, &module.ze, out_size_bytes)
+                               ? binary_get(compile, key, log, &module.ze, out_size_bytes)
                                : zepi_fail_no_memory();
     if (result != ZEPI_SUCCESS)
         return result;
-    result =
-        zepi_device_module_create(source->context, source->device, 1, &module,
-                                  ZEPI_OWNERSHIP_TRANSFER, spirv_count, spirv, out_device_module);
+    result = zepi_device_module_create(compile->context, compile->device, 1, &module,
+                                       ZEPI_OWNERSHIP_TRANSFER, compile->count, spirv,
+                                       out_device_module);
     if (result != ZEPI_SUCCESS)
         zepi_ze.zeModuleDestroy(module.ze);
     return result;

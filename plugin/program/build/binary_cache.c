@@ -28,30 +28,14 @@ static void *shared_handle;        // of its library
 static const struct zepi_shared_library *shared_library;
 static char shared_refusal[ZEPI_SHARED_TEXT_BYTES]; // why there is none that was asked for
 
-static bool binary_serialise(const void *payload, struct zepi_build_bytes *out_bytes)
-{
-    const struct zepi_binary *binary = payload;
-    *out_bytes = (struct zepi_build_bytes){.bytes = binary->bytes, .size = binary->size_bytes};
-    return binary->size_bytes > 0;
-}
-
 bool zepi_binary_set(struct zepi_build_output *output, const void *bytes, size_t size_bytes)
 {
-    struct zepi_binary *binary = zepi_allocate(1, sizeof(*binary) + size_bytes);
-    if (!binary)
-        return false;
-    binary->size_bytes = size_bytes;
-    if (size_bytes > 0)
-        memcpy(binary->bytes, bytes, size_bytes);
-    output->payload = binary;
+    output->payload = zepi_duplicate(bytes, size_bytes);
     output->destroy = zepi_free;
-    output->cost_bytes = sizeof(*binary) + size_bytes;
-    return true;
-}
-
-static bool binary_deserialise(const void *bytes, size_t size, struct zepi_build_output *output)
-{
-    return size > 0 && zepi_binary_set(output, bytes, size);
+    output->stored = size_bytes > 0 ? output->payload : NULL;
+    output->stored_size = size_bytes;
+    output->cost_bytes = size_bytes;
+    return output->payload;
 }
 
 // ---- The stores: the disk, then the shared store ----
@@ -270,7 +254,7 @@ static struct zepi_build_cache *create_locked(void)
         new_shared = create_shared(options);
     if (new_budget) {
         const struct zepi_build_store store = {.ops = &binary_store_ops,
-                                               .codec = {binary_serialise, binary_deserialise}};
+                                               .make_payload = zepi_binary_set};
         new_cache = zepi_build_cache_create(new_budget, new_disk || new_shared ? &store : NULL);
     }
     if (!new_cache) {

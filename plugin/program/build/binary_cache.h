@@ -11,15 +11,9 @@
 struct zepi_device;
 
 // The binary cache of the process: native code and logs. Behind it the disk, and behind that the
-// store that machines share, if there is one. Contexts, and devices of one identity, share it. Any
-// thread.
-
-// Native code: the payload of its results. No bytes if the driver has none; such a result says
-// only that the compiler is content.
-struct zepi_binary {
-    size_t size_bytes;
-    uint8_t bytes[];
-};
+// store that machines share, if there is one. Contexts, and devices of one identity, share it. The
+// payload of its results is native code (zepi_build_result_stored); of no bytes if the driver has
+// none: such a result says only that the compiler is content. Any thread.
 
 // NULL without memory (noted).
 struct zepi_build_cache *zepi_binary_cache(void);

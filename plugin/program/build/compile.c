@@ -10,6 +10,7 @@
 #include "device/platform.h"
 #include "program/build/compiler.h"
 #include "program/build/ze_module.h"
+#include "program/native/symbols.h"
 #include "ze/ze.h"
 
 #include <pthread.h>
@@ -29,7 +30,7 @@ struct constants {
     const void **values;
 };
 
-static bool constants_init(struct constants *constants, const struct zepi_ze_module_input *input)
+static bool constants_init(struct constants *constants, const struct zepi_compile_input *input)
 {
     const struct zepi_device_image *image = input->image;
     constants->ids = zepi_allocate(image->declaration_count, sizeof(uint32_t));
@@ -59,9 +60,10 @@ static bool has_exports(const struct zepi_spirv *spirv)
 }
 
 // The options that the driver gets, owned.
-static char *make_build_flags(const struct zepi_ze_module_input *input, enum zepi_compile how)
+static char *make_build_flags(const struct zepi_compile_input *input, enum zepi_compile_kind kind)
 {
-    const bool is_exporting = how == ZEPI_COMPILE_OBJECT && has_exports(&input->image->blob->spirv);
+    const bool is_exporting =
+        kind == ZEPI_COMPILE_OBJECT && has_exports(&input->image->blob->spirv);
     const size_t room = strlen(input->options) + sizeof(" " EXPORTING_FLAGS);
     char *flags = zepi_allocate(room, 1);
     if (flags)
@@ -100,11 +102,12 @@ static void program_finish(struct program *program)
 }
 
 // To be finished in any case.
-static bool program_init(struct program *program, uint32_t count,
-                         const struct zepi_ze_module_input *inputs, enum zepi_compile how)
+static bool program_init(struct program *program, const struct zepi_compile *compile)
 {
+    const uint32_t count = compile->count;
+    const struct zepi_compile_input *inputs = compile->inputs;
     *program = (struct program){
-        .is_program = how == ZEPI_COMPILE_PROGRAM,
+        .is_program = compile->kind == ZEPI_COMPILE_PROGRAM,
         .sizes = zepi_allocate(count, sizeof(size_t)),
         .bytes = zepi_allocate(count, sizeof(uint8_t *)),
         .flags = zepi_allocate(count, sizeof(char *)),
@@ -123,7 +126,7 @@ static bool program_init(struct program *program, uint32_t count,
     };
     for (uint32_t i = 0; i < count && is_made; i++) {
         const struct zepi_blob *blob = inputs[i].image->blob;
-        program->flags[i] = make_build_flags(&inputs[i], how);
+        program->flags[i] = make_build_flags(&inputs[i], compile->kind);
         is_made = program->flags[i] && constants_init(&program->constants[i], &inputs[i]);
         program->sizes[i] = blob->size_bytes;
         program->bytes[i] = blob->bytes;
@@ -214,14 +217,13 @@ static bool watch_end(struct watch *watch)
 #define KERNELS_TEXT_BYTES 256
 
 // Names of the kernels, as many as there is room for.
-static void describe_kernels(uint32_t count, const struct zepi_ze_module_input *inputs, char *text,
-                             size_t size)
+static void describe_kernels(const struct zepi_compile *compile, char *text, size_t size)
 {
     size_t length = 0;
     uint32_t left = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zepi_spirv *spirv = &inputs[i].image->blob->spirv;
+    for (uint32_t i = 0; i < compile->count; i++) {
+        const struct zepi_spirv *spirv = &compile->inputs[i].image->blob->spirv;
         for (uint32_t at = 0; at < spirv->kernel_count; at++) {
             const char *name = spirv->kernels[at].name;
             const size_t more = strlen(name) + strlen(", ");
@@ -242,8 +244,7 @@ static void describe_kernels(uint32_t count, const struct zepi_ze_module_input *
 // With the compiler in a process of its own, its native code becomes the module here, as code from
 // the disk does. Code that the driver does not hand out is compiled here, by a compiler that has
 // managed it there.
-static zepi_result_t ze_module_create_from_spirv(struct zepi_context *context,
-                                                 const struct zepi_device *device,
+static zepi_result_t ze_module_create_from_spirv(const struct zepi_compile *compile,
                                                  const struct program *program, const char *kernels,
                                                  struct zepi_text *log,
                                                  ze_module_handle_t *out_module)
@@ -256,12 +257,13 @@ static zepi_result_t ze_module_create_from_spirv(struct zepi_context *context,
     size_t native_bytes = 0;
     zepi_result_t result = ZEPI_SUCCESS;
     if (is_elsewhere)
-        result = zepi_compiler_compile(device, &program->ze, program->is_program, kernels, log,
-                                       &native, &native_bytes);
+        result = zepi_compiler_compile(compile->device, &program->ze, program->is_program, kernels,
+                                       log, &native, &native_bytes);
     if (result == ZEPI_SUCCESS)
-        result =
-            native ? zepi_ze_module_load(context, device, native, native_bytes, own_log, out_module)
-                   : zepi_ze_module_create(context, device, &desc, own_log, out_module);
+        result = native ? zepi_ze_module_load(compile->context, compile->device, native,
+                                              native_bytes, own_log, out_module)
+                        : zepi_ze_module_create(compile->context, compile->device, &desc, own_log,
+                                                out_module);
     if (result != ZEPI_SUCCESS && second_log.bytes)
         zepi_text_append(log, second_log.bytes, second_log.size_bytes);
     zepi_text_finish(&second_log);
@@ -270,24 +272,26 @@ static zepi_result_t ze_module_create_from_spirv(struct zepi_context *context,
 }
 
 // Compiles, and says it of a compile that takes long.
-static zepi_result_t compile(struct zepi_context *context, const struct zepi_device *device,
-                             const struct program *program, const char *kernels,
-                             struct zepi_text *log, ze_module_handle_t *out_module)
+static zepi_result_t compile_program(const struct zepi_compile *compile,
+                                     const struct program *program, struct zepi_text *log,
+                                     ze_module_handle_t *out_module)
 {
+    char kernels[KERNELS_TEXT_BYTES];
     struct watch watch;
+    describe_kernels(compile, kernels, sizeof(kernels));
     const uint64_t begin_ns = zepi_clock_ns();
     watch_begin(&watch, kernels, program->size_bytes);
     const zepi_result_t result =
-        ze_module_create_from_spirv(context, device, program, kernels, log, out_module);
+        ze_module_create_from_spirv(compile, program, kernels, log, out_module);
     const bool is_told = watch_end(&watch);
     const uint64_t duration_ns = zepi_clock_ns() - begin_ns;
     zepi_stats_note_compile(kernels, duration_ns, result == ZEPI_SUCCESS);
     if (is_told)
-        watch_tell("the build for '%s' took %.1f s: %s", device->properties.name,
+        watch_tell("the build for '%s' took %.1f s: %s", compile->device->properties.name,
                    (double)duration_ns / 1e9, kernels);
     else if (duration_ns > LONG_COMPILE_NS)
-        zepi_log(ZEPI_LOG_INFO, "the build for '%s' took %.1f s: %s", device->properties.name,
-                 (double)duration_ns / 1e9, kernels);
+        zepi_log(ZEPI_LOG_INFO, "the build for '%s' took %.1f s: %s",
+                 compile->device->properties.name, (double)duration_ns / 1e9, kernels);
     return result;
 }
 
@@ -312,74 +316,70 @@ static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct
     return result;
 }
 
-static zepi_result_t fail_missing_imports(const struct zepi_context *context,
-                                          ze_module_handle_t module, const struct zepi_spirv *spirv)
+static bool has_imports(const struct zepi_compile *compile)
 {
-    struct zepi_text inspected = {0};
-    // Empty if the driver names none.
-    zepi_ze_module_inspect(context, module, ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS,
-                           &inspected);
-    bool is_told = false;
-    for (uint32_t i = 0; i < spirv->symbol_count && inspected.bytes && !is_told; i++)
-        is_told = spirv->symbols[i].linkage == ZEPI_SPIRV_IMPORT &&
-                  strstr(inspected.bytes, spirv->symbols[i].name) != NULL;
-    zepi_fail(ZEPI_ERROR_LINK_FAILURE, "no module defines what this one imports:");
-    for (uint32_t i = 0; i < spirv->symbol_count; i++) {
-        const struct zepi_spirv_symbol *symbol = &spirv->symbols[i];
-        if (symbol->linkage == ZEPI_SPIRV_IMPORT &&
-            (!is_told || strstr(inspected.bytes, symbol->name)))
-            zepi_error_append(" %s '%s'", symbol->is_function ? "function" : "variable",
-                              symbol->name);
+    bool has = false;
+    for (uint32_t i = 0; i < compile->count && !has; i++) {
+        const struct zepi_spirv *spirv = &compile->inputs[i].image->blob->spirv;
+        for (uint32_t at = 0; at < spirv->symbol_count && !has; at++)
+            has = spirv->symbols[at].linkage == ZEPI_SPIRV_IMPORT;
     }
-    zepi_text_finish(&inspected);
-    return ZEPI_ERROR_LINK_FAILURE;
+    return has;
 }
 
-// An import is unresolved if the driver says so: drivers supply some themselves.
-static zepi_result_t check_no_import_missing(const struct zepi_context *context,
-                                             ze_module_handle_t module,
-                                             const struct zepi_spirv *spirv)
+static zepi_result_t fail_missing_imports(const struct zepi_compile *compile,
+                                          ze_module_handle_t module, const struct zepi_text *log)
 {
-    bool has_imports = false;
-    for (uint32_t i = 0; i < spirv->symbol_count && !has_imports; i++)
-        has_imports = spirv->symbols[i].linkage == ZEPI_SPIRV_IMPORT;
-    if (!has_imports)
-        return ZEPI_SUCCESS;
-    const zepi_result_t result = zepi_ze_module_has_imports(module, &has_imports);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    return has_imports ? fail_missing_imports(context, module, spirv) : ZEPI_SUCCESS;
-}
-
-static zepi_result_t check_compiled(const struct zepi_context *context, ze_module_handle_t module,
-                                    uint32_t count, const struct zepi_ze_module_input *inputs,
-                                    enum zepi_compile how)
-{
+    struct zepi_symbols own = {0};
+    struct zepi_text inspected = {0};
     zepi_result_t result = ZEPI_SUCCESS;
-    if (how == ZEPI_COMPILE_EXECUTABLE)
-        result = check_no_import_missing(context, module, &inputs[0].image->blob->spirv);
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result = check_kernels_named(module, &inputs[i].image->blob->spirv);
+    if (!compile->symbols)
+        result = zepi_symbols_add_spirv(&own, &compile->inputs[0].image->blob->spirv, 0,
+                                        ZEPI_SYMBOL_OF_NO_OBJECT)
+                     ? zepi_symbols_check(&own)
+                     : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    // Empty if the driver names none.
+    zepi_ze_module_inspect(compile->context, module,
+                           ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS, &inspected);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_symbols_fail_missing(compile->symbols ? compile->symbols : &own,
+                                           inspected.bytes ? inspected.bytes : log->bytes);
+    zepi_text_finish(&inspected);
+    zepi_symbols_finish(&own);
     return result;
 }
 
-zepi_result_t zepi_compile_spirv(struct zepi_context *context, const struct zepi_device *device,
-                                 uint32_t count, const struct zepi_ze_module_input *inputs,
-                                 enum zepi_compile how, struct zepi_text *log,
+// An import is unresolved if the driver says so: drivers supply some themselves.
+static zepi_result_t check_no_import_missing(const struct zepi_compile *compile,
+                                             ze_module_handle_t module, const struct zepi_text *log)
+{
+    bool is_missing = false;
+    if (compile->kind == ZEPI_COMPILE_OBJECT || !has_imports(compile))
+        return ZEPI_SUCCESS;
+    const zepi_result_t result = zepi_ze_module_has_imports(module, &is_missing);
+    return is_missing ? fail_missing_imports(compile, module, log) : result;
+}
+
+static zepi_result_t check_compiled(const struct zepi_compile *compile, ze_module_handle_t module,
+                                    const struct zepi_text *log)
+{
+    zepi_result_t result = check_no_import_missing(compile, module, log);
+    for (uint32_t i = 0; i < compile->count && result == ZEPI_SUCCESS; i++)
+        result = check_kernels_named(module, &compile->inputs[i].image->blob->spirv);
+    return result;
+}
+
+zepi_result_t zepi_compile_spirv(const struct zepi_compile *compile, struct zepi_text *log,
                                  ze_module_handle_t *out_module)
 {
-    char kernels[KERNELS_TEXT_BYTES];
     struct program program;
     ze_module_handle_t module = NULL;
-    zepi_result_t result =
-        program_init(&program, count, inputs, how) ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS) {
-        describe_kernels(count, inputs, kernels, sizeof(kernels));
-        result = compile(context, device, &program, kernels, log, &module);
-    }
+    zepi_result_t result = program_init(&program, compile)
+                               ? compile_program(compile, &program, log, &module)
+                               : zepi_fail_no_memory();
     program_finish(&program);
     if (result == ZEPI_SUCCESS)
-        result = check_compiled(context, module, count, inputs, how);
+        result = check_compiled(compile, module, log);
     if (result == ZEPI_SUCCESS)
         *out_module = module;
     else if (module)

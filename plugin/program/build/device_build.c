@@ -13,13 +13,6 @@
 
 // ---- The build of an image ----
 
-// The request of a lookup in the module cache, which builds if it misses.
-struct code_request {
-    const struct zepi_image_build *build;
-    struct zepi_device *device;
-    char *text; // of the options, for the device; owned while it is built
-};
-
 void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,
                         const struct zepi_spec_values *values)
 {
@@ -43,56 +36,52 @@ static void image_build_begin_key(struct zepi_key *key, const struct zepi_image_
         zepi_key_add_u32(key, ZEPI_KEY_LARGE, true);
 }
 
-static zepi_result_t request_compile(void *user, struct zepi_text *log,
-                                     ze_module_handle_t *out_module)
+static zepi_result_t build_from_spirv(const struct zepi_image_build *build, const char *options,
+                                      struct zepi_text *log,
+                                      struct zepi_device_module **out_device_module,
+                                      uint64_t *out_size_bytes)
 {
-    const struct code_request *request = user;
-    const struct zepi_image_build *build = request->build;
-    const struct zepi_ze_module_input input = {build->image, build->values, request->text};
-    return zepi_compile_spirv(build->context, request->device, 1, &input,
-                              build->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_COMPILE_EXECUTABLE
-                                                                     : ZEPI_COMPILE_OBJECT,
-                              log, out_module);
-}
-
-static zepi_result_t request_make_from_spirv(struct code_request *request, struct zepi_text *log,
-                                             struct zepi_device_module **out_device_module,
-                                             uint64_t *out_size_bytes)
-{
-    const struct zepi_binary_source source = {request->build->context, request->device,
-                                              request_compile, request};
+    const struct zepi_compile_input input = {build->image, build->values, options};
+    const struct zepi_compile compile = {
+        .context = build->context,
+        .device = build->context->devices[build->device_index],
+        .kind =
+            build->state == ZEPI_MODULE_EXECUTABLE ? ZEPI_COMPILE_EXECUTABLE : ZEPI_COMPILE_OBJECT,
+        .count = 1,
+        .inputs = &input,
+    };
     struct zepi_key key;
-    image_build_begin_key(&key, request->build);
-    const zepi_result_t result = zepi_binary_build(&source, &key, 1, &request->build->image->blob,
-                                                   log, out_device_module, out_size_bytes);
+    image_build_begin_key(&key, build);
+    const zepi_result_t result = zepi_binary_build(&compile, &key, &build->image->blob, log,
+                                                   out_device_module, out_size_bytes);
     zepi_key_finish(&key);
     return result;
 }
 
 // Makes the result of the module cache: its payload is a device module.
-static enum zepi_build_status request_build(void *user, struct zepi_build_output *output)
+static enum zepi_build_status image_build_run(void *user, struct zepi_build_output *output)
 {
-    struct code_request *request = user;
-    const struct zepi_image_build *build = request->build;
+    const struct zepi_image_build *build = user;
+    struct zepi_device *device = build->context->devices[build->device_index];
     struct zepi_blob *bytes = build->image->blob;
     struct zepi_text log = {0};
     struct zepi_device_module *device_module = NULL;
     uint64_t size_bytes = bytes->size_bytes;
     zepi_result_t result = ZEPI_SUCCESS;
-    request->text = zepi_build_options_for(build->options, request->device);
-    if (!request->text)
+    char *options = zepi_build_options_for(build->options, device);
+    if (!options)
         result = zepi_fail_no_memory();
     else if (build->image->format == ZEPI_DEVICE_IMAGE_SPIRV)
-        result = request_make_from_spirv(request, &log, &device_module, &size_bytes);
+        result = build_from_spirv(build, options, &log, &device_module, &size_bytes);
     else
-        result = zepi_native_image_load(build->context, request->device, bytes, build->state, &log,
+        result = zepi_native_image_load(build->context, device, bytes, build->state, &log,
                                         &device_module);
     // Objects are linked with the options that they were compiled with, and builds are told apart
     // by theirs.
     if (result == ZEPI_SUCCESS)
-        device_module->options = request->text;
+        device_module->options = options;
     else
-        zepi_free(request->text);
+        zepi_free(options);
     return zepi_device_module_end_build(output, result, device_module, size_bytes, &log);
 }
 
@@ -149,13 +138,12 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
     return result;
 }
 
-zepi_result_t zepi_device_module_look_up(const struct zepi_image_build *build,
-                                         struct zepi_build_result **out_result)
+// A new reference to the build's result, failed or not; notes nothing.
+static zepi_result_t look_up(const struct zepi_image_build *build,
+                             struct zepi_build_result **out_result)
 {
     struct zepi_key key;
-    struct code_request code = {.build = build,
-                                .device = build->context->devices[build->device_index]};
-    const struct zepi_build_request request = {.build = request_build, .user = &code};
+    const struct zepi_build_request request = {.build = image_build_run, .user = (void *)build};
     const bool is_private = build->options->variables == ZEPI_VARIABLES_OWN &&
                             build->state == ZEPI_MODULE_EXECUTABLE &&
                             zepi_device_image_has_variables(build->image);
@@ -196,7 +184,7 @@ zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result)
 {
     struct zepi_build_result *result = NULL;
-    const zepi_result_t done = zepi_device_module_look_up(build, &result);
+    const zepi_result_t done = look_up(build, &result);
     return done == ZEPI_SUCCESS
                ? zepi_device_module_hand_out(build->options,
                                              build->context->devices[build->device_index], result,

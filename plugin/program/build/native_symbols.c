@@ -122,10 +122,11 @@ struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_modu
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
                              uint32_t member, uint32_t object)
 {
-    const struct zepi_binary *binary = zepi_build_result_payload(table);
+    const void *bytes = zepi_build_result_stored(table);
+    const size_t size_bytes = zepi_build_result_stored_size(table);
     struct zepi_spirv_symbol symbol;
     size_t offset = 0;
-    while (zepi_symbol_table_next(binary->bytes, binary->size_bytes, &offset, &symbol)) {
+    while (zepi_symbol_table_next(bytes, size_bytes, &offset, &symbol)) {
         if (!zepi_symbols_add_linked(symbols, &symbol, member, object))
             return false;
     }

@@ -25,19 +25,20 @@ void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_byt
     text->size_bytes += size_bytes;
 }
 
-void zepi_build_output_set_texts(struct zepi_build_output *output, const char *error,
-                                 const char *log, size_t log_size_bytes)
+// Puts both into an output. Lack of memory leaves it without.
+static void set_texts(struct zepi_build_output *output, const char *error,
+                      const struct zepi_text *log)
 {
     const size_t error_size = strlen(error) + 1;
-    if (error_size == 1 && log_size_bytes == 0)
+    if (error_size == 1 && log->size_bytes == 0)
         return;
-    char *both = zepi_allocate(error_size + log_size_bytes + 1, 1);
+    char *both = zepi_allocate(error_size + log->size_bytes + 1, 1);
     if (!both)
         return;
     memcpy(both, error, error_size);
-    if (log_size_bytes > 0)
-        memcpy(both + error_size, log, log_size_bytes);
-    zepi_build_output_set_log(output, both, error_size + log_size_bytes);
+    if (log->size_bytes > 0)
+        memcpy(both + error_size, log->bytes, log->size_bytes);
+    zepi_build_output_set_log(output, both, error_size + log->size_bytes);
     zepi_free(both);
 }
 
@@ -91,8 +92,7 @@ enum zepi_build_status zepi_build_output_end(struct zepi_build_output *output, z
                                              struct zepi_text *log)
 {
     output->code = (int32_t)result;
-    zepi_build_output_set_texts(output, result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL),
-                                log->bytes, log->size_bytes);
+    set_texts(output, result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL), log);
     zepi_text_finish(log);
     return zepi_build_status_of(result);
 }

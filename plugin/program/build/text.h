@@ -18,10 +18,6 @@ void zepi_text_finish(struct zepi_text *text);
 // Appends a line's worth; lack of memory leaves the text as it was.
 void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_bytes);
 
-// Puts both into an output. Lack of memory leaves it without.
-void zepi_build_output_set_texts(struct zepi_build_output *output, const char *error,
-                                 const char *log, size_t log_size_bytes);
-
 // Without the sentence. Borrowed from the result.
 const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_size_bytes);
 

@@ -12,8 +12,6 @@
 #include "program/build/ze_module.h"
 #include "ze/ze.h"
 
-#include <ctype.h>
-
 // ---- Symbols ----
 
 static bool add_native_symbols(struct zepi_symbols *symbols, struct zepi_link_member *member,
@@ -30,17 +28,6 @@ static bool add_native_symbols(struct zepi_symbols *symbols, struct zepi_link_me
                                                                   member->object_index));
 }
 
-static bool add_spirv_symbols(struct zepi_symbols *symbols, const struct zepi_spirv *spirv,
-                              uint32_t index, uint32_t object)
-{
-    bool is_added = true;
-    for (uint32_t i = 0; i < spirv->kernel_count && is_added; i++)
-        is_added = zepi_symbols_add_kernel(symbols, spirv->kernels[i].name, index, object);
-    for (uint32_t i = 0; i < spirv->symbol_count && is_added; i++)
-        is_added = zepi_symbols_add_linked(symbols, &spirv->symbols[i], index, object);
-    return is_added;
-}
-
 // The linkage table of the set: from the SPIR-V; of native code, from the driver. Without clashes
 // it is sorted. To be finished in any case.
 static zepi_result_t list_symbols(const struct zepi_link_set *set, struct zepi_symbols *symbols)
@@ -50,65 +37,10 @@ static zepi_result_t list_symbols(const struct zepi_link_set *set, struct zepi_s
     for (uint32_t i = 0; i < set->count && is_added; i++) {
         struct zepi_link_member *member = &set->members[i];
         const struct zepi_spirv *spirv = zepi_link_member_spirv(member);
-        is_added = spirv ? add_spirv_symbols(symbols, spirv, i, member->object_index)
+        is_added = spirv ? zepi_symbols_add_spirv(symbols, spirv, i, member->object_index)
                          : add_native_symbols(symbols, member, i);
     }
     return is_added ? zepi_symbols_check(symbols) : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-// ---- Missing symbols ----
-
-static bool is_symbol_missing(const struct zepi_symbols *symbols, const struct zepi_symbol *symbol)
-{
-    return symbol->linkage == ZEPI_SPIRV_IMPORT && !zepi_symbols_is_defined(symbols, symbol->name);
-}
-
-// Whether the text has the name as a word of its own.
-static bool text_has_word(const struct zepi_text *text, const char *name)
-{
-    const size_t length = strlen(name);
-    const char *at = text->bytes ? text->bytes : "";
-    for (; (at = strstr(at, name)); at += length) {
-        const bool begins = at == text->bytes || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
-        const bool ends = !isalnum((unsigned char)at[length]) && at[length] != '_';
-        if (begins && ends)
-            return true;
-    }
-    return false;
-}
-
-static bool is_named_in_log(const struct zepi_symbols *symbols, const struct zepi_text *log)
-{
-    for (size_t i = 0; i < symbols->count; i++) {
-        if (is_symbol_missing(symbols, &symbols->list[i]) &&
-            text_has_word(log, symbols->list[i].name))
-            return true;
-    }
-    return false;
-}
-
-// Notes that the driver cannot link, with the undefined symbols: those that the driver's log names,
-// or all if it names none of them.
-static zepi_result_t fail_unresolved(const struct zepi_symbols *symbols,
-                                     const struct zepi_text *log)
-{
-    const bool is_filtered = is_named_in_log(symbols, log);
-    const char *last = NULL;
-    zepi_fail(ZEPI_ERROR_LINK_FAILURE, "no object defines what the objects import:");
-    for (size_t i = 0; i < symbols->count; i++) {
-        const struct zepi_symbol *symbol = &symbols->list[i];
-        if (!is_symbol_missing(symbols, symbol) ||
-            (is_filtered && !text_has_word(log, symbol->name)))
-            continue;
-        if (last && strcmp(last, symbol->name) == 0)
-            continue;
-        zepi_error_append("%s %s '%s' (object %u)", last ? "," : "",
-                          zepi_symbol_kind_name(symbol->kind), symbol->name, symbol->object);
-        last = symbol->name;
-    }
-    if (!last)
-        zepi_error_append(" the driver says: %.1024s", log->bytes ? log->bytes : "nothing");
-    return ZEPI_ERROR_LINK_FAILURE;
 }
 
 // A link under way.
@@ -118,52 +50,37 @@ struct link {
     struct zepi_blob **sources; // owned list; in the order of the sorted members, NULL: native code
 };
 
-// ---- As a program ----
-
-// Makes the one ze_module from all SPIR-V.
-static zepi_result_t make_linked_program(void *user, struct zepi_text *log,
-                                         ze_module_handle_t *out_module)
+static struct zepi_compile_input link_member_input(const struct zepi_link_member *member)
 {
-    const struct link *link = user;
-    const struct zepi_link_set *set = link->set;
-    ze_module_handle_t module = NULL;
-    bool has_imports = false;
-    struct zepi_ze_module_input *inputs = zepi_allocate(set->count, sizeof(*inputs));
-    if (!inputs)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < set->count; i++) {
-        const struct zepi_link_member *member = set->sorted[i];
-        inputs[i] = (struct zepi_ze_module_input){member->image, member->values,
-                                                  member->device_module->options};
-    }
-    zepi_result_t result = zepi_compile_spirv(set->context, set->device, set->count, inputs,
-                                              ZEPI_COMPILE_PROGRAM, log, &module);
-    zepi_free(inputs);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_ze_module_has_imports(module, &has_imports);
-    if (result == ZEPI_SUCCESS && has_imports)
-        result = fail_unresolved(&link->symbols, log);
-    if (result != ZEPI_SUCCESS) {
-        zepi_ze.zeModuleDestroy(module);
-        return result;
-    }
-    *out_module = module;
-    return ZEPI_SUCCESS;
+    return (struct zepi_compile_input){member->image, member->values,
+                                       member->device_module->options};
 }
+
+// ---- As a program ----
 
 static zepi_result_t link_program(struct link *link, struct zepi_text *log,
                                   struct zepi_device_module **out_device_module,
                                   uint64_t *out_size_bytes)
 {
     const struct zepi_link_set *set = link->set;
-    const struct zepi_binary_source source = {set->context, set->device, make_linked_program, link};
     struct zepi_key key;
+    struct zepi_compile_input *inputs = zepi_allocate(set->count, sizeof(*inputs));
+    if (!inputs)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < set->count; i++)
+        inputs[i] = link_member_input(set->sorted[i]);
+    const struct zepi_compile compile = {.context = set->context,
+                                         .device = set->device,
+                                         .kind = ZEPI_COMPILE_PROGRAM,
+                                         .count = set->count,
+                                         .inputs = inputs,
+                                         .symbols = &link->symbols};
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_link_set(&key, set);
-    const zepi_result_t result = zepi_binary_build(&source, &key, set->count, link->sources, log,
-                                                   out_device_module, out_size_bytes);
+    const zepi_result_t result =
+        zepi_binary_build(&compile, &key, link->sources, log, out_device_module, out_size_bytes);
     zepi_key_finish(&key);
+    zepi_free(inputs);
     return result;
 }
 
@@ -174,8 +91,12 @@ static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
                                           const struct zepi_link_member *member,
                                           struct zepi_ze_module *made, uint64_t *size_bytes)
 {
-    const struct zepi_ze_module_input input = {member->image, member->values,
-                                               member->device_module->options};
+    const struct zepi_compile_input input = link_member_input(member);
+    const struct zepi_compile compile = {.context = set->context,
+                                         .device = set->device,
+                                         .kind = ZEPI_COMPILE_OBJECT,
+                                         .count = 1,
+                                         .inputs = &input};
     struct zepi_text log = {0};
     struct zepi_blob *native = NULL;
     zepi_result_t result =
@@ -185,8 +106,7 @@ static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
         result = zepi_ze_module_load_native(made, set->context, set->device, native, &log);
     } else if ((result == ZEPI_SUCCESS || result == ZEPI_ERROR_UNSUPPORTED) &&
                zepi_link_member_spirv(member)) {
-        result = zepi_compile_spirv(set->context, set->device, 1, &input, ZEPI_COMPILE_OBJECT, &log,
-                                    &made->ze);
+        result = zepi_compile_spirv(&compile, &log, &made->ze);
     } else if (result == ZEPI_SUCCESS) {
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED,
                            "the driver returns no native code for object %u, which is to be linked",
@@ -211,7 +131,7 @@ static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
                                          ZEPI_MODULE_EXECUTABLE, set->count, link->sources, log,
                                          out_device_module);
         if (result == ZEPI_ERROR_LINK_FAILURE)
-            result = fail_unresolved(&link->symbols, log);
+            result = zepi_symbols_fail_missing(&link->symbols, log->bytes);
     }
     zepi_ze_modules_finish(set->count, made);
     return result;

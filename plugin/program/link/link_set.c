@@ -29,54 +29,50 @@ static zepi_result_t add_imported_code(struct zepi_key *key, const struct zepi_l
 static zepi_result_t link_member_identify(struct zepi_link_member *member)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    zepi_key_init(&member->key, ZEPI_KEY_VERSION);
+    struct zepi_key key;
+    zepi_key_init(&key, ZEPI_KEY_VERSION);
     if (member->image->blob)
-        zepi_key_add_image(&member->key, member->image, member->values);
+        zepi_key_add_image(&key, member->image, member->values);
     else
-        result = add_imported_code(&member->key, member);
-    zepi_key_add_u32(&member->key, ZEPI_KEY_MEMBERS, member->ze_module);
-    if (!member->key.has_failed)
-        member->digest = zepi_digest_of(member->key.bytes, member->key.size);
+        result = add_imported_code(&key, member);
+    zepi_key_add_u32(&key, ZEPI_KEY_MEMBERS, member->ze_module);
+    member->code = zepi_key_digest(&key);
     if (member->device_module->options)
-        zepi_key_add_string(&member->key, ZEPI_KEY_OPTIONS, member->device_module->options);
-    if (!zepi_key_seal(&member->key) && result == ZEPI_SUCCESS)
+        zepi_key_add_string(&key, ZEPI_KEY_OPTIONS, member->device_module->options);
+    member->digest = zepi_key_digest(&key);
+    if (!zepi_key_seal(&key) && result == ZEPI_SUCCESS)
         result = zepi_fail_no_memory();
+    zepi_key_finish(&key);
     return result;
 }
 
-static int compare_keys(const struct zepi_key *a, const struct zepi_key *b)
+static int compare_digests(const struct zepi_link_member *a, const struct zepi_link_member *b)
 {
-    if (a->size != b->size)
-        return a->size < b->size ? -1 : 1;
-    return memcmp(a->bytes, b->bytes, a->size);
+    return memcmp(&a->digest, &b->digest, sizeof(a->digest));
 }
 
 static int compare_members(const void *left, const void *right)
 {
-    return compare_keys(&(*(struct zepi_link_member *const *)left)->key,
-                        &(*(struct zepi_link_member *const *)right)->key);
+    return compare_digests(*(struct zepi_link_member *const *)left,
+                           *(struct zepi_link_member *const *)right);
 }
 
-// Equal code once. If it was compiled with different options, their own order decides for one, not
-// the caller's.
-static zepi_result_t link_set_unite_last(struct zepi_link_set *set)
+// Equal code once. If it was compiled with different options, the digests choose one, not the
+// caller's order.
+static void link_set_unite_last(struct zepi_link_set *set)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    struct zepi_link_member *last = &set->members[set->count - 1];
+    const struct zepi_link_member *last = &set->members[set->count - 1];
     for (uint32_t i = 0; i + 1 < set->count; i++) {
         struct zepi_link_member *member = &set->members[i];
-        if (!zepi_digest_equal(member->digest, last->digest))
+        if (!zepi_digest_equal(member->code, last->code))
             continue;
-        if (compare_keys(&last->key, &member->key) < 0) {
+        if (compare_digests(last, member) < 0) {
             member->device_module = last->device_module;
-            zepi_key_finish(&member->key);
-            result = link_member_identify(member);
+            member->digest = last->digest;
         }
-        zepi_key_finish(&last->key);
         set->count--;
-        return result;
+        return;
     }
-    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_link_set_init(struct zepi_link_set *set, struct zepi_context *context,
@@ -108,7 +104,7 @@ zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index
         member->ze_module = ze_module;
         result = link_member_identify(member);
         if (result == ZEPI_SUCCESS)
-            result = link_set_unite_last(set);
+            link_set_unite_last(set);
     }
     return result;
 }
@@ -123,10 +119,8 @@ void zepi_link_set_sort(struct zepi_link_set *set)
 
 void zepi_link_set_finish(struct zepi_link_set *set)
 {
-    for (uint32_t i = 0; i < set->count; i++) {
-        zepi_key_finish(&set->members[i].key);
+    for (uint32_t i = 0; i < set->count; i++)
         zepi_build_result_release(set->members[i].table);
-    }
     zepi_free(set->members);
     zepi_free(set->sorted);
     *set = (struct zepi_link_set){0};
@@ -135,11 +129,8 @@ void zepi_link_set_finish(struct zepi_link_set *set)
 bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_link_set *b)
 {
     bool is_equal = a->count == b->count && a->method == b->method;
-    for (uint32_t i = 0; i < a->count && is_equal; i++) {
-        const struct zepi_key *left = &a->sorted[i]->key;
-        const struct zepi_key *right = &b->sorted[i]->key;
-        is_equal = left->size == right->size && memcmp(left->bytes, right->bytes, left->size) == 0;
-    }
+    for (uint32_t i = 0; i < a->count && is_equal; i++)
+        is_equal = compare_digests(a->sorted[i], b->sorted[i]) == 0;
     return is_equal;
 }
 
@@ -149,8 +140,7 @@ void zepi_key_add_link_set(struct zepi_key *key, const struct zepi_link_set *set
                      ZEPI_KEY_KIND_OF(ZEPI_MODULE_EXECUTABLE) | (uint32_t)set->method << 8);
     zepi_key_add_u32(key, ZEPI_KEY_MEMBERS, set->count);
     for (uint32_t i = 0; i < set->count; i++)
-        zepi_key_add_bytes(key, ZEPI_KEY_MEMBERS, set->sorted[i]->key.bytes,
-                           set->sorted[i]->key.size);
+        zepi_key_add_digest(key, ZEPI_KEY_MEMBERS, set->sorted[i]->digest);
 }
 
 // Whether some id has different values in force in two members.

@@ -15,8 +15,8 @@ struct zepi_link_member {
     struct zepi_spec_values *values;                // that the code was made with, or NULL
     const struct zepi_device_module *device_module; // never linked itself
     uint32_t ze_module;                             // of the code
-    struct zepi_key key;                            // of the member: code, values, options
-    struct zepi_digest digest; // of the key without options: equal code is one definition
+    struct zepi_digest code;   // of the code with its values: equal code is one definition
+    struct zepi_digest digest; // of code, values and options
     // Reference; the linkage table of native code, if it was looked up and is known.
     struct zepi_build_result *table;
 };

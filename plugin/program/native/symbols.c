@@ -3,9 +3,10 @@
 
 #include "core/alloc.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
-const char *zepi_symbol_kind_name(enum zepi_symbol_kind kind)
+static const char *symbol_kind_name(enum zepi_symbol_kind kind)
 {
     static const char *const names[] = {"kernel", "function", "variable"};
     return names[kind];
@@ -52,6 +53,17 @@ bool zepi_symbols_add_linked(struct zepi_symbols *symbols, const struct zepi_spi
                                                            .object = object});
 }
 
+bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spirv *spirv,
+                            uint32_t member, uint32_t object)
+{
+    bool is_added = true;
+    for (uint32_t i = 0; i < spirv->kernel_count && is_added; i++)
+        is_added = zepi_symbols_add_kernel(symbols, spirv->kernels[i].name, member, object);
+    for (uint32_t i = 0; i < spirv->symbol_count && is_added; i++)
+        is_added = zepi_symbols_add_linked(symbols, &spirv->symbols[i], member, object);
+    return is_added;
+}
+
 static int compare_symbols(const void *left, const void *right)
 {
     const struct zepi_symbol *a = left;
@@ -92,8 +104,8 @@ static void append_symbol_clash(const struct zepi_symbol *symbols, size_t count)
         if (!is_symbol_exported(symbol) || (last && last->member == symbol->member))
             continue;
         if (!last)
-            zepi_error_append(" %s '%s' (object %u", zepi_symbol_kind_name(symbol->kind),
-                              symbol->name, symbol->object);
+            zepi_error_append(" %s '%s' (object %u", symbol_kind_name(symbol->kind), symbol->name,
+                              symbol->object);
         else
             zepi_error_append(", object %u", symbol->object);
         last = symbol;
@@ -143,4 +155,56 @@ bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *nam
             return true;
     }
     return false;
+}
+
+// ---- Missing symbols ----
+
+static bool is_symbol_missing(const struct zepi_symbols *symbols, const struct zepi_symbol *symbol)
+{
+    return symbol->linkage == ZEPI_SPIRV_IMPORT && !zepi_symbols_is_defined(symbols, symbol->name);
+}
+
+// Whether the text has the name as a word of its own.
+static bool text_has_word(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at += length) {
+        const bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+        const bool ends = !isalnum((unsigned char)at[length]) && at[length] != '_';
+        if (begins && ends)
+            return true;
+    }
+    return false;
+}
+
+static bool names_missing_symbol(const struct zepi_symbols *symbols, const char *text)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (is_symbol_missing(symbols, &symbols->list[i]) &&
+            text_has_word(text, symbols->list[i].name))
+            return true;
+    }
+    return false;
+}
+
+zepi_result_t zepi_symbols_fail_missing(const struct zepi_symbols *symbols, const char *text)
+{
+    const bool is_filtered = text && names_missing_symbol(symbols, text);
+    const char *last = NULL;
+    zepi_fail(ZEPI_ERROR_LINK_FAILURE, "nothing defines what is imported:");
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct zepi_symbol *symbol = &symbols->list[i];
+        if (!is_symbol_missing(symbols, symbol) ||
+            (is_filtered && !text_has_word(text, symbol->name)) ||
+            (last && strcmp(last, symbol->name) == 0))
+            continue;
+        zepi_error_append("%s %s '%s'", last ? "," : "", symbol_kind_name(symbol->kind),
+                          symbol->name);
+        if (symbol->object != ZEPI_SYMBOL_OF_NO_OBJECT)
+            zepi_error_append(" (object %u)", symbol->object);
+        last = symbol->name;
+    }
+    if (!last)
+        zepi_error_append(" the driver says: %.1024s", text ? text : "nothing");
+    return ZEPI_ERROR_LINK_FAILURE;
 }

@@ -20,8 +20,10 @@ struct zepi_symbol {
     enum zepi_symbol_kind kind;
     enum zepi_spirv_linkage linkage;
     uint32_t member; // which piece of code has it
-    uint32_t object; // which object that piece is of, for people
+    uint32_t object; // which object that piece is of, for people; or ZEPI_SYMBOL_OF_NO_OBJECT
 };
+
+#define ZEPI_SYMBOL_OF_NO_OBJECT UINT32_MAX // of a module that is built by itself
 
 struct zepi_symbols {
     struct zepi_symbol *list; // owned; sorted by name, then by member, once checked
@@ -37,6 +39,8 @@ bool zepi_symbols_add_kernel(struct zepi_symbols *symbols, const char *name, uin
                              uint32_t object);
 bool zepi_symbols_add_linked(struct zepi_symbols *symbols, const struct zepi_spirv_symbol *symbol,
                              uint32_t member, uint32_t object);
+bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spirv *spirv,
+                            uint32_t member, uint32_t object);
 
 // Sorts the table, and fails if two members have a kernel of one name, or export one symbol unless
 // all of them mark it as LinkOnceODR: ZEPI_ERROR_LINK_FAILURE, naming each such symbol and its
@@ -46,6 +50,9 @@ zepi_result_t zepi_symbols_check(struct zepi_symbols *symbols);
 // In a table that was sorted: whether some member exports the name.
 bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *name);
 
-const char *zepi_symbol_kind_name(enum zepi_symbol_kind kind);
+// Fails because the driver cannot link, with the undefined symbols of a table that was sorted:
+// those that the driver's text (NULL: none) names, or all if it names none of them. Drivers supply
+// some imports themselves.
+zepi_result_t zepi_symbols_fail_missing(const struct zepi_symbols *symbols, const char *text);
 
 #endif

@@ -113,7 +113,7 @@ Test(dispatch_choice, passes_over_objects_that_do_not_link)
     TEST_OK(zepi.unit_register(UNIT, 2, images));
     expect_failure(&launch, 0, ZEPI_ERROR_KERNEL_NOT_FOUND, "'scaled_copy_int'");
     expect_failure(&launch, 0, ZEPI_ERROR_KERNEL_NOT_FOUND,
-                   "linking the objects: no object defines what the objects import: function "
+                   "linking the objects: nothing defines what is imported: function "
                    "'nobody_defines_this'");
     TEST_OK(zepi.unit_unregister(UNIT));
     // An input that fails to build: its own error first, then what failed before.
@@ -123,7 +123,7 @@ Test(dispatch_choice, passes_over_objects_that_do_not_link)
     TEST_OK(zepi.unit_register(UNIT, 3, images));
     for (int i = 0; i < 2; i++) {
         expect_failure(&launch, 0, ZEPI_ERROR_LINK_FAILURE,
-                       "no module defines what this one imports: function 'nobody_defines_this'");
+                       "nothing defines what is imported: function 'nobody_defines_this'");
         test_expect_text("; before that, linking the objects: ", "launch", __FILE__, __LINE__);
     }
     launch_finish(&launch);

@@ -470,35 +470,6 @@ static void is_not_needed_in_the_process(void)
     end();
 }
 
-// ---- Several images ----
-
-static void *build_images(void *unused)
-{
-    zepi_module_t input, output;
-    const zepi_device_image_desc_t images[] = {
-        test_spirv_image("vector_add"), test_spirv_image("scaled_copy"),
-        test_spirv_image("counter"), test_spirv_image("negate")};
-    (void)unused;
-    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 4, images, &input));
-    TEST_OK(zepi.module_build(input, NULL, &output));
-    TEST_OK(zepi.release(output));
-    TEST_OK(zepi.release(input));
-    return NULL;
-}
-
-// A process for each image or core; else the story hangs.
-static void builds_images_at_one_time(void)
-{
-    pid_t compilers[PROCESSES_MAX];
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    begin();
-    set_build_time("500");
-    const pthread_t builder = test_thread_start(build_images, NULL);
-    await_compilers(cores < 4 ? (unsigned)cores : 4, compilers);
-    pthread_join(builder, NULL);
-    end();
-}
-
 static void test(const char *story, void (*live)(void))
 {
     int status = 0;
@@ -535,6 +506,5 @@ int main(void)
     test("no program, in the process", is_not_needed_in_the_process);
     test("another program", says_that_it_does_not_come_up);
     test("nonsense", takes_no_nonsense);
-    test("several images", builds_images_at_one_time);
     return 0;
 }

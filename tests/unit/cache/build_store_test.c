@@ -98,7 +98,7 @@ Test(build_store, does_not_keep_spurious_failures)
     expect_built_in_each_process(&build);
 }
 
-static bool refuse(const void *bytes, size_t size, struct zepi_build_output *output)
+static bool refuse(struct zepi_build_output *output, const void *bytes, size_t size)
 {
     (void)bytes;
     (void)size;
@@ -106,7 +106,7 @@ static bool refuse(const void *bytes, size_t size, struct zepi_build_output *out
     return false;
 }
 
-Test(build_store, builds_what_the_codec_refuses_and_replaces_it)
+Test(build_store, builds_what_is_no_payload_and_replaces_it)
 {
     struct fixture_build build = {.text = "first", .log = ""};
     struct fixture_cache both = new_process();
@@ -114,12 +114,12 @@ Test(build_store, builds_what_the_codec_refuses_and_replaces_it)
     fixture_cache_destroy(&both);
 
     build.text = "second";
-    store.codec.deserialise = refuse;
+    store.make_payload = refuse;
     both = new_process();
     cr_assert_eq(expect(both, &build), FIXTURE_BUILT);
     fixture_cache_destroy(&both);
 
-    store.codec = fixture_codec;
+    store.make_payload = fixture_make_payload;
     both = new_process();
     cr_assert_eq(expect(both, &build), FIXTURE_FROM_STORE);
     fixture_cache_destroy(&both);

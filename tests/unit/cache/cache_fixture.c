@@ -42,6 +42,17 @@ static void payload_destroy(void *memory)
     free(payload);
 }
 
+bool fixture_make_payload(struct zepi_build_output *output, const void *bytes, size_t size)
+{
+    struct payload *payload = payload_create(bytes, size);
+    output->payload = payload;
+    output->destroy = payload_destroy;
+    output->cost_bytes = size;
+    output->stored = payload ? payload->text : NULL;
+    output->stored_size = size;
+    return payload;
+}
+
 int fixture_alive(void)
 {
     return atomic_load(&alive);
@@ -83,11 +94,9 @@ enum zepi_build_status fixture_run_build(void *user, struct zepi_build_output *o
         number < build->early_builds ? build->early_status : build->status;
     if (status == ZEPI_BUILD_SUCCEEDED) {
         const char *text = build->text ? build->text : "";
-        output->payload = payload_create(text, strlen(text));
-        output->destroy = payload_destroy;
-        output->cost_bytes = build->cost_bytes;
-        if (!output->payload)
+        if (!fixture_make_payload(output, text, strlen(text)))
             status = ZEPI_BUILD_OUT_OF_MEMORY;
+        output->cost_bytes = build->cost_bytes;
     } else {
         output->code = build->code;
     }
@@ -179,30 +188,10 @@ struct zepi_build_counters fixture_counters(struct zepi_build_cache *cache)
     return counters;
 }
 
-static bool serialise(const void *payload, struct zepi_build_bytes *out_bytes)
-{
-    const struct payload *from = payload;
-    *out_bytes = (struct zepi_build_bytes){.bytes = from->text, .size = strlen(from->text)};
-    return true;
-}
-
-static bool deserialise(const void *bytes, size_t size, struct zepi_build_output *output)
-{
-    output->payload = payload_create(bytes, size);
-    output->destroy = payload_destroy;
-    output->cost_bytes = size;
-    return output->payload != NULL;
-}
-
-const struct zepi_build_codec fixture_codec = {.serialise = serialise, .deserialise = deserialise};
-
 struct zepi_build_store fixture_disk_store(struct zepi_disk *disk)
 {
     return (struct zepi_build_store){
-        .ops = &zepi_disk_store_ops,
-        .self = disk,
-        .codec = fixture_codec,
-    };
+        .ops = &zepi_disk_store_ops, .self = disk, .make_payload = fixture_make_payload};
 }
 
 // Set before the hook is, so that every thread sees them.

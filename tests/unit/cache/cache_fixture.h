@@ -70,8 +70,8 @@ struct zepi_build_counters fixture_counters(struct zepi_build_cache *cache);
 // The bytes of an entry of these tests beyond its cost_bytes and log: its key.
 uint64_t fixture_key_cost(void);
 
-// Texts to bytes and back.
-extern const struct zepi_build_codec fixture_codec;
+// A text as a payload.
+bool fixture_make_payload(struct zepi_build_output *output, const void *bytes, size_t size);
 // A disk as a store of texts.
 struct zepi_build_store fixture_disk_store(struct zepi_disk *disk);
 

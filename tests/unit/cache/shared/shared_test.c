@@ -216,7 +216,7 @@ static _Noreturn void run_process(const struct zepi_shared_config *config)
     char refusal[ZEPI_SHARED_TEXT_BYTES];
     struct zepi_shared *shared = zepi_shared_create(config, refusal);
     const struct zepi_build_store store = {
-        .ops = &zepi_shared_store_ops, .self = shared, .codec = fixture_codec};
+        .ops = &zepi_shared_store_ops, .self = shared, .make_payload = fixture_make_payload};
     struct fixture_build build = {
         .status = status, .text = "machine code", .log = "a log", .inside = count_build};
     struct fixture_cache both =
