@@ -14,12 +14,6 @@
 #include <string.h>
 
 #define SUB_GROUP_SIZES_INTEL 0x4108
-#define DEVICE_HALF_FP_CONFIG 0x1033
-#define DEVICE_SINGLE_FP_ATOMICS_EXT 0x4231
-#define DEVICE_DOUBLE_FP_ATOMICS_EXT 0x4232
-#define DEVICE_INTEGER_DOT_PRODUCT_KHR 0x1073
-#define DEVICE_IP_VERSION_INTEL 0x4250
-#define DEVICE_ID_INTEL 0x4251
 
 static struct cpu_opencl opencl;
 static bool is_open;
@@ -105,20 +99,6 @@ static void find_extensions(void)
 #undef FIND
 }
 
-// The processor's clock rate now; a virtual machine's runtime knows no other.
-static cl_uint processor_mhz(void)
-{
-    char line[256];
-    double mhz = 0;
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    while (file != NULL && mhz == 0 && fgets(line, sizeof(line), file) != NULL)
-        if (strncmp(line, "cpu MHz", 7) == 0 && strchr(line, ':') != NULL)
-            mhz = strtod(strchr(line, ':') + 1, NULL);
-    if (file != NULL)
-        fclose(file);
-    return mhz > 0 ? (cl_uint)(mhz + 0.5) : 0;
-}
-
 // ZE_CPU_MEMORY and ZE_CPU_MAX_ALLOCATION.
 static void limit_memory(void)
 {
@@ -155,46 +135,10 @@ static void read_device(void)
     READ(CL_DEVICE_NAME, device_name);
     READ(CL_DRIVER_VERSION, driver_version);
     READ(CL_DEVICE_MAX_COMPUTE_UNITS, compute_units);
-    READ(CL_DEVICE_MAX_CLOCK_FREQUENCY, clock_mhz);
     READ(CL_DEVICE_GLOBAL_MEM_SIZE, global_memory_bytes);
-    READ(CL_DEVICE_LOCAL_MEM_SIZE, local_memory_bytes);
     READ(CL_DEVICE_MAX_MEM_ALLOC_SIZE, maximum_allocation_bytes);
-    READ(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cache_bytes);
     READ(CL_DEVICE_MAX_WORK_GROUP_SIZE, maximum_group_size);
-    READ(CL_DEVICE_MAX_PARAMETER_SIZE, maximum_argument_bytes);
-    READ(DEVICE_HALF_FP_CONFIG, half_config);
-    READ(CL_DEVICE_SINGLE_FP_CONFIG, single_config);
-    READ(CL_DEVICE_DOUBLE_FP_CONFIG, double_config);
-    READ(CL_DEVICE_IMAGE_SUPPORT, has_images);
-    READ(CL_DEVICE_IMAGE2D_MAX_WIDTH, image_2d_width);
-    READ(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, image_buffer_width);
-    READ(CL_DEVICE_IMAGE3D_MAX_WIDTH, image_3d_width);
-    READ(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, image_array_size);
-    READ(CL_DEVICE_MAX_SAMPLERS, samplers);
-    READ(CL_DEVICE_MAX_READ_IMAGE_ARGS, read_images);
-    READ(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, write_images);
-    READ(CL_DEVICE_VENDOR_ID, vendor_id);
-    READ(DEVICE_ID_INTEL, device_id);
-    READ(DEVICE_IP_VERSION_INTEL, ip_version);
-    READ(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, cache_line_bytes);
-#define READ_WIDTHS(KIND, member)                                                                  \
-    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_CHAR, member.of_char);                                    \
-    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_SHORT, member.of_short);                                  \
-    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_INT, member.of_int);                                      \
-    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_LONG, member.of_long);                                    \
-    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_FLOAT, member.of_float);                                  \
-    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_DOUBLE, member.of_double);                                \
-    READ(CL_DEVICE_##KIND##_VECTOR_WIDTH_HALF, member.of_half)
-    READ_WIDTHS(NATIVE, native_widths);
-    READ_WIDTHS(PREFERRED, preferred_widths);
-#undef READ_WIDTHS
-    READ(CL_DEVICE_PRINTF_BUFFER_SIZE, printf_buffer_bytes);
-    READ(DEVICE_SINGLE_FP_ATOMICS_EXT, single_atomics);
-    READ(DEVICE_DOUBLE_FP_ATOMICS_EXT, double_atomics);
-    READ(DEVICE_INTEGER_DOT_PRODUCT_KHR, dot_products);
 #undef READ
-    if (opencl.clock_mhz == 0)
-        opencl.clock_mhz = processor_mhz();
     limit_memory();
     read_sub_group_sizes();
 }
@@ -248,6 +192,13 @@ __attribute__((visibility("default"))) const char *zeCpuGetRuntime(const char **
 const struct cpu_opencl *cpu_opencl(void)
 {
     return &opencl;
+}
+
+uint64_t cpu_opencl_number(cl_device_info name)
+{
+    uint64_t number = 0; // smaller ones fill its lower bytes
+    opencl.api->clGetDeviceInfo(opencl.device, name, sizeof(number), &number, NULL);
+    return number;
 }
 
 ze_result_t cpu_opencl_result(cl_int code)

@@ -23,25 +23,9 @@ struct cpu_opencl {
     char device_name[128];
     char driver_version[64];
     cl_uint compute_units;
-    cl_uint clock_mhz; // 0: unknown
-    cl_uint vendor_id, device_id, ip_version;
-    cl_uint cache_line_bytes;
-    struct cpu_vector_widths {
-        cl_uint of_char, of_short, of_int, of_long, of_float, of_double, of_half;
-    } native_widths, preferred_widths; // elements
     cl_ulong global_memory_bytes;
-    cl_ulong local_memory_bytes;
     cl_ulong maximum_allocation_bytes;
-    cl_ulong cache_bytes;
     size_t maximum_group_size;
-    size_t maximum_argument_bytes;
-    size_t printf_buffer_bytes;
-    cl_device_fp_config half_config, single_config, double_config;
-    cl_bitfield single_atomics, double_atomics; // cl_ext_float_atomics
-    cl_bitfield dot_products;                   // cl_khr_integer_dot_product
-    cl_bool has_images;
-    size_t image_2d_width, image_3d_width, image_array_size, image_buffer_width;
-    cl_uint samplers, read_images, write_images;
     uint32_t sub_group_sizes[8];
     uint32_t sub_group_size_count;
 };
@@ -52,6 +36,9 @@ const struct cpu_opencl *cpu_opencl_open(const char **out_message);
 
 // The result of cpu_opencl_open, without its check. Only after it succeeded.
 const struct cpu_opencl *cpu_opencl(void);
+
+// A property of the device that is a number, of up to 64 bits; 0: it has none.
+uint64_t cpu_opencl_number(cl_device_info name);
 
 ze_result_t cpu_opencl_result(cl_int code);
 

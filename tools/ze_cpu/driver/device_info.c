@@ -9,6 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DEVICE_HALF_FP_CONFIG 0x1033
+#define DEVICE_SINGLE_FP_ATOMICS_EXT 0x4231
+#define DEVICE_DOUBLE_FP_ATOMICS_EXT 0x4232
+#define DEVICE_INTEGER_DOT_PRODUCT_KHR 0x1073
+#define DEVICE_IP_VERSION_INTEL 0x4250
+#define DEVICE_ID_INTEL 0x4251
 #define DOT_PRODUCT_PACKED 1u // 4 x 8 bits
 
 #define FP_ATOMICS                                                                                 \
@@ -76,6 +82,20 @@ static uint32_t sub_slice_eus(void)
     return cpu_options()->reports_gpu ? 8 : cpu_opencl()->compute_units;
 }
 
+// The processor's clock rate now where a virtual machine's runtime knows no other; 0: unknown.
+static uint32_t clock_mhz(void)
+{
+    char line[256];
+    double mhz = (double)cpu_opencl_number(CL_DEVICE_MAX_CLOCK_FREQUENCY);
+    FILE *file = mhz == 0 ? fopen("/proc/cpuinfo", "re") : NULL;
+    while (file != NULL && mhz == 0 && fgets(line, sizeof(line), file) != NULL)
+        if (strncmp(line, "cpu MHz", 7) == 0 && strchr(line, ':') != NULL)
+            mhz = strtod(strchr(line, ':') + 1, NULL);
+    if (file != NULL)
+        fclose(file);
+    return mhz > 0 ? (uint32_t)(mhz + 0.5) : 0;
+}
+
 static void describe_extensions(void *chain)
 {
     ze_eu_count_ext_t *eus = cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
@@ -85,7 +105,7 @@ static void describe_extensions(void *chain)
     ze_device_ip_version_ext_t *ip =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT);
     if (ip != NULL)
-        ip->ipVersion = cpu_opencl()->ip_version;
+        ip->ipVersion = (uint32_t)cpu_opencl_number(DEVICE_IP_VERSION_INTEL);
     ze_device_usablemem_size_ext_properties_t *usable =
         cpu_chain_find(chain, CPU_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
     if (usable != NULL)
@@ -117,16 +137,16 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         .stype = pDeviceProperties->stype,
         .pNext = pDeviceProperties->pNext,
         .type = cpu_options()->reports_gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_CPU,
-        .vendorId = cl->vendor_id,
-        .deviceId = cl->device_id,
+        .vendorId = (uint32_t)cpu_opencl_number(CL_DEVICE_VENDOR_ID),
+        .deviceId = (uint32_t)cpu_opencl_number(DEVICE_ID_INTEL),
         .flags = cpu_options()->is_integrated
                      ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING
                      : 0,
-        .coreClockRate = cl->clock_mhz,
+        .coreClockRate = clock_mhz(),
         .maxMemAllocSize = cpu_device_allocation_limit(hDevice),
         .maxHardwareContexts = 64,
         .numThreadsPerEU = 1,
-        .physicalEUSimdWidth = cl->native_widths.of_float,
+        .physicalEUSimdWidth = (uint32_t)cpu_opencl_number(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT),
         .numEUsPerSubslice = sub_slice_eus(),
         .numSubslicesPerSlice = sub_slices(),
         // A device with parts has what all of them have.
@@ -165,7 +185,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetComputeProperties(
         .maxGroupCountX = UINT32_MAX,
         .maxGroupCountY = UINT32_MAX,
         .maxGroupCountZ = UINT32_MAX,
-        .maxSharedLocalMemory = (uint32_t)cl->local_memory_bytes,
+        .maxSharedLocalMemory = (uint32_t)cpu_opencl_number(CL_DEVICE_LOCAL_MEM_SIZE),
         .numSubGroupSizes = cl->sub_group_size_count,
     };
     memcpy(properties.subGroupSizes, cl->sub_group_sizes, sizeof(cl->sub_group_sizes));
@@ -199,23 +219,24 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
     ze_device_handle_t hDevice, ze_device_module_properties_t *pModuleProperties)
 {
     (void)hDevice;
-    const struct cpu_opencl *cl = cpu_opencl();
+    const cl_device_fp_config half = cpu_opencl_number(DEVICE_HALF_FP_CONFIG);
+    const cl_device_fp_config doubles = cpu_opencl_number(CL_DEVICE_DOUBLE_FP_CONFIG);
     ze_device_module_properties_t properties = {
         .stype = pModuleProperties->stype,
         .pNext = pModuleProperties->pNext,
         .spirvVersionSupported = ZE_MAKE_VERSION(1, 4),
         .flags = ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS,
-        .fp16flags = fp_flags(cl->half_config),
-        .fp32flags = fp_flags(cl->single_config),
-        .fp64flags = fp_flags(cl->double_config),
-        .maxArgumentsSize = (uint32_t)cl->maximum_argument_bytes,
-        .printfBufferSize = (uint32_t)cl->printf_buffer_bytes,
+        .fp16flags = fp_flags(half),
+        .fp32flags = fp_flags(cpu_opencl_number(CL_DEVICE_SINGLE_FP_CONFIG)),
+        .fp64flags = fp_flags(doubles),
+        .maxArgumentsSize = (uint32_t)cpu_opencl_number(CL_DEVICE_MAX_PARAMETER_SIZE),
+        .printfBufferSize = (uint32_t)cpu_opencl_number(CL_DEVICE_PRINTF_BUFFER_SIZE),
     };
-    if (cl->half_config != 0)
+    if (half != 0)
         properties.flags |= ZE_DEVICE_MODULE_FLAG_FP16;
-    if (cl->double_config != 0)
+    if (doubles != 0)
         properties.flags |= ZE_DEVICE_MODULE_FLAG_FP64;
-    if (cl->dot_products & DOT_PRODUCT_PACKED)
+    if (cpu_opencl_number(DEVICE_INTEGER_DOT_PRODUCT_KHR) & DOT_PRODUCT_PACKED)
         properties.flags |= ZE_DEVICE_MODULE_FLAG_DP4A;
     memcpy(properties.nativeKernelSupported.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
     *pModuleProperties = properties;
@@ -230,10 +251,15 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
         // The bits of both specifications agree. For fp16 the runtime promises more than its
         // compiler knows: even a load does not link.
         atomics->fp16Flags = 0;
-        atomics->fp32Flags = (ze_device_fp_atomic_ext_flags_t)cl->single_atomics & FP_ATOMICS;
-        atomics->fp64Flags = (ze_device_fp_atomic_ext_flags_t)cl->double_atomics & FP_ATOMICS;
+        atomics->fp32Flags = (uint32_t)cpu_opencl_number(DEVICE_SINGLE_FP_ATOMICS_EXT) & FP_ATOMICS;
+        atomics->fp64Flags = (uint32_t)cpu_opencl_number(DEVICE_DOUBLE_FP_ATOMICS_EXT) & FP_ATOMICS;
     }
     return ZE_RESULT_SUCCESS;
+}
+
+static uint32_t width(cl_device_info name)
+{
+    return (uint32_t)cpu_opencl_number(name);
 }
 
 ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
@@ -241,27 +267,25 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
     ze_device_vector_width_properties_ext_t *pVectorWidthProperties)
 {
     (void)hDevice;
-    const struct cpu_vector_widths *native = &cpu_opencl()->native_widths;
-    const struct cpu_vector_widths *preferred = &cpu_opencl()->preferred_widths;
     if (pVectorWidthProperties != NULL && *pCount != 0)
         *pVectorWidthProperties = (ze_device_vector_width_properties_ext_t){
             .stype = pVectorWidthProperties->stype,
             .pNext = pVectorWidthProperties->pNext,
-            .vector_width_size = native->of_float,
-            .preferred_vector_width_char = preferred->of_char,
-            .preferred_vector_width_short = preferred->of_short,
-            .preferred_vector_width_int = preferred->of_int,
-            .preferred_vector_width_long = preferred->of_long,
-            .preferred_vector_width_float = preferred->of_float,
-            .preferred_vector_width_double = preferred->of_double,
-            .preferred_vector_width_half = preferred->of_half,
-            .native_vector_width_char = native->of_char,
-            .native_vector_width_short = native->of_short,
-            .native_vector_width_int = native->of_int,
-            .native_vector_width_long = native->of_long,
-            .native_vector_width_float = native->of_float,
-            .native_vector_width_double = native->of_double,
-            .native_vector_width_half = native->of_half,
+            .vector_width_size = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT),
+            .preferred_vector_width_char = width(CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR),
+            .preferred_vector_width_short = width(CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT),
+            .preferred_vector_width_int = width(CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT),
+            .preferred_vector_width_long = width(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG),
+            .preferred_vector_width_float = width(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT),
+            .preferred_vector_width_double = width(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE),
+            .preferred_vector_width_half = width(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF),
+            .native_vector_width_char = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR),
+            .native_vector_width_short = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT),
+            .native_vector_width_int = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_INT),
+            .native_vector_width_long = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG),
+            .native_vector_width_float = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT),
+            .native_vector_width_double = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE),
+            .native_vector_width_half = width(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF),
         };
     *pCount = 1;
     return ZE_RESULT_SUCCESS;

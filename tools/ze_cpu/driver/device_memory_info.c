@@ -88,11 +88,11 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
     }
     *pCount = 1;
     pCacheProperties->flags = 0;
-    pCacheProperties->cacheSize = cpu_opencl()->cache_bytes;
+    pCacheProperties->cacheSize = cpu_opencl_number(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
     ze_device_cache_line_size_ext_t *line =
         cpu_chain_find(pCacheProperties->pNext, CPU_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT);
     if (line != NULL)
-        line->cacheLineSize = cpu_opencl()->cache_line_bytes;
+        line->cacheLineSize = cpu_opencl_number(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -100,18 +100,17 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
     ze_device_handle_t hDevice, ze_device_image_properties_t *pImageProperties)
 {
     (void)hDevice;
-    const struct cpu_opencl *cl = cpu_opencl();
     *pImageProperties = (ze_device_image_properties_t){
         .stype = pImageProperties->stype,
         .pNext = pImageProperties->pNext,
-        .maxImageDims1D = (uint32_t)cl->image_2d_width,
-        .maxImageDims2D = (uint32_t)cl->image_2d_width,
-        .maxImageDims3D = (uint32_t)cl->image_3d_width,
-        .maxImageBufferSize = cl->image_buffer_width,
-        .maxImageArraySlices = (uint32_t)cl->image_array_size,
-        .maxSamplers = cl->samplers,
-        .maxReadImageArgs = cl->read_images,
-        .maxWriteImageArgs = cl->write_images,
+        .maxImageDims1D = (uint32_t)cpu_opencl_number(CL_DEVICE_IMAGE2D_MAX_WIDTH),
+        .maxImageDims2D = (uint32_t)cpu_opencl_number(CL_DEVICE_IMAGE2D_MAX_WIDTH),
+        .maxImageDims3D = (uint32_t)cpu_opencl_number(CL_DEVICE_IMAGE3D_MAX_WIDTH),
+        .maxImageBufferSize = cpu_opencl_number(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE),
+        .maxImageArraySlices = (uint32_t)cpu_opencl_number(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE),
+        .maxSamplers = (uint32_t)cpu_opencl_number(CL_DEVICE_MAX_SAMPLERS),
+        .maxReadImageArgs = (uint32_t)cpu_opencl_number(CL_DEVICE_MAX_READ_IMAGE_ARGS),
+        .maxWriteImageArgs = (uint32_t)cpu_opencl_number(CL_DEVICE_MAX_WRITE_IMAGE_ARGS),
     };
     return ZE_RESULT_SUCCESS;
 }

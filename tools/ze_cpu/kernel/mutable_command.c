@@ -186,19 +186,21 @@ static ze_result_t find(struct cpu_list *list, uint64_t id, uint32_t flag, const
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+static void set(uint32_t numbers[3], uint32_t x, uint32_t y, uint32_t z)
+{
+    numbers[0] = x;
+    numbers[1] = y;
+    numbers[2] = z;
+}
+
 #define UPDATE "zeCommandListUpdateMutableCommandsExp"
 
-static ze_result_t update_argument(struct cpu_list *list,
+static ze_result_t update_argument(struct cpu_mutable_command *entry,
                                    const ze_mutable_kernel_argument_exp_desc_t *desc)
 {
-    struct cpu_mutable_command *entry;
-    ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS, UPDATE, &entry);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     struct cpu_launch *launch = &entry->command->u.launch;
-    result = cpu_kernel_write_argument(launch->kernel, launch->arguments, desc->argIndex,
-                                       desc->argSize, desc->pArgValue);
+    const ze_result_t result = cpu_kernel_write_argument(
+        launch->kernel, launch->arguments, desc->argIndex, desc->argSize, desc->pArgValue);
     if (result != ZE_RESULT_SUCCESS)
         cpu_report(UPDATE, "argument %u of kernel %s does not take %zu bytes", desc->argIndex,
                    launch->kernel->name, desc->argSize);
@@ -207,74 +209,60 @@ static ze_result_t update_argument(struct cpu_list *list,
     return result;
 }
 
-static ze_result_t update_group_count(struct cpu_list *list,
-                                      const ze_mutable_group_count_exp_desc_t *desc)
-{
-    struct cpu_mutable_command *entry;
-    if (desc->pGroupCount == NULL)
-        return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
-    ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT, UPDATE, &entry);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    uint32_t *count = entry->command->u.launch.group_count;
-    count[0] = desc->pGroupCount->groupCountX;
-    count[1] = desc->pGroupCount->groupCountY;
-    count[2] = desc->pGroupCount->groupCountZ;
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t update_group_size(struct cpu_list *list,
+static ze_result_t update_group_size(struct cpu_launch *launch,
                                      const ze_mutable_group_size_exp_desc_t *desc)
 {
+    const uint32_t x = desc->groupSizeX, y = desc->groupSizeY, z = desc->groupSizeZ;
+    const ze_result_t result = cpu_kernel_check_group_size(launch->kernel, x, y, z);
+    if (result != ZE_RESULT_SUCCESS)
+        cpu_report(UPDATE, "kernel %s does not take groups of %u x %u x %u", launch->kernel->name,
+                   x, y, z);
+    else
+        set(launch->group_size, x, y, z);
+    return result;
+}
+
+// Structures of changes begin alike.
+static ze_result_t update(struct cpu_list *list, const ze_mutable_group_count_exp_desc_t *desc)
+{
+    static const struct {
+        uint32_t stype, flag;
+    } changes[] = {
+        {CPU_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC,
+         CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS},
+        {CPU_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC, CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_COUNT},
+        {CPU_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC, CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE},
+        {CPU_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC,
+         CPU_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET},
+    };
     struct cpu_mutable_command *entry;
-    ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE, UPDATE, &entry);
+    uint32_t flag = 0;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+        if (changes[i].stype == (uint32_t)desc->stype)
+            flag = changes[i].flag;
+    if (flag == 0) {
+        cpu_report(UPDATE, "structure type 0x%x is no change of a command", (unsigned)desc->stype);
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    const ze_result_t result = find(list, desc->commandId, flag, UPDATE, &entry);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_launch *launch = &entry->command->u.launch;
-    result = cpu_kernel_check_group_size(launch->kernel, desc->groupSizeX, desc->groupSizeY,
-                                         desc->groupSizeZ);
-    if (result != ZE_RESULT_SUCCESS) {
-        cpu_report(UPDATE, "kernel %s does not take groups of %u x %u x %u", launch->kernel->name,
-                   desc->groupSizeX, desc->groupSizeY, desc->groupSizeZ);
-        return result;
-    }
-    launch->group_size[0] = desc->groupSizeX;
-    launch->group_size[1] = desc->groupSizeY;
-    launch->group_size[2] = desc->groupSizeZ;
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t update_offset(struct cpu_list *list,
-                                 const ze_mutable_global_offset_exp_desc_t *desc)
-{
-    struct cpu_mutable_command *entry;
-    ze_result_t result =
-        find(list, desc->commandId, CPU_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET, UPDATE, &entry);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    uint32_t *offset = entry->command->u.launch.offset;
-    offset[0] = desc->offsetX;
-    offset[1] = desc->offsetY;
-    offset[2] = desc->offsetZ;
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t update(struct cpu_list *list, const ze_base_desc_t *desc)
-{
-    switch ((uint32_t)desc->stype) {
-    case CPU_STRUCTURE_TYPE_MUTABLE_KERNEL_ARGUMENT_EXP_DESC:
-        return update_argument(list, (const void *)desc);
-    case CPU_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_EXP_DESC:
-        return update_group_count(list, (const void *)desc);
-    case CPU_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_EXP_DESC:
-        return update_group_size(list, (const void *)desc);
-    case CPU_STRUCTURE_TYPE_MUTABLE_GLOBAL_OFFSET_EXP_DESC:
-        return update_offset(list, (const void *)desc);
+    const ze_mutable_global_offset_exp_desc_t *offset = (const void *)desc;
+    switch (flag) {
+    case CPU_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS:
+        return update_argument(entry, (const void *)desc);
+    case CPU_MUTABLE_COMMAND_EXP_FLAG_GROUP_SIZE:
+        return update_group_size(launch, (const void *)desc);
+    case CPU_MUTABLE_COMMAND_EXP_FLAG_GLOBAL_OFFSET:
+        set(launch->offset, offset->offsetX, offset->offsetY, offset->offsetZ);
+        return ZE_RESULT_SUCCESS;
     default:
-        cpu_report(UPDATE, "structure type 0x%x is no change of a command", (unsigned)desc->stype);
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        if (desc->pGroupCount == NULL)
+            return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+        set(launch->group_count, desc->pGroupCount->groupCountX, desc->pGroupCount->groupCountY,
+            desc->pGroupCount->groupCountZ);
+        return ZE_RESULT_SUCCESS;
     }
 }
 
@@ -285,7 +273,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandsExp(
     ze_result_t result = check_mutable(list, __func__);
     for (const ze_base_desc_t *next = desc->pNext; next != NULL && result == ZE_RESULT_SUCCESS;
          next = next->pNext) {
-        result = update(list, next);
+        result = update(list, (const void *)next);
         if (result == ZE_RESULT_SUCCESS)
             list->is_changed = true;
     }
