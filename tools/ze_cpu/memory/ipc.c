@@ -5,6 +5,7 @@
 #include "entry.h"
 #include "memory.h"
 #include "options.h"
+#include "shared_file.h"
 #include "ze_newer.h"
 
 #include <fcntl.h>
@@ -36,13 +37,30 @@ static void write_handle(struct shared_memory *shared, ze_ipc_mem_handle_t *out_
     memcpy(out_handle->data, shared, sizeof(*shared));
 }
 
+// The allocation that begins there, with the file that its pages are in (borrowed) and their
+// offset. False: there is none, or it is in no file.
+static bool find_shared(ze_context_handle_t context, const void *pointer,
+                        struct cpu_allocation *out_allocation)
+{
+    struct cpu_allocation *found = out_allocation;
+    if (!cpu_memory_find(pointer, found) || found->address != (uintptr_t)pointer ||
+        found->context != context || found->origin != CPU_ALLOCATED ||
+        (found->offset == CPU_NO_FILE && found->exported_as == 0))
+        return false;
+    if (found->exported_as != 0)
+        found->offset = 0;
+    else
+        found->file = cpu_shared_file();
+    return true;
+}
+
 ze_result_t ZE_APICALL cpu_zeMemGetIpcHandle(ze_context_handle_t hContext, const void *ptr,
                                              ze_ipc_mem_handle_t *pIpcHandle)
 {
     struct cpu_allocation found;
     if (!cpu_options()->shares_memory)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!cpu_memory_find_shared(hContext, ptr, &found)) {
+    if (!find_shared(hContext, ptr, &found)) {
         cpu_report(__func__, "%p is not where device or host memory of the context begins", ptr);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }

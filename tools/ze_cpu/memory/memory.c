@@ -47,62 +47,100 @@ static size_t upper_bound_locked(uintptr_t address)
     return low;
 }
 
-static struct cpu_allocation *find_locked(const void *pointer)
+struct cpu_allocation *cpu_memory_from_locked(uintptr_t address)
 {
-    size_t index = upper_bound_locked((uintptr_t)pointer);
-    if (index == 0)
-        return NULL;
-    struct cpu_allocation *found = &table[index - 1];
-    return (uintptr_t)pointer - found->address < found->size_bytes ? found : NULL;
+    size_t index = upper_bound_locked(address);
+    if (index > 0 && address - table[index - 1].address < table[index - 1].size_bytes)
+        index--;
+    return index < table_count ? &table[index] : NULL;
 }
 
-static bool insert(struct cpu_allocation allocation)
+struct cpu_allocation *cpu_memory_next_locked(struct cpu_allocation *allocation)
 {
-    bool done = false;
-    pthread_rwlock_wrlock(&table_lock);
+    return allocation + 1 < table + table_count ? allocation + 1 : NULL;
+}
+
+static struct cpu_allocation *find_locked(const void *pointer)
+{
+    struct cpu_allocation *found = cpu_memory_from_locked((uintptr_t)pointer);
+    return found != NULL && found->address <= (uintptr_t)pointer ? found : NULL;
+}
+
+bool cpu_memory_insert_locked(const struct cpu_allocation *allocation)
+{
+    const struct cpu_allocation copy = *allocation; // which may lie in the table
     if (table_count == table_capacity) {
         size_t capacity = table_capacity != 0 ? table_capacity * 2 : 32;
         struct cpu_allocation *grown = realloc(table, capacity * sizeof(*grown));
         if (grown == NULL)
-            goto out;
+            return false;
         table = grown;
         table_capacity = capacity;
     }
-    size_t index = upper_bound_locked(allocation.address);
+    size_t index = upper_bound_locked(copy.address);
     memmove(&table[index + 1], &table[index], (table_count - index) * sizeof(table[0]));
-    table[index] = allocation;
+    table[index] = copy;
     table_count++;
-    done = true;
-out:
-    pthread_rwlock_unlock(&table_lock);
-    return done;
+    return true;
 }
 
-bool cpu_memory_erase(const void *pointer, bool is_imported, struct cpu_allocation *out_erased)
+void cpu_memory_remove_locked(struct cpu_allocation *allocation)
 {
-    pthread_rwlock_wrlock(&table_lock);
-    size_t index = upper_bound_locked((uintptr_t)pointer);
-    bool found = index > 0 && table[index - 1].address == (uintptr_t)pointer &&
-                 (table[index - 1].origin == CPU_IMPORTED) == is_imported;
-    if (found) {
-        *out_erased = table[index - 1];
-        memmove(&table[index - 1], &table[index], (table_count - index) * sizeof(table[0]));
-        table_count--;
-    }
+    const size_t behind = table_count - (size_t)(allocation - table) - 1;
+    memmove(allocation, allocation + 1, behind * sizeof(table[0]));
+    table_count--;
     if (table_count == 0) {
         free(table);
         table = NULL;
         table_capacity = 0;
     }
-    pthread_rwlock_unlock(&table_lock);
-    return found;
 }
 
-static int rights_of(ze_memory_type_t type, ze_device_handle_t device)
+void cpu_memory_lock(void)
 {
-    return type != ZE_MEMORY_TYPE_DEVICE || cpu_device_access_is_open(device)
-               ? PROT_READ | PROT_WRITE
-               : PROT_NONE;
+    pthread_rwlock_wrlock(&table_lock);
+}
+
+void cpu_memory_unlock(void)
+{
+    pthread_rwlock_unlock(&table_lock);
+}
+
+static bool insert(const struct cpu_allocation *allocation)
+{
+    cpu_memory_lock();
+    const bool is_inserted = cpu_memory_insert_locked(allocation);
+    cpu_memory_unlock();
+    return is_inserted;
+}
+
+bool cpu_memory_erase(const void *pointer, bool is_imported, struct cpu_allocation *out_erased)
+{
+    cpu_memory_lock();
+    struct cpu_allocation *found = find_locked(pointer);
+    const bool is_found = found != NULL && found->address == (uintptr_t)pointer &&
+                          found->origin != CPU_MAPPED &&
+                          (found->origin == CPU_IMPORTED) == is_imported;
+    if (is_found) {
+        *out_erased = *found;
+        cpu_memory_remove_locked(found);
+    }
+    cpu_memory_unlock();
+    return is_found;
+}
+
+int cpu_memory_rights(const struct cpu_allocation *allocation)
+{
+    if (allocation->type == ZE_MEMORY_TYPE_DEVICE && !cpu_device_access_is_open(allocation->device))
+        return PROT_NONE;
+    switch (allocation->access) {
+    case ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE:
+        return PROT_READ | PROT_WRITE;
+    case ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY:
+        return PROT_READ;
+    default:
+        return PROT_NONE;
+    }
 }
 
 void cpu_memory_apply_access(void)
@@ -110,8 +148,7 @@ void cpu_memory_apply_access(void)
     pthread_rwlock_rdlock(&table_lock);
     for (size_t i = 0; i < table_count; i++)
         if (table[i].type == ZE_MEMORY_TYPE_DEVICE)
-            mprotect((void *)table[i].address, table[i].mapped_bytes,
-                     rights_of(table[i].type, table[i].device));
+            mprotect((void *)table[i].address, table[i].mapped_bytes, cpu_memory_rights(&table[i]));
     pthread_rwlock_unlock(&table_lock);
 }
 
@@ -207,7 +244,7 @@ static ze_result_t map_host_pages(ze_context_handle_t context,
                                               .type = ZE_MEMORY_TYPE_HOST,
                                               .context = context,
                                               .id = cpu_memory_new_id()};
-    if (!insert(allocation))
+    if (!insert(&allocation))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     *pptr = sysmem->pSystemMemory;
     return ZE_RESULT_SUCCESS;
@@ -241,13 +278,14 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
                                         .type = type,
                                         .context = context,
                                         .device = device,
-                                        .id = cpu_memory_new_id()};
+                                        .id = cpu_memory_new_id(),
+                                        .access = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE};
     if (!cpu_memory_take(device_bytes_of(&allocation)))
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     // From its rights to its place in the table no command begins or ends.
     cpu_device_access_lock();
-    bool is_made = cpu_pages_map(&allocation, power, rights_of(type, device));
-    bool is_known = is_made && insert(allocation);
+    bool is_made = cpu_pages_map(&allocation, power, cpu_memory_rights(&allocation));
+    bool is_known = is_made && insert(&allocation);
     cpu_device_access_unlock();
     if (is_made && !is_known)
         cpu_memory_free(&allocation);
@@ -299,23 +337,6 @@ ze_result_t ZE_APICALL cpu_zeMemAllocHost(ze_context_handle_t hContext,
     return allocate(hContext, ZE_MEMORY_TYPE_HOST, host_desc->pNext, NULL, size, alignment, pptr);
 }
 
-bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer,
-                            struct cpu_allocation *out_allocation)
-{
-    pthread_rwlock_rdlock(&table_lock);
-    const struct cpu_allocation *found = find_locked(pointer);
-    const bool is_shared = found != NULL && found->address == (uintptr_t)pointer &&
-                           found->context == context && found->origin == CPU_ALLOCATED &&
-                           (found->offset != CPU_NO_FILE || found->exported_as != 0);
-    if (is_shared) {
-        *out_allocation = *found;
-        out_allocation->file = found->exported_as != 0 ? found->file : cpu_shared_file();
-        out_allocation->offset = found->exported_as != 0 ? 0 : found->offset;
-    }
-    pthread_rwlock_unlock(&table_lock);
-    return is_shared;
-}
-
 ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t device,
                                 enum cpu_origin origin, int file, uint64_t offset,
                                 uint64_t size_bytes, void **out_memory)
@@ -329,11 +350,13 @@ ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t 
                                         .device = device,
                                         .id = cpu_memory_new_id(),
                                         .offset = offset,
-                                        .origin = origin};
+                                        .origin = origin,
+                                        .access = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE};
     cpu_device_access_lock();
-    void *pages = mmap(NULL, bytes, rights_of(type, device), MAP_SHARED, file, (off_t)offset);
+    void *pages =
+        mmap(NULL, bytes, cpu_memory_rights(&allocation), MAP_SHARED, file, (off_t)offset);
     allocation.address = (uintptr_t)pages;
-    const bool is_known = pages != MAP_FAILED && insert(allocation);
+    const bool is_known = pages != MAP_FAILED && insert(&allocation);
     cpu_device_access_unlock();
     if (pages != MAP_FAILED && !is_known)
         munmap(pages, bytes);
@@ -352,37 +375,38 @@ bool cpu_memory_close(const void *pointer)
     return is_known;
 }
 
+// What is mapped has its own count (virtual_memory.h).
+static void count_usm(uint64_t *out_count, uint64_t *out_bytes)
+{
+    *out_count = *out_bytes = 0;
+    pthread_rwlock_rdlock(&table_lock);
+    for (size_t i = 0; i < table_count; i++) {
+        *out_count += table[i].origin != CPU_MAPPED;
+        *out_bytes += table[i].origin != CPU_MAPPED ? table[i].size_bytes : 0;
+    }
+    pthread_rwlock_unlock(&table_lock);
+}
+
 uint64_t cpu_memory_live(void)
 {
-    pthread_rwlock_rdlock(&table_lock);
-    uint64_t count = table_count;
-    pthread_rwlock_unlock(&table_lock);
+    uint64_t count, bytes;
+    count_usm(&count, &bytes);
     return count;
 }
 
 uint64_t cpu_memory_live_bytes(void)
 {
-    uint64_t bytes = 0;
-    pthread_rwlock_rdlock(&table_lock);
-    for (size_t i = 0; i < table_count; i++)
-        bytes += table[i].size_bytes;
-    pthread_rwlock_unlock(&table_lock);
+    uint64_t count, bytes;
+    count_usm(&count, &bytes);
     return bytes;
 }
 
-bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info)
+bool cpu_memory_find(const void *pointer, struct cpu_allocation *out_allocation)
 {
     pthread_rwlock_rdlock(&table_lock);
     const struct cpu_allocation *found = find_locked(pointer);
     if (found != NULL)
-        *out_info = (struct cpu_memory_info){.context = found->context,
-                                             .device = found->device,
-                                             .type = found->type,
-                                             .id = found->id,
-                                             .base = (void *)found->address,
-                                             .size_bytes = found->size_bytes,
-                                             .exported_as = found->exported_as,
-                                             .file = found->file};
+        *out_allocation = *found;
     pthread_rwlock_unlock(&table_lock);
     return found != NULL;
 }
@@ -410,7 +434,7 @@ ze_result_t ZE_APICALL cpu_zeMemSetAtomicAccessAttributeExp(ze_context_handle_t 
     // As zeDeviceGetMemoryAccessProperties tells.
     if (attr & CPU_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS && !cpu_options()->is_integrated)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    pthread_rwlock_wrlock(&table_lock);
+    cpu_memory_lock();
     uint32_t *kept = atomic_access_locked(hContext, ptr, size, __func__);
     if (kept != NULL)
         *kept = attr;

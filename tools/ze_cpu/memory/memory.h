@@ -17,20 +17,8 @@
 // lock of that.
 void cpu_memory_apply_access(void);
 
-// The answer to a pointer query about memory of any kind.
-struct cpu_memory_info {
-    ze_context_handle_t context; // borrowed
-    ze_device_handle_t device;   // borrowed, may be NULL
-    ze_memory_type_t type;
-    uint64_t id;
-    void *base; // of the allocation, or the mapping
-    size_t size_bytes;
-    ze_external_memory_type_flags_t exported_as; // 0: it is not
-    int file;                                    // that exportable memory is in; borrowed
-};
-
-// The allocation that the address lies in. False: it lies in none.
-bool cpu_memory_find(const void *pointer, struct cpu_memory_info *out_info);
+// The allocation or mapping that the address lies in. False: it lies in none.
+bool cpu_memory_find(const void *pointer, struct cpu_allocation *out_allocation);
 
 // Takes the allocation that begins at the address out of the table, for cpu_memory_free later on.
 // `is_imported`: it was by an IPC handle. False: there is none of that sort.
@@ -56,16 +44,26 @@ bool cpu_memory_is_importable(const char *function, const ze_external_memory_imp
 bool cpu_memory_take(uint64_t bytes);
 void cpu_memory_give(uint64_t bytes);
 
-// A copy of the allocation that begins there, with the file that its pages are in (borrowed) and
-// their offset. False: there is none, or it is in no file.
-bool cpu_memory_find_shared(ze_context_handle_t context, const void *pointer,
-                            struct cpu_allocation *out_allocation);
 // Maps a piece of a file as memory of the device, or the host's (NULL): CPU_IMPORTED until
 // cpu_memory_close (false: nothing of that kind begins there), CPU_EXTERNAL until it is freed.
 ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t device,
                                 enum cpu_origin origin, int file, uint64_t offset,
                                 uint64_t size_bytes, void **out_memory);
 bool cpu_memory_close(const void *pointer);
+
+// The table, for virtual_memory.c. Under the lock, pointers are good until the next insertion or
+// removal.
+void cpu_memory_lock(void);
+void cpu_memory_unlock(void);
+
+// The first that ends behind the address, and the one behind it; NULL: none.
+struct cpu_allocation *cpu_memory_from_locked(uintptr_t address);
+struct cpu_allocation *cpu_memory_next_locked(struct cpu_allocation *allocation);
+bool cpu_memory_insert_locked(const struct cpu_allocation *allocation); // false without memory
+void cpu_memory_remove_locked(struct cpu_allocation *allocation);
+
+// The rights of its pages, of mmap. Under the lock of device_access.h.
+int cpu_memory_rights(const struct cpu_allocation *allocation);
 
 // Bytes of USM of all kinds.
 uint64_t cpu_memory_live_bytes(void);

@@ -3,15 +3,13 @@
 #include "device/device.h"
 #include "entry.h"
 #include "memory.h"
-#include "virtual_memory.h"
 #include "ze_newer.h"
 
 // Any memory of the context, allocated or mapped. False for other memory.
 static bool find(ze_context_handle_t context, const void *pointer,
-                 struct cpu_memory_info *out_memory)
+                 struct cpu_allocation *out_memory)
 {
-    return (cpu_memory_find(pointer, out_memory) || cpu_virtual_memory_find(pointer, out_memory)) &&
-           out_memory->context == context;
+    return cpu_memory_find(pointer, out_memory) && out_memory->context == context;
 }
 
 // No allocation is made of several.
@@ -24,7 +22,7 @@ static void describe_sub_allocations(void *chain)
 }
 
 // The descriptor stays the driver's, as with Intel's.
-static bool export_file(const struct cpu_memory_info *memory, void *chain)
+static bool export_file(const struct cpu_allocation *memory, void *chain)
 {
     ze_external_memory_export_fd_t *export =
         cpu_chain_find(chain, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
@@ -38,7 +36,7 @@ ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
     ze_context_handle_t hContext, const void *ptr,
     ze_memory_allocation_properties_t *pMemAllocProperties, ze_device_handle_t *phDevice)
 {
-    struct cpu_memory_info memory;
+    struct cpu_allocation memory;
     bool is_found = find(hContext, ptr, &memory);
     if (cpu_chain_has_external_memory(pMemAllocProperties->pNext) &&
         !(is_found && export_file(&memory, pMemAllocProperties->pNext)))
@@ -55,11 +53,11 @@ ze_result_t ZE_APICALL cpu_zeMemGetAllocProperties(
 ze_result_t ZE_APICALL cpu_zeMemGetAddressRange(ze_context_handle_t hContext, const void *ptr,
                                                 void **pBase, size_t *pSize)
 {
-    struct cpu_memory_info memory;
+    struct cpu_allocation memory;
     if (!find(hContext, ptr, &memory))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     if (pBase != NULL)
-        *pBase = memory.base;
+        *pBase = (void *)memory.address;
     if (pSize != NULL)
         *pSize = memory.size_bytes;
     return ZE_RESULT_SUCCESS;

@@ -4,36 +4,23 @@
 #include "device/device.h"
 #include "device/device_access.h"
 #include "entry.h"
+#include "memory.h"
 #include "physical_memory.h"
 
-#include <pthread.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <utlist.h>
 
 #define INACCESSIBLE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-
-// Pages that were mapped together, or the rest of them after an unmapping or a change of access.
-struct mapping {
-    struct mapping *next, *prev; // utlist: ascending by address, disjoint
-    uintptr_t address;
-    size_t size_bytes;
-    struct cpu_physical_memory *physical; // borrowed: cannot be destroyed while it is mapped
-    size_t offset;
-    ze_memory_access_attribute_t access;
-};
 
 struct reservation {
     uintptr_t address;
     size_t size_bytes;
     ze_context_handle_t context; // borrowed
-    struct mapping *mappings;    // owned
 };
 
-// Guards the variables below; under it the process' mappings are changed, so that both agree.
-static pthread_mutex_t reservations_mutex = PTHREAD_MUTEX_INITIALIZER;
+// Guarded by cpu_memory_lock; under it the process' mappings are changed, so that the table agrees.
 static void *reservations; // owned: a tree of tsearch, by address
 static uint64_t reservation_count;
 
@@ -86,22 +73,6 @@ static struct reservation *find_reservation_locked(ze_context_handle_t context, 
     return NULL;
 }
 
-// Under the lock of device_access.h.
-static int protection(const struct cpu_physical_memory *physical,
-                      ze_memory_access_attribute_t access)
-{
-    if (!cpu_device_access_is_open(physical->device))
-        return PROT_NONE;
-    switch (access) {
-    case ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE:
-        return PROT_READ | PROT_WRITE;
-    case ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY:
-        return PROT_READ;
-    default:
-        return PROT_NONE;
-    }
-}
-
 ze_result_t ZE_APICALL cpu_zeVirtualMemQueryPageSize(ze_context_handle_t hContext,
                                                      ze_device_handle_t hDevice, size_t size,
                                                      size_t *pagesize)
@@ -133,13 +104,13 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, con
     reservation->address = (uintptr_t)pages;
     reservation->size_bytes = size;
     reservation->context = hContext;
-    pthread_mutex_lock(&reservations_mutex);
+    cpu_memory_lock();
     const bool is_known = tsearch(reservation, &reservations, compare_reservations) != NULL;
     if (is_known)
         reservation_count++;
     else
         munmap(pages, size);
-    pthread_mutex_unlock(&reservations_mutex);
+    cpu_memory_unlock();
     if (!is_known) {
         free(reservation);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -148,13 +119,18 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, con
     return ZE_RESULT_SUCCESS;
 }
 
-static void drop_mapping_locked(struct reservation *reservation, struct mapping *mapping)
+// All mappings of the range, which none of them leaves.
+static void drop_mappings_locked(const void *pointer, size_t size)
 {
-    DL_DELETE(reservation->mappings, mapping);
-    // Release: a thread that sees nothing mapped may close the file.
-    atomic_fetch_sub_explicit(&mapping->physical->mapped_bytes, mapping->size_bytes,
-                              memory_order_release);
-    free(mapping);
+    const uintptr_t end = (uintptr_t)pointer + size;
+    struct cpu_allocation *mapping;
+    while ((mapping = cpu_memory_from_locked((uintptr_t)pointer)) != NULL &&
+           mapping->address < end) {
+        // Release: a thread that sees nothing mapped may close the file.
+        atomic_fetch_sub_explicit(&mapping->physical->mapped_bytes, mapping->size_bytes,
+                                  memory_order_release);
+        cpu_memory_remove_locked(mapping);
+    }
 }
 
 ze_result_t ZE_APICALL cpu_zeVirtualMemFree(ze_context_handle_t hContext, const void *ptr,
@@ -163,7 +139,7 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemFree(ze_context_handle_t hContext, const 
     ze_result_t result = check_range(ptr, size, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    pthread_mutex_lock(&reservations_mutex);
+    cpu_memory_lock();
     struct reservation *reservation = find_reservation_locked(hContext, ptr, size, __func__);
     if (reservation == NULL) {
         result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -173,50 +149,33 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemFree(ze_context_handle_t hContext, const 
         result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
     } else {
         munmap((void *)ptr, size);
-        while (reservation->mappings != NULL)
-            drop_mapping_locked(reservation, reservation->mappings);
+        drop_mappings_locked(ptr, size);
         tdelete(reservation, &reservations, compare_reservations);
         reservation_count--;
         free(reservation);
     }
-    pthread_mutex_unlock(&reservations_mutex);
+    cpu_memory_unlock();
     return result;
 }
 
-// The first mapping that ends behind the address.
-static struct mapping *mapping_from_locked(const struct reservation *reservation, uintptr_t address)
+static ze_result_t map_locked(const struct cpu_allocation *mapping)
 {
-    struct mapping *mapping;
-    DL_FOREACH(reservation->mappings, mapping)
-    if (mapping->address + mapping->size_bytes > address)
-        break;
-    return mapping;
-}
-
-static ze_result_t map_locked(struct reservation *reservation, const struct mapping *from)
-{
-    struct mapping *next = mapping_from_locked(reservation, from->address);
-    if (next != NULL && next->address < from->address + from->size_bytes) {
+    const struct cpu_physical_memory *physical = mapping->physical;
+    void *pages = (void *)mapping->address;
+    const struct cpu_allocation *next = cpu_memory_from_locked(mapping->address);
+    if (next != NULL && next->address < mapping->address + mapping->size_bytes) {
         cpu_report("zeVirtualMemMap", "%p is mapped already", (void *)next->address);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    struct mapping *mapping = malloc(sizeof(*mapping));
-    if (mapping == NULL)
+    if (!cpu_memory_insert_locked(mapping))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    *mapping = *from;
-    if (mmap((void *)from->address, from->size_bytes, protection(from->physical, from->access),
-             MAP_SHARED | MAP_FIXED, from->physical->file,
-             (off_t)(from->physical->file_offset + from->offset)) == MAP_FAILED) {
-        free(mapping);
-        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    }
     atomic_fetch_add_explicit(&mapping->physical->mapped_bytes, mapping->size_bytes,
                               memory_order_relaxed);
-    if (next != NULL)
-        DL_PREPEND_ELEM(reservation->mappings, next, mapping);
-    else
-        DL_APPEND(reservation->mappings, mapping);
-    return ZE_RESULT_SUCCESS;
+    if (mmap(pages, mapping->size_bytes, cpu_memory_rights(mapping), MAP_SHARED | MAP_FIXED,
+             physical->file, (off_t)(physical->file_offset + mapping->offset)) != MAP_FAILED)
+        return ZE_RESULT_SUCCESS;
+    drop_mappings_locked(pages, mapping->size_bytes);
+    return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 ze_result_t ZE_APICALL cpu_zeVirtualMemMap(ze_context_handle_t hContext, const void *ptr,
@@ -242,57 +201,60 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemMap(ze_context_handle_t hContext, const v
                    offset, physical->size_bytes);
         return ZE_RESULT_ERROR_INVALID_SIZE;
     }
-    const struct mapping mapping = {.address = (uintptr_t)ptr,
-                                    .size_bytes = size,
-                                    .physical = physical,
-                                    .offset = offset,
-                                    .access = access};
+    const struct cpu_allocation mapping = {.address = (uintptr_t)ptr,
+                                           .size_bytes = size,
+                                           .mapped_bytes = size,
+                                           .offset = offset,
+                                           .origin = CPU_MAPPED,
+                                           .type = physical->type,
+                                           .context = hContext,
+                                           .device = physical->device,
+                                           .id = physical->id,
+                                           .access = access,
+                                           .physical = physical};
     cpu_device_access_lock();
-    pthread_mutex_lock(&reservations_mutex);
-    struct reservation *reservation = find_reservation_locked(hContext, ptr, size, __func__);
-    result =
-        reservation != NULL ? map_locked(reservation, &mapping) : ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    pthread_mutex_unlock(&reservations_mutex);
+    cpu_memory_lock();
+    result = find_reservation_locked(hContext, ptr, size, __func__) != NULL
+                 ? map_locked(&mapping)
+                 : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    cpu_memory_unlock();
     cpu_device_access_unlock();
     return result;
 }
 
 // Cuts the mapping in two at the address, if it lies inside. False without memory.
-static bool split_locked(struct reservation *reservation, uintptr_t address)
+static bool split_locked(uintptr_t address)
 {
-    struct mapping *mapping = mapping_from_locked(reservation, address);
+    struct cpu_allocation *mapping = cpu_memory_from_locked(address);
     if (mapping == NULL || mapping->address >= address)
         return true;
-    struct mapping *rest = malloc(sizeof(*rest));
-    if (rest == NULL)
+    struct cpu_allocation rest = *mapping;
+    const size_t kept = address - mapping->address;
+    rest.address = address;
+    rest.offset += kept;
+    rest.size_bytes = rest.mapped_bytes = mapping->size_bytes - kept;
+    if (!cpu_memory_insert_locked(&rest))
         return false;
-    size_t kept = address - mapping->address;
-    *rest = *mapping;
-    rest->address = address;
-    rest->offset += kept;
-    rest->size_bytes -= kept;
-    mapping->size_bytes = kept;
-    DL_APPEND_ELEM(reservation->mappings, mapping, rest);
+    mapping = cpu_memory_from_locked(address - 1);
+    mapping->size_bytes = mapping->mapped_bytes = kept;
     return true;
 }
 
 // Makes mappings begin and end where the range does.
-static ze_result_t cut_out_locked(struct reservation *reservation, const void *pointer, size_t size)
+static ze_result_t cut_out_locked(const void *pointer, size_t size)
 {
-    return split_locked(reservation, (uintptr_t)pointer) &&
-                   split_locked(reservation, (uintptr_t)pointer + size)
+    return split_locked((uintptr_t)pointer) && split_locked((uintptr_t)pointer + size)
                ? ZE_RESULT_SUCCESS
                : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 // Refuses a range that is not mapped from one end to the other.
-static ze_result_t check_mapped_locked(const struct reservation *reservation, const void *pointer,
-                                       size_t size, const char *function)
+static ze_result_t check_mapped_locked(const void *pointer, size_t size, const char *function)
 {
     uintptr_t address = (uintptr_t)pointer;
     const uintptr_t end = address + size;
-    for (const struct mapping *mapping = mapping_from_locked(reservation, address); address < end;
-         mapping = mapping->next) {
+    while (address < end) {
+        const struct cpu_allocation *mapping = cpu_memory_from_locked(address);
         if (mapping == NULL || mapping->address > address) {
             cpu_report(function, "nothing is mapped at %p", (void *)address);
             return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -302,21 +264,15 @@ static ze_result_t check_mapped_locked(const struct reservation *reservation, co
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t unmap_locked(struct reservation *reservation, const void *pointer, size_t size)
+static ze_result_t unmap_locked(const void *pointer, size_t size)
 {
     // As with Intel's driver, some of the range may not be mapped, or all.
-    ze_result_t result = cut_out_locked(reservation, pointer, size);
+    ze_result_t result = cut_out_locked(pointer, size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (mmap((void *)pointer, size, PROT_NONE, INACCESSIBLE | MAP_FIXED, -1, 0) == MAP_FAILED)
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    const uintptr_t end = (uintptr_t)pointer + size;
-    struct mapping *mapping = mapping_from_locked(reservation, (uintptr_t)pointer);
-    while (mapping != NULL && mapping->address < end) {
-        struct mapping *next = mapping->next;
-        drop_mapping_locked(reservation, mapping);
-        mapping = next;
-    }
+    drop_mappings_locked(pointer, size);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -326,30 +282,29 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemUnmap(ze_context_handle_t hContext, const
     ze_result_t result = check_range(ptr, size, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    pthread_mutex_lock(&reservations_mutex);
-    struct reservation *reservation = find_reservation_locked(hContext, ptr, size, __func__);
-    result = reservation != NULL ? unmap_locked(reservation, ptr, size)
-                                 : ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    pthread_mutex_unlock(&reservations_mutex);
+    cpu_memory_lock();
+    result = find_reservation_locked(hContext, ptr, size, __func__) != NULL
+                 ? unmap_locked(ptr, size)
+                 : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    cpu_memory_unlock();
     return result;
 }
 
-static ze_result_t set_access_locked(struct reservation *reservation, const void *pointer,
-                                     size_t size, ze_memory_access_attribute_t access)
+static ze_result_t set_access_locked(const void *pointer, size_t size,
+                                     ze_memory_access_attribute_t access)
 {
-    ze_result_t result =
-        check_mapped_locked(reservation, pointer, size, "zeVirtualMemSetAccessAttribute");
+    ze_result_t result = check_mapped_locked(pointer, size, "zeVirtualMemSetAccessAttribute");
     if (result == ZE_RESULT_SUCCESS)
-        result = cut_out_locked(reservation, pointer, size);
+        result = cut_out_locked(pointer, size);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     const uintptr_t end = (uintptr_t)pointer + size;
-    for (struct mapping *mapping = mapping_from_locked(reservation, (uintptr_t)pointer);
-         mapping != NULL && mapping->address < end; mapping = mapping->next) {
-        if (mprotect((void *)mapping->address, mapping->size_bytes,
-                     protection(mapping->physical, access)) != 0)
-            return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    for (struct cpu_allocation *mapping = cpu_memory_from_locked((uintptr_t)pointer);
+         mapping != NULL && mapping->address < end; mapping = cpu_memory_next_locked(mapping)) {
         mapping->access = access;
+        if (mprotect((void *)mapping->address, mapping->size_bytes, cpu_memory_rights(mapping)) !=
+            0)
+            return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -364,36 +319,35 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemSetAccessAttribute(ze_context_handle_t hC
     if (result != ZE_RESULT_SUCCESS)
         return result;
     cpu_device_access_lock();
-    pthread_mutex_lock(&reservations_mutex);
-    struct reservation *reservation = find_reservation_locked(hContext, ptr, size, __func__);
-    result = reservation != NULL ? set_access_locked(reservation, ptr, size, access)
-                                 : ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    pthread_mutex_unlock(&reservations_mutex);
+    cpu_memory_lock();
+    result = find_reservation_locked(hContext, ptr, size, __func__) != NULL
+                 ? set_access_locked(ptr, size, access)
+                 : ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    cpu_memory_unlock();
     cpu_device_access_unlock();
     return result;
 }
 
-// How far from the address on, up to the end, access is the same.
-static size_t same_access_locked(const struct reservation *reservation, uintptr_t address,
-                                 uintptr_t end, ze_memory_access_attribute_t *out_access)
+// The access at the address, and where it may be another one.
+static ze_memory_access_attribute_t access_locked(uintptr_t address, uintptr_t *out_end)
 {
-    const struct mapping *mapping = mapping_from_locked(reservation, address);
-    ze_memory_access_attribute_t access = ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
-    if (mapping != NULL && mapping->address <= address)
-        access = mapping->access;
-    uintptr_t at = address;
-    while (at < end) {
-        bool is_gap = mapping == NULL || mapping->address > at;
-        if ((is_gap ? ZE_MEMORY_ACCESS_ATTRIBUTE_NONE : mapping->access) != access)
-            break;
-        if (is_gap) {
-            at = mapping == NULL ? end : mapping->address;
-        } else {
-            at = mapping->address + mapping->size_bytes;
-            mapping = mapping->next;
-        }
+    const struct cpu_allocation *mapping = cpu_memory_from_locked(address);
+    if (mapping != NULL && mapping->address <= address) {
+        *out_end = mapping->address + mapping->size_bytes;
+        return mapping->access;
     }
-    *out_access = access;
+    *out_end = mapping != NULL ? mapping->address : UINTPTR_MAX;
+    return ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+}
+
+// How far from the address on, up to the end, access is the same.
+static size_t same_access_locked(uintptr_t address, uintptr_t end,
+                                 ze_memory_access_attribute_t *out_access)
+{
+    uintptr_t at, next;
+    *out_access = access_locked(address, &at);
+    while (at < end && access_locked(at, &next) == *out_access)
+        at = next;
     return (at < end ? at : end) - address;
 }
 
@@ -405,57 +359,18 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemGetAccessAttribute(ze_context_handle_t hC
     ze_result_t result = check_range(ptr, size, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    pthread_mutex_lock(&reservations_mutex);
-    const struct reservation *reservation = find_reservation_locked(hContext, ptr, size, __func__);
-    if (reservation != NULL)
-        *outSize = same_access_locked(reservation, (uintptr_t)ptr, (uintptr_t)ptr + size, access);
-    pthread_mutex_unlock(&reservations_mutex);
-    return reservation != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
-}
-
-bool cpu_virtual_memory_find(const void *pointer, struct cpu_memory_info *out_memory)
-{
-    uintptr_t address = (uintptr_t)pointer;
-    const struct mapping *mapping = NULL;
-    pthread_mutex_lock(&reservations_mutex);
-    const struct reservation *reservation = reservation_at_locked(address);
-    if (reservation != NULL)
-        mapping = mapping_from_locked(reservation, address);
-    bool is_found = mapping != NULL && mapping->address <= address;
-    if (is_found)
-        *out_memory = (struct cpu_memory_info){.context = reservation->context,
-                                               .device = mapping->physical->device,
-                                               .type = mapping->physical->type,
-                                               .id = mapping->physical->id,
-                                               .base = (void *)mapping->address,
-                                               .size_bytes = mapping->size_bytes};
-    pthread_mutex_unlock(&reservations_mutex);
-    return is_found;
-}
-
-static void apply_access_locked(const void *node, VISIT visit, int depth)
-{
-    const struct reservation *reservation = *(void *const *)node;
-    const struct mapping *mapping;
-    (void)depth;
-    if (visit != postorder && visit != leaf)
-        return;
-    DL_FOREACH(reservation->mappings, mapping)
-    mprotect((void *)mapping->address, mapping->size_bytes,
-             protection(mapping->physical, mapping->access));
-}
-
-void cpu_virtual_memory_apply_access(void)
-{
-    pthread_mutex_lock(&reservations_mutex);
-    twalk(reservations, apply_access_locked);
-    pthread_mutex_unlock(&reservations_mutex);
+    cpu_memory_lock();
+    const bool is_reserved = find_reservation_locked(hContext, ptr, size, __func__) != NULL;
+    if (is_reserved)
+        *outSize = same_access_locked((uintptr_t)ptr, (uintptr_t)ptr + size, access);
+    cpu_memory_unlock();
+    return is_reserved ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 uint64_t cpu_virtual_memory_live(void)
 {
-    pthread_mutex_lock(&reservations_mutex);
+    cpu_memory_lock();
     uint64_t count = reservation_count;
-    pthread_mutex_unlock(&reservations_mutex);
+    cpu_memory_unlock();
     return count;
 }

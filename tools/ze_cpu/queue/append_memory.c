@@ -2,7 +2,6 @@
 #include "command/command_list.h"
 #include "entry.h"
 #include "memory/memory.h"
-#include "memory/virtual_memory.h"
 #include "options.h"
 
 #include <string.h>
@@ -10,9 +9,9 @@
 // Whether a copy reads its source while it is appended.
 static bool copies_early(const struct cpu_list *list, const void *source, uint32_t wait_count)
 {
-    struct cpu_memory_info memory;
+    struct cpu_allocation memory;
     return cpu_options()->copies_early && list->is_immediate && wait_count == 0 &&
-           !cpu_memory_find(source, &memory) && !cpu_virtual_memory_find(source, &memory);
+           !cpu_memory_find(source, &memory);
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(

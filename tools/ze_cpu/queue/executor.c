@@ -8,7 +8,6 @@
 #include "event/fence.h"
 #include "image/image.h"
 #include "memory/memory.h"
-#include "memory/virtual_memory.h"
 #include "module/program.h"
 #include "opencl.h"
 #include "options.h"
@@ -99,17 +98,11 @@ static ze_result_t finish_launches(struct cpu_executor *executor)
     return cpu_opencl_result(code);
 }
 
-static void apply_access(void)
-{
-    cpu_memory_apply_access();
-    cpu_virtual_memory_apply_access();
-}
-
 ze_result_t cpu_executor_finish(struct cpu_executor *executor)
 {
     ze_result_t result = finish_launches(executor);
     if (executor->has_access)
-        cpu_device_access_end(executor->device, apply_access);
+        cpu_device_access_end(executor->device, cpu_memory_apply_access);
     executor->has_access = false;
     return result;
 }
@@ -120,7 +113,7 @@ static void begin_access(struct cpu_executor *executor, enum cpu_command_kind ki
         kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_EXECUTE ||
         kind == CPU_COMMAND_BEGIN_LISTS || kind == CPU_COMMAND_END_LISTS)
         return;
-    cpu_device_access_begin(executor->device, apply_access);
+    cpu_device_access_begin(executor->device, cpu_memory_apply_access);
     executor->has_access = true;
 }
 
