@@ -33,7 +33,7 @@ expect_no_more()
     fi
 }
 
-expect 'a launch with local memory is measured, also in one call' 0 'with local memory' \
+expect 'a launch with local memory is measured' 0 'with local memory' \
     "$zepi-bench" --intel-driver --case launch-local
 mapfile -t own < <(kept "$(dirname "$zepi")/../lib/libur_adapter_zepi.so")
 mapfile -t v2 < <(kept "$(dirname "$python")/../lib/libur_adapter_level_zero_v2.so")

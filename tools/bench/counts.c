@@ -1,43 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "counts.h"
+#include "measures.h"
 
 #include "measure/callgrind.h"
-#include "measure/callgrind_file.h"
 #include "measure/progress.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 // Lengths of loops. Work before and after the loop falls out of the differences. One loop of the
 // first length goes before them, so that structures have their size.
 enum { LENGTHS = 3 };
 static const unsigned lengths[LENGTHS] = {400, 800, 1200};
-#define FILES_OF_CELL (2 * LENGTHS)
-
-// ---- Under callgrind ----
-
-typedef bool run_fn(const struct bench_row *row, enum bench_operation operation, unsigned count);
-
-struct counted_loop {
-    run_fn *run;
-    const struct bench_row *row;
-    enum bench_operation operation;
-    unsigned count;
-};
-
-static bool run_loop(const void *user)
-{
-    const struct counted_loop *loop = user;
-    return loop->run(loop->row, loop->operation, loop->count);
-}
-
-static bool run_counted(run_fn *run, const struct bench_row *row, enum bench_operation operation,
-                        unsigned count)
-{
-    const struct counted_loop loop = {run, row, operation, count};
-    return bench_callgrind_count(run_loop, &loop);
-}
 
 static bool is_counted(const struct bench *bench, int place, int operation)
 {
@@ -51,27 +24,43 @@ static void loop_lengths(const struct bench *bench, int operation, unsigned coun
         counts[i] = bench_loop_length(bench, operation, lengths[i]);
 }
 
+// ---- Under callgrind ----
+
+struct counted_loop {
+    bool (*run)(const struct bench_row *row, enum bench_operation operation, unsigned count);
+    const struct bench_row *row;
+    enum bench_operation operation;
+    unsigned count;
+};
+
+static bool run_loop(const void *user)
+{
+    const struct counted_loop *loop = user;
+    return loop->run(loop->row, loop->operation, loop->count);
+}
+
+// For each length two counts: with the operation, and without it.
+static bool run_cell(const struct bench *bench, const struct bench_row *row, int operation)
+{
+    unsigned counts[LENGTHS];
+    loop_lengths(bench, operation, counts);
+    bool is_good = bench_run(row, operation, counts[0]);
+    for (size_t i = 0; i < LENGTHS && is_good; i++) {
+        const struct counted_loop loop = {bench_run, row, operation, counts[i]};
+        const struct counted_loop empty = {bench_prepare, row, operation, counts[i]};
+        is_good = row->settle(row->state) && bench_callgrind_count(run_loop, &loop) &&
+                  bench_callgrind_count(run_loop, &empty);
+    }
+    return is_good;
+}
+
 int bench_counts_run(struct bench *bench)
 {
-    int files = 0;
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
         for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
-            if (!is_counted(bench, place, operation))
-                continue;
-            const struct bench_row *row = &bench->rows[place];
-            unsigned counts[LENGTHS];
-            loop_lengths(bench, operation, counts);
-            if (!bench_run(row, operation, counts[0]))
+            if (is_counted(bench, place, operation) &&
+                !run_cell(bench, &bench->rows[place], operation))
                 return EXIT_FAILED;
-            for (size_t i = 0; i < LENGTHS; i++) {
-                if (!row->settle(row->state) ||
-                    !run_counted(bench_run, row, operation, counts[i]) ||
-                    !run_counted(bench_prepare, row, operation, counts[i]))
-                    return EXIT_FAILED;
-            }
-            printf("%d %d %d\n", place, operation, files + 1);
-            fflush(stdout);
-            files += FILES_OF_CELL;
         }
     }
     return EXIT_OK;
@@ -80,27 +69,24 @@ int bench_counts_run(struct bench *bench)
 // ---- Reading ----
 
 // The instructions of a length of loop, less the loop itself.
-static bool read_loop(const char *folder, int number, struct callgrind_file *out_file)
+static bool read_loop(struct bench_callgrind *callgrind, struct callgrind_file *out_file)
 {
-    char path[PATH_MAX];
-    struct callgrind_file loop;
-    snprintf(path, sizeof(path), "%s/out.%d", folder, number);
-    if (!callgrind_file_read(path, out_file))
+    struct callgrind_file empty;
+    if (!bench_callgrind_read(callgrind, out_file) || !bench_callgrind_read(callgrind, &empty))
         return false;
-    snprintf(path, sizeof(path), "%s/out.%d", folder, number + 1);
-    if (!callgrind_file_read(path, &loop))
-        return false;
-    out_file->all -= loop.all;
-    out_file->driver -= loop.driver;
+    out_file->all -= empty.all;
+    out_file->driver -= empty.driver;
     return true;
 }
 
-static bool read_slope(const char *folder, int first_file, const unsigned counts[LENGTHS],
-                       struct bench_cell *cell)
+static bool read_cell(struct bench_callgrind *callgrind, const struct bench *bench, int operation,
+                      struct bench_cell *cell)
 {
     struct callgrind_file own[LENGTHS];
+    unsigned counts[LENGTHS];
+    loop_lengths(bench, operation, counts);
     for (size_t i = 0; i < LENGTHS; i++) {
-        if (!read_loop(folder, first_file + 2 * (int)i, &own[i]))
+        if (!read_loop(callgrind, &own[i]))
             return false;
     }
     struct bench_slope *slope = &cell->count;
@@ -108,6 +94,7 @@ static bool read_slope(const char *folder, int first_file, const unsigned counts
     slope->first = (own[1].all - own[0].all) / (counts[1] - counts[0]);
     slope->second = (own[2].all - own[1].all) / (counts[2] - counts[1]);
     cell->driver_count = (own[2].driver - own[0].driver) / (counts[2] - counts[0]);
+    cell->has_count = true;
     return true;
 }
 
@@ -124,41 +111,30 @@ static int count_cells(const struct bench *bench)
     return count;
 }
 
-// Reads the output of the process while it runs. False: a file has a wrong format.
-static bool follow(struct bench *bench, const char *folder, FILE *output)
+// Reads the counts while the process runs.
+static bool follow(struct bench *bench, struct bench_callgrind *callgrind, int count)
 {
-    char line[64];
-    unsigned counts[LENGTHS];
     int done = 0;
-    const int count = count_cells(bench);
     bool is_good = true;
-    static const char what[] = "counting instructions: case";
-    bench_progress(what, 1, count);
-    while (fgets(line, sizeof(line), output)) {
-        char *rest = line;
-        const long place = strtol(rest, &rest, 10);
-        const long operation = strtol(rest, &rest, 10);
-        const long file = strtol(rest, &rest, 10);
-        if (*rest != '\n' || place < 0 || place >= BENCH_ROW_COUNT || operation < 0 ||
-            operation >= BENCH_OPERATION_COUNT)
-            continue;
-        struct bench_cell *cell = &bench->cells[place][operation];
-        loop_lengths(bench, (int)operation, counts);
-        cell->has_count = read_slope(folder, (int)file, counts, cell);
-        is_good = is_good && cell->has_count;
-        done++;
-        bench_progress(what, done < count ? done + 1 : count, count);
+    for (int place = 0; place < BENCH_ROW_COUNT && is_good; place++) {
+        for (int operation = 0; operation < BENCH_OPERATION_COUNT && is_good; operation++) {
+            if (!is_counted(bench, place, operation))
+                continue;
+            bench_progress("counting instructions: case", ++done, count);
+            is_good = read_cell(callgrind, bench, operation, &bench->cells[place][operation]);
+        }
     }
     bench_progress_end();
-    return is_good && done == count;
+    return is_good;
 }
 
 static bool measure_part(struct bench *bench, const char *folder)
 {
-    if (count_cells(bench) == 0)
+    const int count = count_cells(bench);
+    if (count == 0)
         return true;
-    struct bench_callgrind callgrind = bench_callgrind_start(bench, folder, false);
-    const bool is_good = callgrind.output && follow(bench, folder, callgrind.output);
+    struct bench_callgrind callgrind = bench_callgrind_start(bench, folder);
+    const bool is_good = callgrind.output && follow(bench, &callgrind, count);
     return bench_callgrind_end(&callgrind, is_good);
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "growth.h"
+#include "measures.h"
 
 #include "measure/progress.h"
+#include "row/row_ur.h"
+#include "tools/zepi/json.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -9,8 +11,10 @@
 #define MILLION 1000000
 // Before it, so that pools have the memory that they keep.
 #define FIRST_LOOP 20000
+#define HELD_STEPS 3000
 
-long bench_resident_kib(void)
+// Memory of this process in KiB; -1: unknown.
+static long resident_kib(void)
 {
     long whole = 0;
     long resident = -1;
@@ -29,11 +33,11 @@ static bool measure_cell(const struct bench_row *row, enum bench_operation opera
 {
     if (!bench_run(row, operation, FIRST_LOOP) || !row->settle(row->state))
         return false;
-    const long before_kib = bench_resident_kib();
+    const long before_kib = resident_kib();
     if (!bench_run(row, operation, MILLION) || !row->settle(row->state))
         return false;
     cell->has_growth = before_kib >= 0;
-    cell->growth_kib = bench_resident_kib() - before_kib;
+    cell->growth_kib = resident_kib() - before_kib;
     return true;
 }
 
@@ -58,4 +62,39 @@ bool bench_growth_measure(struct bench *bench)
     }
     bench_progress_end();
     return true;
+}
+
+int bench_held(const struct bench *bench, bool is_json)
+{
+    const struct bench_row *row = &bench->rows[BENCH_ROW_UR];
+    // The driver's own structures are there after the first allocations.
+    if (!row->state || !ur_row_use_random_sizes(row->state, HELD_STEPS / 100) ||
+        !row->settle(row->state)) {
+        fputs("zepi-bench: the adapter does not allocate memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    const long before_kib = resident_kib();
+    const int64_t free_bytes = ur_row_free_device_bytes(row->state);
+    if (!ur_row_use_random_sizes(row->state, HELD_STEPS) || !row->settle(row->state)) {
+        fprintf(stderr, "zepi-bench: %s: failed: allocations of random sizes\n", row->name);
+        return EXIT_FAILED;
+    }
+    const long more_kib = resident_kib() - before_kib;
+    const long long device_kib =
+        free_bytes < 0 ? -1 : (long long)(free_bytes - ur_row_free_device_bytes(row->state)) / 1024;
+    if (is_json) {
+        cJSON *document = cJSON_CreateObject();
+        cJSON_AddNumberToObject(document, "allocations", HELD_STEPS);
+        cJSON_AddNumberToObject(document, "resident_kib", (double)more_kib);
+        if (free_bytes >= 0)
+            cJSON_AddNumberToObject(document, "device_kib", (double)device_kib);
+        json_print(document);
+        return EXIT_OK;
+    }
+    printf("resident: %ld KiB more after %d allocations of random sizes\n", more_kib, HELD_STEPS);
+    if (free_bytes < 0)
+        puts("device: not known");
+    else
+        printf("device: %lld KiB more\n", device_kib);
+    return EXIT_OK;
 }

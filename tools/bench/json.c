@@ -2,8 +2,8 @@
 #include "tools/zepi/json.h"
 #include "report.h"
 
-#include "counts.h"
-#include "times.h"
+#include "measure/times.h"
+#include "measures.h"
 #include "tools/zepi/kernels.h"
 
 #include <cjson/cJSON.h>

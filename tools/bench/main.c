@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "counts.h"
-#include "growth.h"
-#include "held.h"
 #include "measure/callgrind.h"
 #include "measure/progress.h"
+#include "measure/times.h"
+#include "measures.h"
 #include "report.h"
 #include "row/rows.h"
 #include "scale/scale.h"
-#include "threads.h"
-#include "times.h"
 #include "tools/zepi/commands.h"
 #include "tools/zepi/scratch.h"
 
@@ -25,9 +22,9 @@ static const char usage[] =
     "       zepi-bench --held [--json] [--gpu | --intel-driver[=PRODUCT]]\n"
     "\n"
     "Costs of operations through zepi's table, through zepi as an adapter of Unified Runtime, and\n"
-    "through plain Level Zero calls (arguments one by one, and in one call), on a driver that\n"
-    "completes everything at once without executing it (ze_cpu with ZE_CPU_EXECUTE=0). Builds are\n"
-    "real; they go to a cache of their own. Half of the arguments differ from launch to launch.\n"
+    "through plain Level Zero calls, on a driver that completes everything at once without\n"
+    "executing it (ze_cpu with ZE_CPU_EXECUTE=0). Builds are real; they go to a cache of their\n"
+    "own. Half of the arguments differ from launch to launch.\n"
     "\n"
     "  --instructions  count instructions with callgrind (of valgrind): the slope between three\n"
     "                  loop lengths, less that of the loop without the operation; on ze_cpu,\n"
@@ -134,24 +131,13 @@ static int report(const struct bench *bench, const struct bench_options *options
 
 static int run(struct bench *bench, const struct bench_options *options, const char *folder)
 {
-    int code = bench_rows_open(bench);
-    if (code == EXIT_OK && !options->is_held && !measure_all(bench, options, folder))
-        code = EXIT_FAILED;
-    if (bench_is_interrupted())
-        fputs("zepi-bench: interrupted\n", stderr);
+    int code = options->is_scale ? bench_rows_open_zepi(bench) : bench_rows_open(bench);
+    if (code == EXIT_OK && options->is_scale)
+        code = bench_scale(bench, options->common.is_json, folder);
     else if (code == EXIT_OK && options->is_held)
         code = bench_held(bench, options->common.is_json);
     else if (code == EXIT_OK)
-        code = report(bench, options);
-    bench_rows_close(bench);
-    return code;
-}
-
-static int run_scale(struct bench *bench, const struct bench_options *options, const char *folder)
-{
-    int code = bench_rows_open_zepi(bench);
-    if (code == EXIT_OK)
-        code = bench_scale(bench, options->common.is_json, folder);
+        code = measure_all(bench, options, folder) ? report(bench, options) : EXIT_FAILED;
     if (bench_is_interrupted())
         fputs("zepi-bench: interrupted\n", stderr);
     bench_rows_close(bench);
@@ -170,8 +156,7 @@ static int run_in_folder(struct bench *bench, const struct bench_options *option
     setenv("ZEPI_CACHE_DISK", "on", 1);
     setenv("ZEPI_CACHE_DIR", folder, 1);
     bench_watch_interrupts();
-    const int code =
-        options->is_scale ? run_scale(bench, options, folder) : run(bench, options, folder);
+    const int code = run(bench, options, folder);
     scratch_remove(folder);
     return code;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "report.h"
 
-#include "counts.h"
 #include "measure/grid.h"
-#include "times.h"
+#include "measure/times.h"
+#include "measures.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -119,8 +119,8 @@ static void print_threads(const struct bench *bench)
     memset(&grid, 0, sizeof(grid));
     grid.columns = 1;
     grid_put(&grid, 0, 0, "two threads: nanoseconds an operation (throughput in times one's)");
-    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
-        if (!bench->rows[place].crews)
+    for (int place = BENCH_ROW_ZEPI; place < BENCH_ROW_COUNT; place++) {
+        if (!bench->rows[place].steps)
             continue;
         grid.lines = 1;
         grid_put(&grid, 0, grid.columns, "%s", bench->rows[place].name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "threads.h"
+#include "measures.h"
 
 #include "measure/progress.h"
-#include "times.h"
+#include "measure/times.h"
 #include "tools/zepi/host.h"
 
 #include <pthread.h>
@@ -12,10 +12,9 @@
 #define SPINS 2000000
 
 struct crew {
-    bench_crew_fn *run;
-    const struct bench_row *row;
-    unsigned count; // operations of each thread
-    int first_value;
+    const struct bench_row *row; // NULL: the threads spin
+    bool is_one_queue;
+    unsigned count;      // operations of each thread
     atomic_uint missing; // threads that are not there yet
 };
 
@@ -27,6 +26,24 @@ struct member {
     bool is_good;
 };
 
+static bool spin(unsigned count)
+{
+    volatile unsigned value = count;
+    for (unsigned i = 0; i < count; i++)
+        value = value * 5 + 1;
+    return true;
+}
+
+static bool launch(const struct crew *crew, unsigned thread)
+{
+    const struct bench_launch launch = {.is_second = thread > 0 && !crew->is_one_queue};
+    const struct bench_step *step = &crew->row->steps[BENCH_LAUNCH_3];
+    bool is_good = true;
+    for (unsigned i = 0; i < crew->count && is_good; i++)
+        is_good = step->launch(crew->row->state, &launch, i, true);
+    return is_good;
+}
+
 static void *run_member(void *user)
 {
     struct member *member = user;
@@ -36,7 +53,7 @@ static void *run_member(void *user)
     while (atomic_load_explicit(&crew->missing, memory_order_acquire) > 0)
         continue;
     member->start_ns = host_now_ns();
-    member->is_good = crew->run(crew->row, member->thread, crew->count, crew->first_value);
+    member->is_good = crew->row ? launch(crew, member->thread) : spin(crew->count);
     member->end_ns = host_now_ns();
     return NULL;
 }
@@ -50,7 +67,6 @@ static double measure(struct crew *crew, unsigned size)
     bool is_good = true;
     uint64_t start_ns = UINT64_MAX;
     uint64_t end_ns = 0;
-    crew->first_value = bench_new_values();
     atomic_init(&crew->missing, size);
     for (unsigned i = 0; i < size; i++) {
         members[i] = (struct member){.crew = crew, .thread = i};
@@ -86,27 +102,17 @@ static bool measure_pair(struct crew *crew, struct bench_pair *pair)
     return true;
 }
 
-static bool spin(const struct bench_row *row, unsigned thread, unsigned count, int first_value)
-{
-    volatile unsigned value = (unsigned)first_value;
-    (void)row;
-    (void)thread;
-    for (unsigned i = 0; i < count; i++)
-        value = value * 5 + 1;
-    return true;
-}
-
 static bool run_round(struct bench *bench)
 {
-    struct crew spinning = {.run = spin, .count = SPINS};
+    struct crew spinning = {.count = SPINS};
     bool is_good = measure_pair(&spinning, &bench->spin);
     for (int i = 0; i < BENCH_CREW_COUNT && is_good; i++) {
         const struct bench_crew_info *info = &bench_crews[i];
-        for (int place = 0; place < BENCH_ROW_COUNT && is_good; place++) {
+        for (int place = BENCH_ROW_ZEPI; place < BENCH_ROW_COUNT && is_good; place++) {
             const struct bench_row *row = &bench->rows[place];
-            struct crew crew = {.row = row, .count = info->loop};
-            crew.run = row->crews ? row->crews[i] : NULL;
-            if (!crew.run || !bench_is_asked_for(bench, info->name))
+            struct crew crew = {
+                .row = row, .is_one_queue = i == BENCH_CREW_ONE_QUEUE, .count = info->loop};
+            if (!row->steps || !bench_is_asked_for(bench, info->name))
                 continue;
             is_good = row->settle(row->state) && measure_pair(&crew, &bench->pairs[place][i]);
             if (!is_good)

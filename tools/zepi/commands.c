@@ -35,6 +35,11 @@ void command_begin(int argc, char **argv)
     json_begin(argc, argv);
 }
 
+char *const *command_arguments(void)
+{
+    return arguments;
+}
+
 int command_refuse(const char *usage)
 {
     const char *end = strstr(usage, "\n\n");

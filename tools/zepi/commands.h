@@ -22,6 +22,9 @@ int command_exec(int argc, char **argv);
 // output that cannot be written makes the exit code EXIT_FAILED.
 void command_begin(int argc, char **argv);
 
+// The arguments of main() as they were, with a NULL behind them.
+char *const *command_arguments(void);
+
 // Prints the first paragraph of a usage text, the synopsis, on stderr, after the message of
 // getopt_long. Returns EXIT_USAGE.
 int command_refuse(const char *usage);

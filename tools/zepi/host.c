@@ -109,7 +109,7 @@ static int look_for_gpu(void *unused)
 
 bool host_has_gpu(void)
 {
-    return probe_in_process(look_for_gpu, NULL) == 0;
+    return probe_in_process(look_for_gpu, NULL, PROBE_SECONDS) == 0;
 }
 
 const char *host_cpu_runtime(void)
@@ -211,6 +211,7 @@ void host_close(struct host_device *host)
     host_release(host->context);
     host_release(host->device);
     host_release(host->platform);
+    *host = (struct host_device){0};
 }
 
 int host_fail(const char *what)

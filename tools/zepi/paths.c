@@ -39,3 +39,9 @@ bool path_find_library(const char *variable, const char *name, char *path)
                    access(path, R_OK) == 0;
     return is_there;
 }
+
+void path_ask_for_adapter(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    setenv("UR_LOADER_USE_LEVEL_ZERO_V2", strstr(name ? name : path, "_v2") ? "1" : "0", 1);
+}

@@ -13,4 +13,8 @@ bool path_of_program(char *path);
 // variable. `path` (of PATH_MAX bytes) gets the place even if there is no such file.
 bool path_find_library(const char *variable, const char *name, char *path);
 
+// Intel's adapters of Unified Runtime for Level Zero leave newer or older devices to each other.
+// Sets the variable that says which one is wanted, by the name of its file.
+void path_ask_for_adapter(const char *path);
+
 #endif

@@ -2,15 +2,12 @@
 #include "probe.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROBE_SECONDS 20
-
-int probe_in_process(int (*probe)(void *user), void *user)
+int probe_in_process(int (*probe)(void *user), void *user, unsigned seconds)
 {
     int status = 0;
     fflush(NULL);
@@ -19,14 +16,12 @@ int probe_in_process(int (*probe)(void *user), void *user)
         const int null = open("/dev/null", O_WRONLY);
         if (null >= 0)
             dup2(null, STDERR_FILENO);
-        alarm(PROBE_SECONDS);
+        alarm(seconds);
         _exit(probe(user));
     }
     if (child < 0 || waitpid(child, &status, 0) != child)
         return PROBE_NOT_STARTED;
-    if (WIFSIGNALED(status))
-        return WTERMSIG(status) == SIGALRM ? PROBE_LATE : PROBE_CRASHED;
-    return WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 FILE *probe_start(const char *const arguments[], const char *log, pid_t *out_process)

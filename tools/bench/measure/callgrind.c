@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "callgrind.h"
 
-#include "tools/zepi/host.h"
+#include "tools/zepi/commands.h"
 #include "tools/zepi/paths.h"
 #include "tools/zepi/probe.h"
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define COUNTED "zepi-bench counted" // the line that says that there is another file
 
 // ---- Under callgrind ----
 
@@ -25,10 +28,16 @@ bool bench_run_counted(bool (*run)(const void *user), const void *user)
 bool bench_callgrind_count(bool (*run)(const void *user), const void *user)
 {
     static bool (*volatile run_counted)(bool (*)(const void *), const void *) = bench_run_counted;
-    return run_counted(run, user);
+    const bool is_good = run_counted(run, user);
+    if (is_good)
+        puts(COUNTED);
+    fflush(stdout);
+    return is_good;
 }
 
 // ---- Running ----
+
+#define MAX_ARGUMENTS 64
 
 static bool ended_well(pid_t process)
 {
@@ -38,16 +47,7 @@ static bool ended_well(pid_t process)
 
 bool bench_callgrind_is_there(void)
 {
-    const char *const arguments[] = {"valgrind", "--version", NULL};
-    char line[64];
-    pid_t process = 0;
-    FILE *output = probe_start(arguments, "/dev/null", &process);
-    const bool is_started = output;
-    while (output && fgets(line, sizeof(line), output))
-        continue;
-    if (output)
-        fclose(output);
-    if (is_started && ended_well(process))
+    if (system("valgrind --version >/dev/null 2>&1") == 0)
         return true;
     fputs("zepi-bench: instructions need callgrind, which is not there: install valgrind\n",
           stderr);
@@ -67,16 +67,24 @@ static void print_end(const char *path)
     fclose(file);
 }
 
-struct bench_callgrind bench_callgrind_start(const struct bench *bench, const char *folder,
-                                             bool is_scale)
+struct bench_callgrind bench_callgrind_start(const struct bench *bench, const char *folder)
 {
     struct bench_callgrind callgrind = {.folder = folder};
     char self[PATH_MAX];
     char files[PATH_MAX + 64];
     char log[PATH_MAX];
     char counted[32];
-    const char *arguments[13 + 2 * BENCH_MAX_ONLY + 2 * BENCH_MAX_ADAPTERS];
-    int count = 0;
+    const char *arguments[MAX_ARGUMENTS] = {"valgrind",
+                                            "--tool=callgrind",
+                                            "--trace-children=yes",
+                                            "--toggle-collect=bench_run_counted",
+                                            "--dump-after=bench_run_counted",
+                                            files,
+                                            self,
+                                            counted};
+    size_t count = 0;
+    while (arguments[count])
+        count++;
     if (!path_of_program(self))
         return callgrind;
     // Valgrind itself does not run on Intel's driver. The program under it comes up on that driver
@@ -85,31 +93,25 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
     snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
     snprintf(log, sizeof(log), "%s/log", folder);
     snprintf(counted, sizeof(counted), "--counted=%d", (int)bench->part);
-    const char *const fixed[] = {"valgrind",
-                                 "--tool=callgrind",
-                                 "--trace-children=yes",
-                                 "--toggle-collect=bench_run_counted",
-                                 "--dump-after=bench_run_counted",
-                                 files,
-                                 self,
-                                 counted};
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-        arguments[count++] = fixed[i];
-    if (bench->driver == HOST_DRIVER_INTEL)
-        arguments[count++] = "--intel-driver";
-    if (is_scale)
-        arguments[count++] = "--scale";
-    for (int i = 0; i < bench->only_count; i++) {
-        arguments[count++] = "--case";
-        arguments[count++] = bench->only[i];
-    }
-    for (int i = 0; i < bench->adapter_count; i++) {
-        arguments[count++] = "--adapter";
-        arguments[count++] = bench->adapters[i];
-    }
-    arguments[count] = NULL;
+    for (char *const *own = command_arguments() + 1; *own && count < MAX_ARGUMENTS - 1; own++)
+        arguments[count++] = *own;
     callgrind.output = probe_start(arguments, log, &callgrind.process);
     return callgrind;
+}
+
+bool bench_callgrind_read(struct bench_callgrind *callgrind, struct callgrind_file *out_file)
+{
+    char line[64];
+    char path[PATH_MAX];
+    while (fgets(line, sizeof(line), callgrind->output)) {
+        if (strcmp(line, COUNTED "\n") != 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/out.%u", callgrind->folder, ++callgrind->files);
+        const bool is_read = callgrind_file_read(path, out_file);
+        remove(path);
+        return is_read;
+    }
+    return false;
 }
 
 bool bench_callgrind_end(struct bench_callgrind *callgrind, bool is_good)

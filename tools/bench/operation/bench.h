@@ -44,6 +44,9 @@ enum bench_operation {
     BENCH_TRANSFERS(OPERATION) BENCH_GRAPHS(OPERATION) BENCH_CYCLES(OPERATION)
 #undef OPERATION
         BENCH_OPERATION_COUNT,
+    BENCH_FIRST_TRANSFER = BENCH_COPY_IN_ORDER,
+    BENCH_FIRST_GRAPH = BENCH_GRAPH_1,
+    BENCH_FIRST_CYCLE = BENCH_MEMORY_DEVICE_4K,
 };
 
 // Parts of the operations, counted in processes of their own: what a driver and adapters keep of
@@ -80,6 +83,7 @@ struct bench_launch {
     bool has_turns;      // with BENCH_THREE_TOO
     bool has_event;      // released
     bool is_after;       // waits for the event of the launch before, out of order
+    bool is_second;      // of the second of two threads, to a queue of its own
     bool has_buffer;     // the second argument is one
     unsigned more_sizes; // besides 1,024 work-items
     unsigned values;     // by name, with the next of so many values of a constant; 0: by object
@@ -100,14 +104,10 @@ struct bench_operation_info {
 };
 extern const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT];
 
-// Operations of two threads at the same time, on one kernel object or cache.
+// Launches of two threads at the same time, of one kernel object.
 enum bench_crew {
     BENCH_CREW_LAUNCH,
     BENCH_CREW_ONE_QUEUE,
-    BENCH_CREW_SAME,
-    BENCH_CREW_DIFFERENT,
-    BENCH_CREW_COLD_SAME,
-    BENCH_CREW_COLD_DIFFERENT,
     BENCH_CREW_COUNT,
 };
 #define BENCH_CREW_SIZE 2
@@ -120,40 +120,26 @@ struct bench_crew_info {
 };
 extern const struct bench_crew_info bench_crews[BENCH_CREW_COUNT];
 
-// `count` operations; false: one failed.
-typedef bool bench_loop_fn(void *state, unsigned count);
-// `count` launches, or the same loop with nothing launched.
-typedef bool bench_launch_fn(void *state, const struct bench_launch *launch, unsigned count,
-                             bool is_launched);
-// `count` programs of the image, with this value of specialization constant 0: create, specialize,
-// build, get a kernel, release.
-typedef bool bench_build_fn(void *state, const char *image, unsigned count, int value);
-struct bench_row;
-// `first_value`: this one and the next of specialization constant 0 were never built before.
-typedef bool bench_crew_fn(const struct bench_row *row, unsigned thread, unsigned count,
-                           int first_value);
-
-// One of the first three, or none: this row has no such operation.
+// How a row does an operation once: one of the first four, or none of them, if it has no such
+// operation. `state` is the row's, `i` the number in a loop. False: it failed.
 struct bench_step {
-    bench_loop_fn *run;
-    bench_launch_fn *launch;
-    bench_build_fn *build;
+    bool (*run)(void *state);
+    // One of BENCH_TRANSFERS, BENCH_GRAPHS or BENCH_CYCLES.
+    bool (*run_listed)(void *state, enum bench_operation operation, unsigned i);
+    // Everything but the launch itself is also done if `is_launched` is false.
+    bool (*launch)(void *state, const struct bench_launch *launch, unsigned i, bool is_launched);
+    // A program of the image, with this value of specialization constant 0: create, specialize,
+    // build, get a kernel, release.
+    bool (*build)(void *state, const char *image, int value);
     bool is_slow; // takes a driver's or a file's time: few a round, not counted
 };
 
 struct bench_row {
     const char *name;
-    const struct bench_step *steps; // [BENCH_OPERATION_COUNT]
-    bench_crew_fn *const *crews;    // [BENCH_CREW_COUNT], each may be NULL; NULL: none
+    const struct bench_step *steps; // [BENCH_OPERATION_COUNT]; NULL: the row is not there
     bool (*settle)(void *state);    // waits until all that was submitted is done
     void *state;                    // of the functions above
 };
-
-// The launches of BENCH_CREW_LAUNCH, of both threads to one queue.
-bench_crew_fn bench_launch_to_one_queue;
-// Builds of two threads, of rows with BENCH_PROGRAM.
-bench_crew_fn bench_build_same, bench_build_different, bench_build_cold_same,
-    bench_build_cold_different;
 
 // Does an operation of the row `count` times; false: one failed.
 bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count);
@@ -162,8 +148,7 @@ bool bench_prepare(const struct bench_row *row, enum bench_operation operation, 
 
 // Each row has its place; one that is not there has no steps.
 enum bench_place {
-    BENCH_ROW_PLAIN,    // arguments one by one
-    BENCH_ROW_ONE_CALL, // launch-with-arguments
+    BENCH_ROW_PLAIN,
     BENCH_ROW_ZEPI,
     BENCH_ROW_UR,      // zepi as an adapter
     BENCH_ROW_ADAPTER, // others
@@ -302,8 +287,5 @@ static inline size_t bench_global_size(const struct bench_launch *launch, unsign
 {
     return 1024 + (launch->more_sizes > 0 ? (size_t)64 * (i % (launch->more_sizes + 1)) : 0);
 }
-
-// The first of two values of specialization constant 0 that no earlier build of this process had.
-int bench_new_values(void);
 
 #endif

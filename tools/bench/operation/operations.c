@@ -2,7 +2,6 @@
 #include "bench.h"
 #include "tools/zepi/kernels.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,10 +102,6 @@ const struct bench_crew_info bench_crews[BENCH_CREW_COUNT] = {
     [BENCH_CREW_LAUNCH] = {"threads-launch", "launches of one kernel object, own queues", 20000},
     [BENCH_CREW_ONE_QUEUE] = {"threads-one-queue", "launches of one kernel object, one queue",
                               100000},
-    [BENCH_CREW_SAME] = {"threads-same", "known programs, the same build", 4000},
-    [BENCH_CREW_DIFFERENT] = {"threads-different", "known programs, different builds", 4000},
-    [BENCH_CREW_COLD_SAME] = {"threads-cold-same", "new programs, the same build", 1},
-    [BENCH_CREW_COLD_DIFFERENT] = {"threads-cold-different", "new programs, different builds", 1},
 };
 
 bool bench_is_asked_for(const struct bench *bench, const char *name)
@@ -125,199 +120,77 @@ bool bench_asks_for(const struct bench *bench, enum bench_operation operation)
     return bench->driver != HOST_DRIVER_CPU ? info->is_beside : !info->is_extra;
 }
 
-// The numbers are those of one compiler.
-#if defined(__OPTIMIZE__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 12
-#define HAS_LIMITS true
-#else
-#define HAS_LIMITS false
-#endif
+// ---- Loops ----
 
-// Of zepi's table, whose launches are read from a longer description.
-#define TABLE_EXTRA 20
-
-// Kibibytes after a million: less than a byte and a half each.
-#define GROWTH_LIMIT 1024
-
-static bool is_within_limits(const struct bench *bench, int place, int operation)
+// A value of specialization constant 0 that no earlier build of this process had. Small numbers are
+// those of known builds.
+static int new_value(void)
 {
-    const struct bench_cell *cell = &bench->cells[place][operation];
+    static int last = 1000;
+    return ++last;
+}
+
+static bool do_once(void *state, const struct bench_step *step, enum bench_operation operation,
+                    unsigned i, bool is_launched)
+{
     const struct bench_operation_info *info = &bench_operations[operation];
-    const char *row = bench->rows[place].name;
-    const double limit = info->limit + (place == BENCH_ROW_ZEPI ? TABLE_EXTRA : 0);
-    const bool is_cheap =
-        !HAS_LIMITS || info->is_unlimited || !cell->has_count || cell->count.whole <= limit;
-    const bool is_small = !cell->has_growth || cell->growth_kib <= GROWTH_LIMIT;
-    if (!is_cheap)
-        fprintf(stderr, "zepi-bench: %s, %s: %.0f instructions, at most %.0f\n", row, info->name,
-                cell->count.whole, limit);
-    if (!is_small)
-        fprintf(stderr, "zepi-bench: %s, %s: a million leave %ld KiB, at most %d\n", row,
-                info->name, cell->growth_kib, GROWTH_LIMIT);
-    return is_cheap && is_small;
+    if (step->launch)
+        return step->launch(state, &info->launch, i, is_launched);
+    if (step->build)
+        return step->build(state, info->image, operation == BENCH_COLD ? new_value() : 5);
+    return step->run_listed ? step->run_listed(state, operation, i) : step->run(state);
 }
 
-// An operation may cost so much more than through Intel's adapter v2, on Intel's driver.
-#define LIMIT_BESIDE_V2 1.01
-
-// The operations that may cost more all the same: at most two.
-static const struct {
-    enum bench_operation operation;
-    const char *reason;
-} explained[] = {
-    {BENCH_COPY, "the driver searches the allocations of all adapters in the process, 53 "
-                 "instructions a step, and those of the adapter that came first are found later"},
-};
-_Static_assert(sizeof(explained) / sizeof(explained[0]) <= 2, "the others are defects");
-
-// NULL: v2 does the operation, so that its cost is a measure.
-static const char *reason_not_compared(int operation)
-{
-    switch (operation) {
-    case BENCH_READ_IN_ORDER:
-    case BENCH_READ_EVENT_IN_ORDER:
-    case BENCH_READ_ANY_ORDER:
-    case BENCH_READ_EVENT_ANY_ORDER:
-    case BENCH_READ_PROFILING:
-    case BENCH_READ_EVENT_PROFILING:
-        return "v2 does not enqueue such a copy: the call waits for all commands before it, also "
-               "where these wait for the caller. The blocking copy does the same with both";
-    default:
-        return NULL;
-    }
-}
-
-static const char *reason_beside_v2(int operation)
-{
-    for (size_t i = 0; i < sizeof(explained) / sizeof(explained[0]); i++) {
-        if ((int)explained[i].operation == operation)
-            return explained[i].reason;
-    }
-    return NULL;
-}
-
-static bool is_within_v2(const struct bench *bench, int v2, int operation)
-{
-    const struct bench_cell *own = &bench->cells[BENCH_ROW_UR][operation];
-    const struct bench_cell *other = &bench->cells[v2][operation];
-    if (!own->has_count || !other->has_count ||
-        own->count.whole <= other->count.whole * LIMIT_BESIDE_V2)
-        return true;
-    fprintf(stderr, "zepi-bench: %s: %.0f instructions, %.0f through %s\n",
-            bench_operations[operation].name, own->count.whole, other->count.whole,
-            bench->rows[v2].name);
-    const char *reason = reason_not_compared(operation);
-    const char *state = reason ? "not compared" : "explained";
-    reason = reason ? reason : reason_beside_v2(operation);
-    if (reason)
-        fprintf(stderr, "zepi-bench: %s is %s: %s\n", bench_operations[operation].name, state,
-                reason);
-    return reason != NULL;
-}
-
-// Of each operation that both count.
-static bool is_beside_v2(const struct bench *bench)
-{
-    bool is_within = true;
-    for (int place = BENCH_ROW_ADAPTER; place < BENCH_ROW_COUNT; place++) {
-        const char *name = bench->rows[place].name;
-        for (int i = 0; i < BENCH_OPERATION_COUNT && name && strstr(name, "_v2"); i++)
-            is_within = is_within_v2(bench, place, i) && is_within;
-    }
-    return is_within;
-}
-
-bool bench_is_within_limits(const struct bench *bench)
-{
-    bool is_within = bench->driver != HOST_DRIVER_INTEL || is_beside_v2(bench);
-    for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && bench->driver == HOST_DRIVER_CPU;
-         place++) {
-        for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++)
-            is_within = is_within_limits(bench, place, operation) && is_within;
-    }
-    return is_within;
-}
-
-#define KNOWN_VALUE 5
-
-static bool build_cold(const struct bench_row *row, const char *image, unsigned count)
+static bool repeat(void *state, const struct bench_step *step, enum bench_operation operation,
+                   unsigned count, bool is_launched)
 {
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = row->steps[BENCH_COLD].build(row->state, image, 1, bench_new_values());
+        is_good = do_once(state, step, operation, i, is_launched);
     return is_good;
 }
 
 bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count)
 {
-    const struct bench_step *step = &row->steps[operation];
-    const struct bench_operation_info *info = &bench_operations[operation];
-    if (operation == BENCH_COLD)
-        return build_cold(row, info->image, count);
-    return step->launch  ? step->launch(row->state, &info->launch, count, true)
-           : step->build ? step->build(row->state, info->image, count, KNOWN_VALUE)
-                         : step->run(row->state, count);
+    return repeat(row->state, &row->steps[operation], operation, count, true);
 }
 
-bool bench_launch_to_one_queue(const struct bench_row *row, unsigned thread, unsigned count,
-                               int first_value)
+static bool run_nothing(void *state)
 {
-    (void)thread;
-    return row->crews[BENCH_CREW_LAUNCH](row, 0, count, first_value);
+    bench_keep(state);
+    return true;
 }
 
-static bool build(const struct bench_row *row, unsigned count, int value)
+static bool run_nothing_listed(void *state, enum bench_operation operation, unsigned i)
 {
-    return row->steps[BENCH_PROGRAM].build(row->state, bench_operations[BENCH_PROGRAM].image, count,
-                                           value);
+    (void)operation, (void)i;
+    return run_nothing(state);
 }
 
-bool bench_build_same(const struct bench_row *row, unsigned thread, unsigned count, int first_value)
+static bool build_nothing(void *state, const char *image, int value)
 {
-    (void)thread;
-    (void)first_value;
-    return build(row, count, KNOWN_VALUE);
-}
-
-bool bench_build_different(const struct bench_row *row, unsigned thread, unsigned count,
-                           int first_value)
-{
-    (void)first_value;
-    return build(row, count, KNOWN_VALUE + (int)thread);
-}
-
-bool bench_build_cold_same(const struct bench_row *row, unsigned thread, unsigned count,
-                           int first_value)
-{
-    (void)thread;
-    return build(row, count, first_value);
-}
-
-bool bench_build_cold_different(const struct bench_row *row, unsigned thread, unsigned count,
-                                int first_value)
-{
-    return build(row, count, first_value + (int)thread);
+    (void)image, (void)value;
+    return run_nothing(state);
 }
 
 bool bench_prepare(const struct bench_row *row, enum bench_operation operation, unsigned count)
 {
     const struct bench_step *step = &row->steps[operation];
-    if (step->launch)
-        return step->launch(row->state, &bench_operations[operation].launch, count, false);
-    for (unsigned i = 0; i < count; i++)
-        bench_keep(row->state);
-    return true;
+    const struct bench_step nothing = {.run = run_nothing,
+                                       .run_listed = step->run_listed ? run_nothing_listed : NULL,
+                                       .launch = step->launch,
+                                       .build = step->build ? build_nothing : NULL};
+    return repeat(row->state, &nothing, operation, count, false);
 }
 
 bool bench_is_of_part(const struct bench *bench, enum bench_operation operation)
 {
-#define ONE(...) +1
     static const unsigned ends[BENCH_PART_COUNT] = {
-        [BENCH_PART_SINGLE] = BENCH_COLD + 1,
-        [BENCH_PART_TRANSFERS] = BENCH_COLD + 1 BENCH_TRANSFERS(ONE),
-        [BENCH_PART_GRAPHS] = BENCH_COLD + 1 BENCH_TRANSFERS(ONE) BENCH_GRAPHS(ONE),
+        [BENCH_PART_SINGLE] = BENCH_FIRST_TRANSFER,
+        [BENCH_PART_TRANSFERS] = BENCH_FIRST_GRAPH,
+        [BENCH_PART_GRAPHS] = BENCH_FIRST_CYCLE,
         [BENCH_PART_CYCLES] = BENCH_OPERATION_COUNT,
     };
-#undef ONE
     return bench->part == BENCH_PART_ALL ||
            (operation >= ends[bench->part - 1] && operation < ends[bench->part]);
 }
@@ -350,11 +223,4 @@ void bench_title(enum bench_operation operation, char title[BENCH_TITLE_SIZE])
                  kernel_image(info->image).size_bytes);
     else
         snprintf(title, BENCH_TITLE_SIZE, "%s", info->title);
-}
-
-int bench_new_values(void)
-{
-    // Small numbers are those of known builds.
-    static atomic_int last = 1000;
-    return atomic_fetch_add_explicit(&last, 2, memory_order_relaxed);
 }

@@ -3,44 +3,25 @@
 
 #include "tools/zepi/kernels.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Newer than Level Zero 1.4, where an unknown flag of queues is ignored.
-#define LAUNCH_FUNCTION "zeCommandListAppendLaunchKernelWithArguments"
 #define IN_ORDER ((ze_command_queue_flags_t)0x2)
 
 // ---- Bringing it up ----
 
-static bool find_list(zepi_queue_t queue, ze_command_list_handle_t *out_list)
-{
-    void *native;
-    if (zepi.queue_get_native(queue, &native) != ZEPI_SUCCESS)
-        return false;
-    *out_list = native;
-    return true;
-}
-
 static bool borrow(struct plain_row *row, const struct zepi_row *zepi_row)
 {
-    zepi_platform_info_t platform = {.size = sizeof(platform)};
-    void *native;
-    void *address = NULL;
-    if (zepi.platform_get_info(zepi_row->host.platform, &platform) != ZEPI_SUCCESS ||
-        zepi.context_get_native(zepi_row->host.context, &native) != ZEPI_SUCCESS ||
-        !find_list(zepi_row->host.queue, &row->list) || !find_list(zepi_row->second, &row->second))
+    void *context;
+    void *list;
+    if (zepi.context_get_native(zepi_row->host.context, &context) != ZEPI_SUCCESS ||
+        zepi.queue_get_native(zepi_row->host.queue, &list) != ZEPI_SUCCESS)
         return false;
-    row->context = native;
+    row->context = context;
+    row->list = list;
     row->device = zepi_row->host.info.native_handle;
     memcpy(row->memory, zepi_row->memory, sizeof(row->memory));
-    if (zeDriverGetExtensionFunctionAddress(platform.native_handle, LAUNCH_FUNCTION, &address) ==
-        ZE_RESULT_SUCCESS)
-        memcpy(&row->launch, &address, sizeof(address));
-    // A newer loader has it by name.
-    void *symbol = row->launch ? NULL : dlsym(RTLD_DEFAULT, LAUNCH_FUNCTION);
-    if (symbol)
-        memcpy(&row->launch, &symbol, sizeof(symbol));
     return true;
 }
 
@@ -56,7 +37,7 @@ static bool make_kernel(const struct plain_row *row, const char *name,
 
 static bool make_kernels(struct plain_row *row)
 {
-    bool is_good = make_kernel(row, bench_kernels[BENCH_THREE].name, &row->other);
+    bool is_good = true;
     for (int i = 0; i < BENCH_KERNEL_COUNT && is_good; i++)
         is_good = make_kernel(row, bench_kernels[i].name, &row->kernels[i]);
     return is_good;
@@ -132,8 +113,6 @@ void plain_row_close(struct plain_row *row)
         if (row->kernels[i])
             zeKernelDestroy(row->kernels[i]);
     }
-    if (row->other)
-        zeKernelDestroy(row->other);
     if (row->module)
         zeModuleDestroy(row->module);
     free(row->native);
@@ -147,94 +126,99 @@ bool plain_row_settle(void *state)
 
 // ---- Operations ----
 
-static bool copy_small(void *state, unsigned count)
+// The cheapest way to events: the same two in turns.
+static bool launch_once(void *state, const struct bench_launch *launch, unsigned i,
+                        bool is_launched)
 {
-    const struct plain_row *row = state;
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = zeCommandListAppendMemoryCopy(row->list, row->memory[BENCH_COPY_TO],
-                                                row->memory[BENCH_COPY_FROM], 64, NULL, 0,
-                                                NULL) == ZE_RESULT_SUCCESS;
-    return is_good;
-}
-
-static bool allocate_and_free(void *state, unsigned count)
-{
-    const struct plain_row *row = state;
-    const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++) {
-        void *memory;
-        is_good = zeMemAllocDevice(row->context, &desc, 4096, 0, row->device, &memory) ==
-                      ZE_RESULT_SUCCESS &&
-                  zeMemFree(row->context, memory) == ZE_RESULT_SUCCESS;
+    struct plain_row *row = state;
+    struct bench_values values = {.same = 7};
+    const unsigned turn = bench_change(launch, &values, i);
+    const ze_kernel_handle_t kernel = row->kernels[bench_kernel_of(launch, i)];
+    const ze_group_count_t groups = {(uint32_t)bench_global_size(launch, i) / 64, 1, 1};
+    const ze_command_list_handle_t list = launch->is_after ? row->out_of_order : row->list;
+    const ze_event_handle_t signal = launch->has_event ? row->events[i & 1] : NULL;
+    ze_event_handle_t wait = launch->is_after && i > 0 ? row->events[~i & 1] : NULL;
+    const ze_event_handle_t done = launch->is_after ? wait : signal;
+    for (uint32_t at = 0; at < bench_kernels[launch->kernel].argument_count; at++) {
+        const struct bench_argument *from = &bench_arguments[at % BENCH_ARGUMENT_CYCLE];
+        const bool is_local = launch->kernel == BENCH_WITH_LOCAL && at == BENCH_LOCAL_INDEX;
+        const size_t size = is_local               ? BENCH_LOCAL_BYTES
+                            : from->size_bytes > 0 ? from->size_bytes
+                                                   : sizeof(void *);
+        const void *value = is_local               ? NULL
+                            : from->size_bytes > 0 ? bench_value(&values, from)
+                                                   : &row->memory[bench_memory(from, turn)];
+        bench_keep(value);
+        if (is_launched && zeKernelSetArgumentValue(kernel, at, size, value) != ZE_RESULT_SUCCESS)
+            return false;
     }
-    return is_good;
+    if (!is_launched)
+        return true;
+    return zeCommandListAppendLaunchKernel(list, kernel, &groups, signal, wait != NULL,
+                                           wait ? &wait : NULL) == ZE_RESULT_SUCCESS &&
+           (!done || zeEventHostReset(done) == ZE_RESULT_SUCCESS);
 }
 
-static bool create_queue(void *state, unsigned count)
+static bool copy_small(void *state)
 {
     const struct plain_row *row = state;
-    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                          .flags = IN_ORDER,
-                                          .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++) {
-        ze_command_list_handle_t list;
-        is_good = zeCommandListCreateImmediate(row->context, row->device, &desc, &list) ==
-                      ZE_RESULT_SUCCESS &&
-                  zeCommandListDestroy(list) == ZE_RESULT_SUCCESS;
-    }
-    return is_good;
+    return zeCommandListAppendMemoryCopy(row->list, row->memory[BENCH_COPY_TO],
+                                         row->memory[BENCH_COPY_FROM], 64, NULL, 0,
+                                         NULL) == ZE_RESULT_SUCCESS;
 }
 
-static bool create_kernel(void *state, unsigned count)
+static bool allocate_and_free(void *state)
 {
+    static const ze_device_mem_alloc_desc_t desc = {.stype =
+                                                        ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
     const struct plain_row *row = state;
-    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "three"};
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++) {
-        ze_kernel_handle_t kernel;
-        is_good = zeKernelCreate(row->module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
-                  zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
-    }
-    return is_good;
+    void *memory;
+    return zeMemAllocDevice(row->context, &desc, 4096, 0, row->device, &memory) ==
+               ZE_RESULT_SUCCESS &&
+           zeMemFree(row->context, memory) == ZE_RESULT_SUCCESS;
 }
 
-static bool make_program(const struct plain_row *row, const struct kernel_image *image)
+static bool create_queue(void *state)
 {
-    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC, .pKernelName = "three"};
-    ze_module_handle_t module;
+    static const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                                 .flags = IN_ORDER,
+                                                 .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    const struct plain_row *row = state;
+    ze_command_list_handle_t list;
+    return zeCommandListCreateImmediate(row->context, row->device, &desc, &list) ==
+               ZE_RESULT_SUCCESS &&
+           zeCommandListDestroy(list) == ZE_RESULT_SUCCESS;
+}
+
+static bool create_and_destroy_kernel(ze_module_handle_t module)
+{
+    static const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                          .pKernelName = "three"};
     ze_kernel_handle_t kernel;
-    if (!make_module(row, ZE_MODULE_FORMAT_IL_SPIRV, image->bytes, image->size_bytes, &module))
-        return false;
-    const bool is_good = zeKernelCreate(module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
-                         zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
-    return zeModuleDestroy(module) == ZE_RESULT_SUCCESS && is_good;
+    return zeKernelCreate(module, &desc, &kernel) == ZE_RESULT_SUCCESS &&
+           zeKernelDestroy(kernel) == ZE_RESULT_SUCCESS;
+}
+
+static bool create_kernel(void *state)
+{
+    const struct plain_row *row = state;
+    return create_and_destroy_kernel(row->module);
 }
 
 // A driver compiles each time, here always with one value.
-static bool build(void *state, const char *name, unsigned count, int value)
+static bool build(void *state, const char *name, int value)
 {
     const struct kernel_image image = kernel_image(name);
-    bool is_good = true;
+    ze_module_handle_t module;
     (void)value;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_program(state, &image);
-    return is_good;
+    if (!make_module(state, ZE_MODULE_FORMAT_IL_SPIRV, image.bytes, image.size_bytes, &module))
+        return false;
+    const bool is_good = create_and_destroy_kernel(module);
+    return zeModuleDestroy(module) == ZE_RESULT_SUCCESS && is_good;
 }
 
-bench_crew_fn *const plain_row_crews[BENCH_CREW_COUNT] = {
-    [BENCH_CREW_LAUNCH] = plain_row_launch_together,
-    [BENCH_CREW_COLD_DIFFERENT] = bench_build_cold_different,
-};
-
-bench_crew_fn *const plain_row_one_call_crews[BENCH_CREW_COUNT] = {
-    [BENCH_CREW_LAUNCH] = plain_row_launch_together_in_one_call,
-};
-
 const struct bench_step plain_row_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3... BENCH_LAUNCH_TURNS] = {.launch = plain_row_launch},
+    [BENCH_LAUNCH_3... BENCH_LAUNCH_TURNS] = {.launch = launch_once},
     [BENCH_COPY] = {.run = copy_small},
     [BENCH_QUEUE] = {.run = create_queue},
     [BENCH_ALLOCATE] = {.run = allocate_and_free},
@@ -242,8 +226,4 @@ const struct bench_step plain_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_PROGRAM] = {.build = build, .is_slow = true},
     [BENCH_PROGRAM_LARGE] = {.build = build, .is_slow = true},
     [BENCH_COLD] = {.build = build, .is_slow = true},
-};
-
-const struct bench_step plain_row_one_call_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3... BENCH_LAUNCH_TURNS] = {.launch = plain_row_launch_in_one_call},
 };

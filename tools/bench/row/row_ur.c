@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "row_ur.h"
-#include "row_ur_state.h"
+
+#include "tools/zepi/paths.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -103,17 +104,9 @@ static bool make_objects(struct ur_row *ur)
     return is_good;
 }
 
-// Intel's two adapters for Level Zero each leave newer devices to the other one, unless this says
-// which is wanted.
-static void ask_for_this_one(const char *path)
-{
-    const char *name = strrchr(path, '/');
-    setenv("UR_LOADER_USE_LEVEL_ZERO_V2", strstr(name ? name : path, "_v2") ? "1" : "0", 1);
-}
-
 struct ur_row *ur_row_open(const char *path, const char **out_message)
 {
-    ask_for_this_one(path);
+    path_ask_for_adapter(path);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     struct ur_row *ur = library ? calloc(1, sizeof(*ur)) : NULL;
     if (!ur) {
@@ -140,6 +133,8 @@ void ur_row_close(struct ur_row *ur)
     if (!ur)
         return;
     const ur_dditable_t *table = &ur->table;
+    if (ur->last)
+        table->Event.pfnRelease(ur->last);
     for (int i = 0; i < BENCH_UR_GRAPHS; i++)
         ur_row_graph_release(ur, &ur->graphs[i]);
     for (int i = 0; i < QUEUE_COUNT; i++)
@@ -179,111 +174,77 @@ bool ur_row_settle(void *state)
 
 // ---- Memory and objects ----
 
-static bool copy_small(void *state, unsigned count)
+static bool copy_from_memory(const struct ur_row *ur, ur_queue_handle_t queue, void *to)
 {
-    const struct ur_row *ur = state;
-    for (unsigned i = 0; i < count; i++) {
-        if (ur->table.Enqueue.pfnUSMMemcpy(ur->queues[IN_ORDER], false, ur->memory[BENCH_COPY_TO],
-                                           ur->memory[BENCH_COPY_FROM], 64, 0, NULL,
-                                           NULL) != UR_RESULT_SUCCESS)
-            return false;
-    }
-    return true;
+    return ur->table.Enqueue.pfnUSMMemcpy(queue, false, to, ur->memory[BENCH_COPY_FROM], 64, 0,
+                                          NULL, NULL) == UR_RESULT_SUCCESS;
 }
 
-static bool allocate_and_free(void *state, unsigned count)
+static bool copy_small(void *state)
 {
     const struct ur_row *ur = state;
-    for (unsigned i = 0; i < count; i++) {
-        void *memory;
-        if (ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, &memory) !=
-                UR_RESULT_SUCCESS ||
-            ur->table.USM.pfnFree(ur->context, memory) != UR_RESULT_SUCCESS)
-            return false;
-    }
-    return true;
+    return copy_from_memory(ur, ur->queues[IN_ORDER], ur->memory[BENCH_COPY_TO]);
 }
 
-static bool create_queue(void *state, unsigned count)
+static bool allocate(const struct ur_row *ur, void **out_memory)
+{
+    return ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, out_memory) ==
+           UR_RESULT_SUCCESS;
+}
+
+static bool allocate_and_free(void *state)
 {
     const struct ur_row *ur = state;
-    for (unsigned i = 0; i < count; i++) {
-        ur_queue_handle_t queue;
-        if (ur->table.Queue.pfnCreate(ur->context, ur->device, NULL, &queue) != UR_RESULT_SUCCESS ||
-            ur->table.Queue.pfnRelease(queue) != UR_RESULT_SUCCESS)
-            return false;
-    }
-    return true;
+    void *memory;
+    return allocate(ur, &memory) && ur->table.USM.pfnFree(ur->context, memory) == UR_RESULT_SUCCESS;
 }
 
 // The host waits for nothing, so that every free meets a busy queue.
-static bool allocate_and_free_busy(void *state, unsigned count)
+static bool allocate_and_free_busy(void *state)
 {
     const struct ur_row *ur = state;
-    for (unsigned i = 0; i < count; i++) {
-        void *memory;
-        if (ur->table.USM.pfnDeviceAlloc(ur->context, ur->device, NULL, NULL, 4096, &memory) !=
-                UR_RESULT_SUCCESS ||
-            ur->table.Enqueue.pfnUSMMemcpy(ur->queues[ANY_ORDER], false, memory,
-                                           ur->memory[BENCH_COPY_FROM], 64, 0, NULL,
-                                           NULL) != UR_RESULT_SUCCESS ||
-            ur->table.USM.pfnFree(ur->context, memory) != UR_RESULT_SUCCESS)
-            return false;
-    }
-    return true;
+    void *memory;
+    return allocate(ur, &memory) && copy_from_memory(ur, ur->queues[ANY_ORDER], memory) &&
+           ur->table.USM.pfnFree(ur->context, memory) == UR_RESULT_SUCCESS;
 }
 
-static bool create_kernel(void *state, unsigned count)
+static bool create_queue(void *state)
 {
     const struct ur_row *ur = state;
-    for (unsigned i = 0; i < count; i++) {
-        ur_kernel_handle_t kernel;
-        if (ur->table.Kernel.pfnCreate(ur->program, "three", &kernel) != UR_RESULT_SUCCESS ||
-            ur->table.Kernel.pfnRelease(kernel) != UR_RESULT_SUCCESS)
-            return false;
-    }
-    return true;
+    ur_queue_handle_t queue;
+    return ur->table.Queue.pfnCreate(ur->context, ur->device, NULL, &queue) == UR_RESULT_SUCCESS &&
+           ur->table.Queue.pfnRelease(queue) == UR_RESULT_SUCCESS;
 }
 
-// ---- Builds ----
-
-// Create, specialize, build, get a kernel, release.
-static bool make_program(const struct ur_row *ur, const struct kernel_image *image, int value)
+static bool create_and_release_kernel(const struct ur_row *ur, ur_program_handle_t program)
 {
+    ur_kernel_handle_t kernel;
+    return ur->table.Kernel.pfnCreate(program, "three", &kernel) == UR_RESULT_SUCCESS &&
+           ur->table.Kernel.pfnRelease(kernel) == UR_RESULT_SUCCESS;
+}
+
+static bool create_kernel(void *state)
+{
+    const struct ur_row *ur = state;
+    return create_and_release_kernel(ur, ur->program);
+}
+
+static bool build(void *state, const char *name, int value)
+{
+    const struct ur_row *ur = state;
     const ur_dditable_t *table = &ur->table;
+    const struct kernel_image image = kernel_image(name);
     const ur_specialization_constant_info_t constant = {0, sizeof(value), &value};
     ur_program_handle_t program;
-    ur_kernel_handle_t kernel;
-    if (table->Program.pfnCreateWithIL(ur->context, image->bytes, image->size_bytes, NULL,
+    if (table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
                                        &program) != UR_RESULT_SUCCESS)
         return false;
-    bool is_good =
+    const bool is_good =
         table->Program.pfnSetSpecializationConstants(program, 1, &constant) == UR_RESULT_SUCCESS &&
         table->Program.pfnBuild(ur->context, program, "") == UR_RESULT_SUCCESS &&
-        table->Kernel.pfnCreate(program, "three", &kernel) == UR_RESULT_SUCCESS;
-    if (is_good)
-        is_good = table->Kernel.pfnRelease(kernel) == UR_RESULT_SUCCESS;
+        create_and_release_kernel(ur, program);
     return table->Program.pfnRelease(program) == UR_RESULT_SUCCESS && is_good;
 }
-
-static bool build(void *state, const char *name, unsigned count, int value)
-{
-    const struct ur_row *ur = state;
-    const struct kernel_image image = kernel_image(name);
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_program(ur, &image, value);
-    return is_good;
-}
-
-bench_crew_fn *const ur_row_crews[BENCH_CREW_COUNT] = {
-    [BENCH_CREW_LAUNCH] = ur_row_launch_together,
-    [BENCH_CREW_ONE_QUEUE] = bench_launch_to_one_queue,
-    [BENCH_CREW_SAME] = bench_build_same,
-    [BENCH_CREW_DIFFERENT] = bench_build_different,
-    [BENCH_CREW_COLD_SAME] = bench_build_cold_same,
-    [BENCH_CREW_COLD_DIFFERENT] = bench_build_cold_different,
-};
 
 const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_LAUNCH_3... BENCH_LAUNCH_BUFFER] = {.launch = ur_row_launch},
@@ -295,13 +256,7 @@ const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
     [BENCH_PROGRAM] = {.build = build},
     [BENCH_PROGRAM_LARGE] = {.build = build},
     [BENCH_COLD] = {.build = build, .is_slow = true},
-#define TRANSFER(constant, ...) [BENCH_##constant] = {.run = ur_row_transfer_##constant},
-    BENCH_TRANSFERS(TRANSFER)
-#undef TRANSFER
-#define GRAPH(constant, ...) [BENCH_##constant] = {.run = ur_row_##constant},
-        BENCH_GRAPHS(GRAPH)
-#undef GRAPH
-#define CYCLE(constant, ...) [BENCH_##constant] = {.run = ur_row_cycle_##constant},
-            BENCH_CYCLES(CYCLE)
-#undef CYCLE
+    [BENCH_FIRST_TRANSFER... BENCH_FIRST_GRAPH - 1] = {.run_listed = ur_row_transfer},
+    [BENCH_FIRST_GRAPH... BENCH_FIRST_CYCLE - 1] = {.run_listed = ur_row_run_graph},
+    [BENCH_FIRST_CYCLE... BENCH_OPERATION_COUNT - 1] = {.run_listed = ur_row_cycle},
 };

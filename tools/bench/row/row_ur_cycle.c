@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "row_ur.h"
-#include "row_ur_state.h"
 
 #include <stdlib.h>
 
@@ -93,23 +92,22 @@ static bool renew(const struct ur_row *ur, enum memory kind, size_t bytes, char 
     return true;
 }
 
-bool ur_row_use_random_sizes(void *state, unsigned steps)
+bool ur_row_use_random_sizes(struct ur_row *ur, unsigned steps)
 {
     enum { LIVE = 64 };
     char *memory[LIVE] = {NULL};
     unsigned seed = 1;
     bool is_fine = true;
     for (unsigned i = 0; i < steps && is_fine; i++)
-        is_fine = renew(state, (enum memory)(i % 3), random_size(&seed),
+        is_fine = renew(ur, (enum memory)(i % 3), random_size(&seed),
                         &memory[(unsigned)rand_r(&seed) % LIVE]);
     for (int at = 0; at < LIVE; at++)
-        is_fine = renew(state, DEVICE, 0, &memory[at]) && is_fine;
+        is_fine = renew(ur, DEVICE, 0, &memory[at]) && is_fine;
     return is_fine;
 }
 
-int64_t ur_row_free_device_bytes(const void *state)
+int64_t ur_row_free_device_bytes(const struct ur_row *ur)
 {
-    const struct ur_row *ur = state;
     uint64_t bytes;
     return is_good(ur->table.Device.pfnGetInfo(ur->device, UR_DEVICE_INFO_GLOBAL_MEM_FREE,
                                                sizeof(bytes), &bytes, NULL))
@@ -241,13 +239,14 @@ static bool launch_with_times_cold(struct ur_row *ur, const struct cycle *cycle,
 
 // ---- The list ----
 
+bool ur_row_cycle(void *state, enum bench_operation operation, unsigned i)
+{
+    static const struct cycle cycles[] = {
 #define CYCLE(constant, name, title, less, ...)                                                    \
-    bool ur_row_cycle_##constant(void *state, unsigned count)                                      \
-    {                                                                                              \
-        static const struct cycle cycle = {__VA_ARGS__};                                           \
-        bool is_fine = true;                                                                       \
-        for (unsigned i = 0; i < count && is_fine; i++)                                            \
-            is_fine = cycle.run(state, &cycle, i);                                                 \
-        return is_fine;                                                                            \
-    }
-BENCH_CYCLES(CYCLE)
+    [BENCH_##constant - BENCH_FIRST_CYCLE] = {__VA_ARGS__},
+        BENCH_CYCLES(CYCLE)
+#undef CYCLE
+    };
+    const struct cycle *cycle = &cycles[operation - BENCH_FIRST_CYCLE];
+    return cycle->run(state, cycle, i);
+}

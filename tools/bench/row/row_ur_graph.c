@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "row_ur_state.h"
+#include "row_ur.h"
 
 enum action { EXECUTE, UPDATE, FIRST };
 
@@ -60,26 +60,42 @@ static bool update(const struct ur_row *ur, struct ur_row_graph *graph, unsigned
            UR_RESULT_SUCCESS;
 }
 
-static bool run_kept(struct ur_row *ur, unsigned count, unsigned launches, bool is_updated)
+static bool run_kept(struct ur_row *ur, unsigned i, unsigned launches, bool is_updated)
 {
     struct ur_row_graph *graph = kept_graph(ur, launches, is_updated);
-    bool is_good = graph->handle || ur_row_graph_record(ur, launches, true, is_updated, graph);
-    describe_update(ur, graph);
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = (!is_updated || update(ur, graph, i)) && execute(ur, graph);
+    if (!graph->handle) {
+        if (!ur_row_graph_record(ur, launches, true, is_updated, graph))
+            return false;
+        describe_update(ur, graph);
+    }
+    return (!is_updated || update(ur, graph, i)) && execute(ur, graph);
+}
+
+static bool run_first(const struct ur_row *ur, unsigned launches)
+{
+    struct ur_row_graph graph = {0};
+    const bool is_good = ur_row_graph_record(ur, launches, true, false, &graph) &&
+                         execute(ur, &graph) &&
+                         ur->table.Queue.pfnFinish(ur->queues[IN_ORDER]) == UR_RESULT_SUCCESS;
+    ur_row_graph_release(ur, &graph);
     return is_good;
 }
 
-static bool run_first(const struct ur_row *ur, unsigned count, unsigned launches)
+bool ur_row_run_graph(void *state, enum bench_operation operation, unsigned i)
 {
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++) {
-        struct ur_row_graph graph = {0};
-        is_good = ur_row_graph_record(ur, launches, true, false, &graph) && execute(ur, &graph) &&
-                  ur->table.Queue.pfnFinish(ur->queues[IN_ORDER]) == UR_RESULT_SUCCESS;
-        ur_row_graph_release(ur, &graph);
-    }
-    return is_good;
+    static const struct {
+        unsigned launches;
+        enum action action;
+    } graphs[] = {
+#define GRAPH(constant, name, title, less, launches, action)                                       \
+    [BENCH_##constant - BENCH_FIRST_GRAPH] = {launches, action},
+        BENCH_GRAPHS(GRAPH)
+#undef GRAPH
+    };
+    const unsigned launches = graphs[operation - BENCH_FIRST_GRAPH].launches;
+    const enum action action = graphs[operation - BENCH_FIRST_GRAPH].action;
+    return action == FIRST ? run_first(state, launches)
+                           : run_kept(state, i, launches, action == UPDATE);
 }
 
 void ur_row_graph_release(const struct ur_row *ur, struct ur_row_graph *graph)
@@ -88,11 +104,3 @@ void ur_row_graph_release(const struct ur_row *ur, struct ur_row_graph *graph)
         ur->table.CommandBufferExp.pfnReleaseExp(graph->handle);
     graph->handle = NULL;
 }
-
-#define GRAPH(constant, name, title, less, launches, action)                                       \
-    bool ur_row_##constant(void *state, unsigned count)                                            \
-    {                                                                                              \
-        return (action) == FIRST ? run_first(state, count, launches)                               \
-                                 : run_kept(state, count, launches, (action) == UPDATE);           \
-    }
-BENCH_GRAPHS(GRAPH)

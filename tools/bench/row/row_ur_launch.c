@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "row_ur_state.h"
+#include "row_ur.h"
 
 // Member by member: a structure that is copied is read back while its parts are still being
 // written, which takes longer than a launch.
@@ -41,60 +41,36 @@ static __attribute__((noinline)) void set_arguments(const struct ur_row *ur,
     }
 }
 
-// The constants of a call are constants in its loop, so that the loop costs the same with and
-// without launches.
-static inline __attribute__((always_inline)) bool
-run_loop(const struct ur_row *ur, ur_queue_handle_t queue, const struct bench_launch *launch,
-         unsigned count, bool is_launched, bool has_event, bool is_after)
+bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i, bool is_launched)
 {
     static const size_t group = 64;
+    struct ur_row *ur = state;
     const uint32_t argument_count = bench_kernels[launch->kernel].argument_count;
     ur_exp_kernel_arg_properties_t arguments[BENCH_MAX_ARGUMENTS];
     struct bench_values values = {.same = 7};
+    const unsigned turn = bench_change(launch, &values, i);
+    const size_t global = bench_global_size(launch, i);
+    const ur_kernel_handle_t kernel = ur->kernels[bench_kernel_of(launch, i)];
+    const ur_queue_handle_t queue = ur->queues[launch->is_after    ? ANY_ORDER
+                                               : launch->is_second ? SECOND
+                                                                   : IN_ORDER];
+    const ur_event_handle_t before = launch->is_after ? ur->last : NULL;
     ur_event_handle_t event = NULL;
-    ur_event_handle_t last = NULL;
-    for (unsigned i = 0; i < count; i++) {
-        const unsigned turn = bench_change(launch, &values, i);
-        const size_t global = bench_global_size(launch, i);
-        const ur_kernel_handle_t kernel = ur->kernels[bench_kernel_of(launch, i)];
-        set_arguments(ur, launch, arguments, &values, turn);
-        bench_keep(arguments);
-        bench_keep(kernel);
-        if (!is_launched)
-            continue;
-        if (ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(
-                queue, kernel, 1, NULL, &global, &group, argument_count, arguments, NULL,
-                is_after && last, is_after && last ? &last : NULL,
-                has_event ? &event : NULL) != UR_RESULT_SUCCESS)
-            return false;
-        if (has_event && !is_after && ur->table.Event.pfnRelease(event) != UR_RESULT_SUCCESS)
-            return false;
-        if (is_after && last && ur->table.Event.pfnRelease(last) != UR_RESULT_SUCCESS)
-            return false;
-        last = is_after ? event : NULL;
-    }
-    return !last || ur->table.Event.pfnRelease(last) == UR_RESULT_SUCCESS;
-}
-
-bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned count, bool is_launched)
-{
-    const struct ur_row *ur = state;
-    const ur_queue_handle_t queue = launch->is_after ? ur->queues[ANY_ORDER] : ur->queues[IN_ORDER];
+    set_arguments(ur, launch, arguments, &values, turn);
+    bench_keep(arguments);
+    bench_keep(kernel);
     if (!is_launched)
-        return run_loop(ur, queue, launch, count, false, false, false);
-    if (launch->is_after)
-        return run_loop(ur, queue, launch, count, true, true, true);
-    return launch->has_event ? run_loop(ur, queue, launch, count, true, true, false)
-                             : run_loop(ur, queue, launch, count, true, false, false);
-}
-
-bool ur_row_launch_together(const struct bench_row *row, unsigned thread, unsigned count,
-                            int first_value)
-{
-    const struct ur_row *ur = row->state;
-    (void)first_value;
-    return run_loop(ur, thread == 0 ? ur->queues[IN_ORDER] : ur->queues[SECOND],
-                    &bench_operations[BENCH_LAUNCH_3].launch, count, true, false, false);
+        return true;
+    if (ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(
+            queue, kernel, 1, NULL, &global, &group, argument_count, arguments, NULL,
+            before != NULL, before ? &before : NULL,
+            launch->has_event ? &event : NULL) != UR_RESULT_SUCCESS)
+        return false;
+    if (launch->is_after) {
+        ur->last = event;
+        event = before;
+    }
+    return !event || ur->table.Event.pfnRelease(event) == UR_RESULT_SUCCESS;
 }
 
 void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3])

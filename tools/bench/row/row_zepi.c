@@ -3,6 +3,9 @@
 
 #include "tools/zepi/kernels.h"
 
+// The token of launches by name: the images of kernels/bench.cl are registered with it.
+static const char unit;
+
 // ---- Bringing it up ----
 
 zepi_device_image_desc_t zepi_row_image(const char *name)
@@ -27,7 +30,7 @@ static bool make_objects(struct zepi_row *row)
         zepi.context_create(1, &row->host.device, &row->aside) == ZEPI_SUCCESS &&
         zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &input) == ZEPI_SUCCESS &&
         zepi.module_build(input, NULL, &row->executable) == ZEPI_SUCCESS &&
-        zepi.unit_register(&zepi_row_unit, 1, &image) == ZEPI_SUCCESS &&
+        zepi.unit_register(&unit, 1, &image) == ZEPI_SUCCESS &&
         zepi.buffer_create(context, 8192, NULL, &row->buffer) == ZEPI_SUCCESS;
     host_release(input);
     for (int i = 0; i < BENCH_KERNEL_COUNT && is_good; i++)
@@ -57,7 +60,8 @@ void zepi_row_close(struct zepi_row *row)
         if (row->memory[i])
             zepi.usm_free(row->host.context, row->memory[i]);
     }
-    zepi.unit_unregister(&zepi_row_unit);
+    zepi.unit_unregister(&unit);
+    host_release(row->last);
     for (int i = 0; i < BENCH_KERNEL_COUNT; i++)
         host_release(row->kernels[i]);
     host_release(row->buffer);
@@ -76,85 +80,135 @@ bool zepi_row_settle(void *state)
            zepi.queue_finish(row->out_of_order) == ZEPI_SUCCESS;
 }
 
+// ---- Launches ----
+
+static __attribute__((noinline)) void
+set_arguments(const struct zepi_row *row, const struct bench_launch *launch,
+              zepi_argument_t *arguments, const struct bench_values *values, unsigned turn)
+{
+    const uint32_t count = bench_kernels[launch->kernel].argument_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bench_argument *from = &bench_arguments[i % BENCH_ARGUMENT_CYCLE];
+        arguments[i] = from->size_bytes > 0
+                           ? (zepi_argument_t){.kind = ZEPI_ARGUMENT_VALUE,
+                                               .size_bytes = from->size_bytes,
+                                               .value = bench_value(values, from)}
+                           : (zepi_argument_t){.kind = ZEPI_ARGUMENT_POINTER,
+                                               .value = row->memory[bench_memory(from, turn)]};
+    }
+    if (launch->kernel == BENCH_WITH_LOCAL)
+        arguments[BENCH_LOCAL_INDEX] =
+            (zepi_argument_t){.kind = ZEPI_ARGUMENT_LOCAL, .size_bytes = BENCH_LOCAL_BYTES};
+    if (launch->has_buffer)
+        arguments[1] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_BUFFER, .value = row->buffer};
+}
+
+static bool launch_once(void *state, const struct bench_launch *launch, unsigned i,
+                        bool is_launched)
+{
+    struct zepi_row *row = state;
+    const bool is_by_name = launch->values > 0;
+    const int constant = is_by_name ? 3 + (int)(i % launch->values) : 0;
+    const zepi_spec_value_t spec = {0, sizeof(constant), &constant};
+    zepi_argument_t arguments[BENCH_MAX_ARGUMENTS];
+    struct bench_values values = {.same = 7};
+    const unsigned turn = bench_change(launch, &values, i);
+    const zepi_launch_desc_t desc = {
+        .size = sizeof(desc),
+        .kernel = is_by_name ? NULL : row->kernels[bench_kernel_of(launch, i)],
+        .kernel_name = is_by_name ? bench_kernels[launch->kernel].name : NULL,
+        .unit = is_by_name ? &unit : NULL,
+        .spec_values = is_by_name ? &spec : NULL,
+        .spec_value_count = is_by_name,
+        .arguments = arguments,
+        .argument_count = bench_kernels[launch->kernel].argument_count,
+        .work_dim = 1,
+        .global_size = {bench_global_size(launch, i)},
+        .group_size = {64}};
+    const zepi_queue_t queue = launch->is_after    ? row->out_of_order
+                               : launch->is_second ? row->second
+                                                   : row->host.queue;
+    const zepi_wait_list_t wait = {&row->last, launch->is_after && row->last};
+    zepi_event_t event = NULL;
+    set_arguments(row, launch, arguments, &values, turn);
+    bench_keep(arguments);
+    bench_keep(&desc);
+    if (!is_launched)
+        return true;
+    if (zepi.queue_launch(queue, &desc, wait, launch->has_event ? &event : NULL) != ZEPI_SUCCESS)
+        return false;
+    if (launch->is_after) {
+        const zepi_event_t before = row->last;
+        row->last = event;
+        event = before;
+    }
+    return !event || zepi.release(event) == ZEPI_SUCCESS;
+}
+
 // ---- Memory and objects ----
 
-static bool copy_small(void *state, unsigned count)
+static bool copy_from_memory(const struct zepi_row *row, zepi_queue_t queue, void *to)
 {
-    const struct zepi_row *row = state;
     const zepi_wait_list_t no_wait = {0};
-    for (unsigned i = 0; i < count; i++) {
-        if (zepi.queue_copy(row->host.queue, row->memory[BENCH_COPY_TO],
-                            row->memory[BENCH_COPY_FROM], 64, no_wait, NULL) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
+    return zepi.queue_copy(queue, to, row->memory[BENCH_COPY_FROM], 64, no_wait, NULL) ==
+           ZEPI_SUCCESS;
 }
 
-static bool allocate_and_free(void *state, unsigned count)
+static bool copy_small(void *state)
 {
     const struct zepi_row *row = state;
-    for (unsigned i = 0; i < count; i++) {
-        void *memory;
-        if (zepi.usm_allocate(row->host.context, row->host.device, ZEPI_USM_DEVICE, 4096, 0,
-                              &memory) != ZEPI_SUCCESS ||
-            zepi.usm_free(row->host.context, memory) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
+    return copy_from_memory(row, row->host.queue, row->memory[BENCH_COPY_TO]);
 }
 
-static bool create_queue(void *state, unsigned count)
+static bool allocate(const struct zepi_row *row, void **out_memory)
+{
+    return zepi.usm_allocate(row->host.context, row->host.device, ZEPI_USM_DEVICE, 4096, 0,
+                             out_memory) == ZEPI_SUCCESS;
+}
+
+static bool allocate_and_free(void *state)
 {
     const struct zepi_row *row = state;
-    for (unsigned i = 0; i < count; i++) {
-        zepi_queue_t queue;
-        if (zepi.queue_create(row->host.context, row->host.device, ZEPI_QUEUE_IN_ORDER, &queue) !=
-                ZEPI_SUCCESS ||
-            zepi.release(queue) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
+    void *memory;
+    return allocate(row, &memory) && zepi.usm_free(row->host.context, memory) == ZEPI_SUCCESS;
 }
 
 // The host waits for nothing, so that every free meets a busy queue.
-static bool allocate_and_free_busy(void *state, unsigned count)
+static bool allocate_and_free_busy(void *state)
 {
     const struct zepi_row *row = state;
-    const zepi_wait_list_t no_wait = {0};
-    for (unsigned i = 0; i < count; i++) {
-        void *memory;
-        if (zepi.usm_allocate(row->host.context, row->host.device, ZEPI_USM_DEVICE, 4096, 0,
-                              &memory) != ZEPI_SUCCESS ||
-            zepi.queue_copy(row->out_of_order, memory, row->memory[BENCH_COPY_FROM], 64, no_wait,
-                            NULL) != ZEPI_SUCCESS ||
-            zepi.usm_free(row->host.context, memory) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
+    void *memory;
+    return allocate(row, &memory) && copy_from_memory(row, row->out_of_order, memory) &&
+           zepi.usm_free(row->host.context, memory) == ZEPI_SUCCESS;
 }
 
-static bool create_kernel(void *state, unsigned count)
+static bool create_queue(void *state)
 {
     const struct zepi_row *row = state;
-    for (unsigned i = 0; i < count; i++) {
-        zepi_kernel_t kernel;
-        if (zepi.module_get_kernel(row->executable, "three", &kernel) != ZEPI_SUCCESS ||
-            zepi.release(kernel) != ZEPI_SUCCESS)
-            return false;
-    }
-    return true;
+    zepi_queue_t queue;
+    return zepi.queue_create(row->host.context, row->host.device, ZEPI_QUEUE_IN_ORDER, &queue) ==
+               ZEPI_SUCCESS &&
+           zepi.release(queue) == ZEPI_SUCCESS;
+}
+
+static bool create_kernel(void *state)
+{
+    const struct zepi_row *row = state;
+    zepi_kernel_t kernel;
+    return zepi.module_get_kernel(row->executable, "three", &kernel) == ZEPI_SUCCESS &&
+           zepi.release(kernel) == ZEPI_SUCCESS;
 }
 
 // ---- Builds ----
 
-// Create, specialize, build, get a kernel, release.
-static bool make_program(zepi_context_t context, const zepi_device_image_desc_t *image, int value)
+static bool make_program(zepi_context_t context, const char *name, int value)
 {
+    const zepi_device_image_desc_t image = zepi_row_image(name);
     zepi_module_t input = NULL;
     zepi_module_t module = NULL;
     zepi_kernel_t kernel = NULL;
     const bool is_good =
-        zepi.module_create(context, ZEPI_MODULE_INPUT, 1, image, &input) == ZEPI_SUCCESS &&
+        zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &input) == ZEPI_SUCCESS &&
         zepi.spec_constant_set(input, 0, sizeof(value), &value) == ZEPI_SUCCESS &&
         zepi.module_build(input, NULL, &module) == ZEPI_SUCCESS &&
         zepi.module_get_kernel(module, "three", &kernel) == ZEPI_SUCCESS;
@@ -164,44 +218,22 @@ static bool make_program(zepi_context_t context, const zepi_device_image_desc_t 
     return is_good;
 }
 
-static bool make_programs(zepi_context_t context, const char *name, unsigned count, int value)
-{
-    const zepi_device_image_desc_t image = zepi_row_image(name);
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = make_program(context, &image, value);
-    return is_good;
-}
-
-static bool build(void *state, const char *name, unsigned count, int value)
+static bool build(void *state, const char *name, int value)
 {
     const struct zepi_row *row = state;
-    return make_programs(row->host.context, name, count, value);
+    return make_program(row->host.context, name, value);
 }
 
 // The file is there: the first operation of all made it.
-static bool build_from_disk(void *state, unsigned count)
+static bool build_from_disk(void *state)
 {
     const struct zepi_row *row = state;
-    bool is_good = true;
-    for (unsigned i = 0; i < count && is_good; i++)
-        is_good = zepi.cache_clear(row->aside) == ZEPI_SUCCESS &&
-                  zepi.cache_clear(NULL) == ZEPI_SUCCESS &&
-                  make_programs(row->aside, "bench_small", 1, 5);
-    return is_good;
+    return zepi.cache_clear(row->aside) == ZEPI_SUCCESS && zepi.cache_clear(NULL) == ZEPI_SUCCESS &&
+           make_program(row->aside, "bench_small", 5);
 }
 
-bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT] = {
-    [BENCH_CREW_LAUNCH] = zepi_row_launch_together,
-    [BENCH_CREW_ONE_QUEUE] = bench_launch_to_one_queue,
-    [BENCH_CREW_SAME] = bench_build_same,
-    [BENCH_CREW_DIFFERENT] = bench_build_different,
-    [BENCH_CREW_COLD_SAME] = bench_build_cold_same,
-    [BENCH_CREW_COLD_DIFFERENT] = bench_build_cold_different,
-};
-
 const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3... BENCH_LAUNCH_VALUES] = {.launch = zepi_row_launch},
+    [BENCH_LAUNCH_3... BENCH_LAUNCH_VALUES] = {.launch = launch_once},
     [BENCH_COPY] = {.run = copy_small},
     [BENCH_QUEUE] = {.run = create_queue},
     [BENCH_ALLOCATE] = {.run = allocate_and_free},

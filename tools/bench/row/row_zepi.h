@@ -16,6 +16,7 @@ struct zepi_row {
     zepi_kernel_t kernels[BENCH_KERNEL_COUNT];
     void *memory[BENCH_MEMORIES];
     zepi_buffer_t buffer;
+    zepi_event_t last; // of the last launch that waits for the one before, or NULL
 };
 
 // Loads the plugin and makes the objects of the operations. Returns an exit code after a message.
@@ -24,16 +25,8 @@ void zepi_row_close(struct zepi_row *row); // a zeroed struct is fine
 
 bool zepi_row_settle(void *state);
 extern const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT];
-extern bench_crew_fn *const zepi_row_crews[BENCH_CREW_COUNT];
 
 // The description of an image of ../kernels.h.
 zepi_device_image_desc_t zepi_row_image(const char *name);
-
-// Of row_zepi_launch.c.
-bench_launch_fn zepi_row_launch;
-bench_crew_fn zepi_row_launch_together;
-
-// The token of launches by name: the images of kernels/bench.cl are registered with it.
-extern const char zepi_row_unit;
 
 #endif

@@ -8,10 +8,12 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_LOOP 64
+
+static struct zepi_row zepi_row;
+static struct plain_row plain_row;
 
 // Does each chosen operation once. With an adapter of another project, operations that fail are
 // left out.
@@ -20,8 +22,9 @@ static bool choose(struct bench *bench, int place)
     const struct bench_row *row = &bench->rows[place];
     for (int i = 0; row->steps && i < BENCH_OPERATION_COUNT; i++) {
         const struct bench_step *step = &row->steps[i];
-        if ((!step->run && !step->launch && !step->build) || !bench_asks_for(bench, i) ||
-            !bench_is_of_part(bench, i) || (bench->skips_slow && step->is_slow))
+        if ((!step->run && !step->run_listed && !step->launch && !step->build) ||
+            !bench_asks_for(bench, i) || !bench_is_of_part(bench, i) ||
+            (bench->skips_slow && step->is_slow))
             continue;
         if (bench_run(row, i, step->is_slow ? 1 : bench_loop_length(bench, i, FIRST_LOOP))) {
             bench->cells[place][i].is_chosen = true;
@@ -49,30 +52,6 @@ static const char *name_adapter(struct bench *bench, int place, const char *path
     return bench->names[place];
 }
 
-static bool open_plain(struct bench *bench, const struct zepi_row *zepi_row)
-{
-    struct plain_row *row = calloc(1, sizeof(*row));
-    if (!row)
-        return false;
-    // From here on it is closed with the others.
-    bench->rows[BENCH_ROW_PLAIN] = (struct bench_row){.name = "Level Zero",
-                                                      .steps = plain_row_steps,
-                                                      .crews = plain_row_crews,
-                                                      .settle = plain_row_settle,
-                                                      .state = row};
-    if (!plain_row_open(row, zepi_row)) {
-        fputs("zepi-bench: plain Level Zero does not make what the operations need\n", stderr);
-        return false;
-    }
-    if (row->launch)
-        bench->rows[BENCH_ROW_ONE_CALL] = (struct bench_row){.name = "Level Zero, one call",
-                                                             .steps = plain_row_one_call_steps,
-                                                             .crews = plain_row_one_call_crews,
-                                                             .settle = plain_row_settle,
-                                                             .state = row};
-    return true;
-}
-
 static bool open_ur(struct bench *bench, int place, const char *path)
 {
     const char *message = NULL;
@@ -85,7 +64,6 @@ static bool open_ur(struct bench *bench, int place, const char *path)
     bench->rows[place] = (struct bench_row){.name = is_ours ? "zepi, Unified Runtime"
                                                             : name_adapter(bench, place, path),
                                             .steps = ur_row_steps,
-                                            .crews = ur_row_crews,
                                             .settle = ur_row_settle,
                                             .state = row};
     return true;
@@ -94,22 +72,13 @@ static bool open_ur(struct bench *bench, int place, const char *path)
 int bench_rows_open_zepi(struct bench *bench)
 {
     char path[PATH_MAX];
-    struct zepi_row *row = calloc(1, sizeof(*row));
-    if (!row)
-        return EXIT_FAILED;
-    bench->rows[BENCH_ROW_ZEPI] = (struct bench_row){.name = "zepi",
-                                                     .steps = zepi_row_steps,
-                                                     .crews = zepi_row_crews,
-                                                     .settle = zepi_row_settle,
-                                                     .state = row};
-    const int code = zepi_row_open(row, bench->driver);
+    const int code = zepi_row_open(&zepi_row, bench->driver);
+    bench->rows[BENCH_ROW_ZEPI] = (struct bench_row){
+        .name = "zepi", .steps = zepi_row_steps, .settle = zepi_row_settle, .state = &zepi_row};
     if (code != EXIT_OK)
         return code;
-    // It is not there where Unified Runtime's headers are not.
-    return !path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path) ||
-                   open_ur(bench, BENCH_ROW_UR, path)
-               ? EXIT_OK
-               : EXIT_FAILED;
+    path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path);
+    return open_ur(bench, BENCH_ROW_UR, path) ? EXIT_OK : EXIT_FAILED;
 }
 
 int bench_rows_open(struct bench *bench)
@@ -117,8 +86,14 @@ int bench_rows_open(struct bench *bench)
     const int code = bench_rows_open_zepi(bench);
     if (code != EXIT_OK)
         return code;
-    if (!open_plain(bench, bench->rows[BENCH_ROW_ZEPI].state))
+    if (!plain_row_open(&plain_row, &zepi_row)) {
+        fputs("zepi-bench: plain Level Zero does not make what the operations need\n", stderr);
         return EXIT_FAILED;
+    }
+    bench->rows[BENCH_ROW_PLAIN] = (struct bench_row){.name = "Level Zero",
+                                                      .steps = plain_row_steps,
+                                                      .settle = plain_row_settle,
+                                                      .state = &plain_row};
     for (int i = 0; i < bench->adapter_count; i++)
         open_ur(bench, BENCH_ROW_ADAPTER + i, bench->adapters[i]);
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
@@ -132,11 +107,6 @@ void bench_rows_close(struct bench *bench)
 {
     for (int place = BENCH_ROW_COUNT - 1; place >= BENCH_ROW_UR; place--)
         ur_row_close(bench->rows[place].state);
-    if (bench->rows[BENCH_ROW_PLAIN].state)
-        plain_row_close(bench->rows[BENCH_ROW_PLAIN].state);
-    free(bench->rows[BENCH_ROW_PLAIN].state);
-    if (bench->rows[BENCH_ROW_ZEPI].state)
-        zepi_row_close(bench->rows[BENCH_ROW_ZEPI].state);
-    free(bench->rows[BENCH_ROW_ZEPI].state);
-    memset(bench->rows, 0, sizeof(bench->rows));
+    plain_row_close(&plain_row);
+    zepi_row_close(&zepi_row);
 }

@@ -2,14 +2,11 @@
 #include "scale.h"
 
 #include "../measure/callgrind.h"
-#include "../measure/callgrind_file.h"
 #include "../measure/progress.h"
 #include "../row/rows.h"
 #include "tools/zepi/host.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LOOP 100 // operations
@@ -90,32 +87,19 @@ static const char *title_of(const struct scale_case *info, unsigned operation)
 
 static bool settle(const struct bench *bench)
 {
-    bool is_good = true;
-    for (int place = BENCH_ROW_ZEPI; place <= BENCH_ROW_UR && is_good; place++) {
-        const struct bench_row *row = &bench->rows[place];
-        is_good = !row->state || row->settle(row->state);
-    }
-    return is_good;
-}
-
-// Counts an operation with sizes[size] objects.
-static bool count(const struct loop *loop, unsigned size)
-{
-    static unsigned file;
-    if (!bench_callgrind_count(run_loop, loop))
-        return false;
-    printf("%u %u %u\n", size, loop->operation, ++file);
-    fflush(stdout);
-    return true;
+    const struct bench_row *zepi_row = &bench->rows[BENCH_ROW_ZEPI];
+    const struct bench_row *ur_row = &bench->rows[BENCH_ROW_UR];
+    return zepi_row->settle(zepi_row->state) && ur_row->settle(ur_row->state);
 }
 
 static bool count_operations(const struct bench *bench, struct scale *scale,
-                             const struct scale_case *info, unsigned size)
+                             const struct scale_case *info)
 {
     bool is_good = true;
     for (unsigned i = info->is_one_way ? NAMED : 0; title_of(info, i) && is_good; i++) {
         const struct loop loop = {scale, info, i};
-        is_good = run_loop(&loop) && settle(bench) && count(&loop, size) && settle(bench);
+        is_good = run_loop(&loop) && settle(bench) && bench_callgrind_count(run_loop, &loop) &&
+                  settle(bench);
         if (!is_good)
             fprintf(stderr, "zepi-bench: failed: %s, %u alive, %s\n", info->name, scale->live,
                     title_of(info, i));
@@ -128,6 +112,7 @@ static bool count_case(const struct bench *bench, const struct scale_case *info)
     static struct scale whole;
     struct scale *scale = &whole;
     memset(scale, 0, sizeof(*scale));
+    scale->info = info;
     scale->row = bench->rows[BENCH_ROW_ZEPI].state;
     scale->ur = bench->rows[BENCH_ROW_UR].state;
     bool is_good = !info->open || info->open(scale);
@@ -137,7 +122,7 @@ static bool count_case(const struct bench *bench, const struct scale_case *info)
         is_good = is_good && scale->live == sizes[size];
         if (!is_good)
             fprintf(stderr, "zepi-bench: failed: %s, object %u\n", info->name, scale->live);
-        is_good = is_good && settle(bench) && count_operations(bench, scale, info, size);
+        is_good = is_good && settle(bench) && count_operations(bench, scale, info);
     }
     while (!info->is_one_way && scale->live > 0)
         is_good = info->drop(scale, --scale->live) && is_good;
@@ -168,65 +153,44 @@ const char *bench_scale_name(size_t index)
     return info ? info->name : NULL;
 }
 
-static bool is_chosen(const struct bench *bench, const struct scale_case *info)
-{
-    return bench_is_asked_for(bench, info->name) &&
-           (!info->is_ur || bench->rows[BENCH_ROW_UR].state);
-}
-
 int bench_scale_run_counted(struct bench *bench)
 {
     const struct scale_case *info;
     for (size_t i = 0; (info = case_at(i)); i++) {
-        if (!is_chosen(bench, info))
-            continue;
-        if (!count_case(bench, info))
+        if (bench_is_asked_for(bench, info->name) && !count_case(bench, info))
             return EXIT_FAILED;
-        puts("end");
-        fflush(stdout);
     }
     return EXIT_OK;
 }
 
 // ---- Reading ----
 
-// Reads the counts of one case. False: they end too early, or a file has a wrong format.
-static bool follow_case(struct scale_result *result, const char *folder, FILE *output)
+// Reads the counts of one case.
+static bool read_case(struct scale_result *result, struct bench_callgrind *callgrind)
 {
-    char line[64];
-    bool is_good = true;
-    while (fgets(line, sizeof(line), output)) {
-        char path[PATH_MAX];
-        struct callgrind_file file;
-        char *rest = line;
-        if (strcmp(line, "end\n") == 0)
-            return is_good;
-        const unsigned long size = strtoul(rest, &rest, 10);
-        const unsigned long operation = strtoul(rest, &rest, 10);
-        const unsigned long number = strtoul(rest, &rest, 10);
-        if (*rest != '\n' || size >= SIZES || operation >= SCALE_MAX_OPERATIONS)
-            continue;
-        snprintf(path, sizeof(path), "%s/out.%lu", folder, number);
-        is_good = callgrind_file_read(path, &file) && is_good;
-        result->cells[operation].own[size] = file.own / LOOP;
-        remove(path);
+    struct callgrind_file file;
+    for (unsigned size = 0; size < SIZES; size++) {
+        for (unsigned i = result->info->is_one_way ? NAMED : 0; title_of(result->info, i); i++) {
+            if (!bench_callgrind_read(callgrind, &file))
+                return false;
+            result->cells[i].title = title_of(result->info, i);
+            result->cells[i].own[size] = file.own / LOOP;
+        }
     }
-    return false;
+    return true;
 }
 
 static bool measure_all(struct bench *bench, struct scale_result *results, const char *folder,
                         int count)
 {
-    struct bench_callgrind callgrind = bench_callgrind_start(bench, folder, true);
+    struct bench_callgrind callgrind = bench_callgrind_start(bench, folder);
     bool is_good = callgrind.output;
     for (int i = 0; i < count && is_good; i++) {
         bench_progress("200 and 20,000 alive: case", i + 1, count);
-        for (unsigned operation = 0; operation < SCALE_MAX_OPERATIONS; operation++)
-            results[i].cells[operation].title = title_of(results[i].info, operation);
-        is_good = follow_case(&results[i], folder, callgrind.output) && !bench_is_interrupted();
+        is_good = read_case(&results[i], &callgrind) && !bench_is_interrupted();
     }
     bench_progress_end();
-    return bench_callgrind_end(&callgrind, is_good) && is_good;
+    return bench_callgrind_end(&callgrind, is_good);
 }
 
 int bench_scale(struct bench *bench, bool is_json, const char *folder)
@@ -236,7 +200,7 @@ int bench_scale(struct bench *bench, bool is_json, const char *folder)
     int count = 0;
     bool is_within = true;
     for (size_t i = 0; (info = case_at(i)) && count < SCALE_MAX_CASES; i++) {
-        if (is_chosen(bench, info))
+        if (bench_is_asked_for(bench, info->name))
             results[count++].info = info;
     }
     if (!measure_all(bench, results, folder, count))
@@ -244,7 +208,7 @@ int bench_scale(struct bench *bench, bool is_json, const char *folder)
     if (is_json)
         scale_report_json(results);
     else
-        scale_report_table(bench, results);
+        scale_report_table(results);
     for (const struct scale_result *result = results; result->info; result++) {
         for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
             const struct scale_cell *cell = &result->cells[i];

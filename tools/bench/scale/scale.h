@@ -18,8 +18,9 @@ struct ur_row;
 
 // The objects of one case.
 struct scale {
+    const struct scale_case *info;
     const struct zepi_row *row;
-    const struct ur_row *ur; // NULL where the adapter is not there
+    const struct ur_row *ur;
     unsigned live;
     void *objects[SCALE_MANY + 1];
     void *beside[SCALE_MANY + 1]; // what objects need, one each
@@ -40,8 +41,9 @@ struct scale_case {
     const char *name;  // for the command line and scripts
     const char *title; // for people
     const char *types; // of objects that there are many of, as plugin/ names them; with spaces
-    bool is_ur;        // through Unified Runtime
     bool is_one_way;   // there is no `drop`, and `make` is no operation
+    unsigned kind;     // of USM, or the flags of queues
+    size_t size_bytes; // of USM
     bool (*open)(struct scale *scale);   // before all objects; may be NULL
     void (*close)(struct scale *scale);  // after all objects; may be NULL
     bool (*settle)(struct scale *scale); // after the operations with so many objects; may be NULL
@@ -56,7 +58,7 @@ extern const struct scale_case scale_objects[];  // of scale_objects.c
 extern const struct scale_case scale_programs[]; // of scale_programs.c
 extern const struct scale_case scale_memory[];   // of scale_memory.c
 extern const struct scale_case scale_graphs[];   // of scale_graphs.c
-extern const struct scale_case scale_ur[];       // of scale_ur.c; empty without Unified Runtime
+extern const struct scale_case scale_ur[];       // of scale_ur.c
 
 // Types of objects that there are never many of, or that no host can make, and why. Ends with NULL.
 struct scale_left_out {
@@ -85,7 +87,7 @@ int bench_scale_run_counted(struct bench *bench);
 
 // Of scale_report.c.
 bool scale_is_within_limit(const struct scale_cell *cell);
-void scale_report_table(const struct bench *bench, const struct scale_result *results);
+void scale_report_table(const struct scale_result *results);
 void scale_report_json(const struct scale_result *results);
 
 #endif

@@ -38,6 +38,8 @@ bool scale_launch(const struct scale *scale, struct scale_launch launch);
 zepi_launch_desc_t scale_describe(const struct scale *scale, const struct scale_launch *launch,
                                   zepi_argument_t arguments[3]);
 
+bool scale_create_queue(const struct scale *scale, zepi_queue_flags_t flags, void **out_queue);
+
 // In the row's queue.
 bool scale_copy(const struct scale *scale, void *to, const void *from);
 

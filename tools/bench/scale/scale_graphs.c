@@ -74,8 +74,7 @@ static bool add_fill(struct scale *scale, unsigned i)
 
 static bool make_capture(struct scale *scale, unsigned i)
 {
-    return scale_ok(zepi.queue_create(scale_context(scale), scale->row->host.device,
-                                      ZEPI_QUEUE_IN_ORDER, (zepi_queue_t *)&scale->objects[i])) &&
+    return scale_create_queue(scale, ZEPI_QUEUE_IN_ORDER, &scale->objects[i]) &&
            create_graph(scale, 0, &scale->beside[i]) &&
            scale_ok(zepi.queue_begin_capture(scale->objects[i], scale->beside[i]));
 }
@@ -93,8 +92,7 @@ static bool launch_captured(struct scale *scale, unsigned i)
 
 static bool open_capture(struct scale *scale)
 {
-    return scale_ok(zepi.queue_create(scale_context(scale), scale->row->host.device, 0,
-                                      (zepi_queue_t *)&scale->common[1])) &&
+    return scale_create_queue(scale, 0, &scale->common[1]) &&
            create_graph(scale, 0, &scale->common[0]) &&
            scale_ok(zepi.queue_begin_capture(scale->common[1], scale->common[0]));
 }

@@ -4,29 +4,21 @@
 #include "scale_calls.h"
 
 #define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
 
 // ---- USM ----
 
-static bool make_usm(struct scale *scale, unsigned i, zepi_usm_kind_t kind, size_t size_bytes)
+static bool allocate_usm(struct scale *scale, zepi_usm_kind_t kind, size_t size_bytes,
+                         void **out_memory)
 {
-    return scale_ok(zepi.usm_allocate(scale_context(scale),
-                                      kind == ZEPI_USM_HOST ? NULL : scale->row->host.device, kind,
-                                      size_bytes, 0, &scale->objects[i]));
+    const zepi_device_t device = kind == ZEPI_USM_HOST ? NULL : scale->row->host.device;
+    return scale_ok(
+        zepi.usm_allocate(scale_context(scale), device, kind, size_bytes, 0, out_memory));
 }
 
-#define MAKE_USM(name, kind, size)                                                                 \
-    static bool make_##name(struct scale *scale, unsigned i)                                       \
-    {                                                                                              \
-        return make_usm(scale, i, kind, size);                                                     \
-    }
-MAKE_USM(device_small, ZEPI_USM_DEVICE, 256)
-MAKE_USM(device_page, ZEPI_USM_DEVICE, 4 * KIB)
-MAKE_USM(device_large, ZEPI_USM_DEVICE, 128 * KIB)
-MAKE_USM(host_small, ZEPI_USM_HOST, 256)
-MAKE_USM(host_page, ZEPI_USM_HOST, 4 * KIB)
-MAKE_USM(host_large, ZEPI_USM_HOST, 128 * KIB)
-MAKE_USM(shared_large, ZEPI_USM_SHARED, 128 * KIB)
+static bool make_usm(struct scale *scale, unsigned i)
+{
+    return allocate_usm(scale, scale->info->kind, scale->info->size_bytes, &scale->objects[i]);
+}
 
 static bool free_usm(struct scale *scale, unsigned i)
 {
@@ -81,9 +73,10 @@ static bool make_shared_small(struct scale *scale, unsigned i)
 
 static bool make_two_sizes(struct scale *scale, unsigned i)
 {
+    void **memory = &scale->objects[scale->live];
     (void)i;
-    return make_device_page(scale, scale->live) && free_usm(scale, scale->live) &&
-           make_device_small(scale, scale->live) && free_usm(scale, scale->live);
+    return allocate_usm(scale, ZEPI_USM_DEVICE, 4 * KIB, memory) && free_usm(scale, scale->live) &&
+           allocate_usm(scale, ZEPI_USM_DEVICE, 256, memory) && free_usm(scale, scale->live);
 }
 
 // ---- Pools ----
@@ -155,11 +148,16 @@ static bool open_virtual(struct scale *scale)
                                                       1, &scale->page_bytes));
 }
 
-static bool make_physical(struct scale *scale, unsigned i)
+static bool create_physical(struct scale *scale, void **out_memory)
 {
     return scale_ok(zepi.physical_memory_create(scale_context(scale), scale->row->host.device,
                                                 scale->page_bytes,
-                                                (zepi_physical_memory_t *)&scale->objects[i]));
+                                                (zepi_physical_memory_t *)out_memory));
+}
+
+static bool make_physical(struct scale *scale, unsigned i)
+{
+    return create_physical(scale, &scale->objects[i]);
 }
 
 static bool make_reservation(struct scale *scale, unsigned i)
@@ -189,10 +187,7 @@ static bool unmap(struct scale *scale, unsigned i)
 
 static bool make_mapping(struct scale *scale, unsigned i)
 {
-    return scale_ok(zepi.physical_memory_create(scale_context(scale), scale->row->host.device,
-                                                scale->page_bytes,
-                                                (zepi_physical_memory_t *)&scale->beside[i])) &&
-           make_reservation(scale, i) && map(scale, i);
+    return create_physical(scale, &scale->beside[i]) && make_reservation(scale, i) && map(scale, i);
 }
 
 static bool drop_mapping(struct scale *scale, unsigned i)
@@ -218,8 +213,7 @@ static bool copy_from_process(struct scale *scale, unsigned i)
 static bool make_handle(struct scale *scale, unsigned i)
 {
     size_t size_bytes;
-    return scale_ok(zepi.usm_allocate(scale_context(scale), scale->row->host.device,
-                                      ZEPI_USM_DEVICE, 4 * KIB, 0, &scale->beside[i])) &&
+    return allocate_usm(scale, ZEPI_USM_DEVICE, 4 * KIB, &scale->beside[i]) &&
            scale_ok(zepi.ipc_get_handle(scale_context(scale), scale->beside[i],
                                         (const void **)&scale->objects[i], &size_bytes));
 }
@@ -230,9 +224,10 @@ static bool drop_handle(struct scale *scale, unsigned i)
            scale_ok(zepi.usm_free(scale_context(scale), scale->beside[i]));
 }
 
-#define USM_CASE(case_name, case_title, function)                                                  \
+#define USM_CASE(case_name, case_title, usm_kind, bytes)                                           \
     {                                                                                              \
-        .name = case_name, .title = case_title, .types = "", .make = function, .drop = free_usm,   \
+        .name = case_name, .title = case_title, .types = "", .kind = usm_kind,                     \
+        .size_bytes = bytes, .make = make_usm, .drop = free_usm,                                   \
         .operations = {{"information, by an address inside", get_usm_info},                        \
                        {"copy between two", copy_between},                                         \
                        {"information on an unknown address", get_unknown_info},                    \
@@ -240,13 +235,13 @@ static bool drop_handle(struct scale *scale, unsigned i)
     }
 
 const struct scale_case scale_memory[] = {
-    USM_CASE("usm-device-256", "device USM, 256 bytes", make_device_small),
-    USM_CASE("usm-device-4k", "device USM, 4 KiB", make_device_page),
-    USM_CASE("usm-device-128k", "device USM, 128 KiB", make_device_large),
-    USM_CASE("usm-host-256", "host USM, 256 bytes", make_host_small),
-    USM_CASE("usm-host-4k", "host USM, 4 KiB", make_host_page),
-    USM_CASE("usm-host-128k", "host USM, 128 KiB", make_host_large),
-    USM_CASE("usm-shared-128k", "shared USM, 128 KiB", make_shared_large),
+    USM_CASE("usm-device-256", "device USM, 256 bytes", ZEPI_USM_DEVICE, 256),
+    USM_CASE("usm-device-4k", "device USM, 4 KiB", ZEPI_USM_DEVICE, 4 * KIB),
+    USM_CASE("usm-device-128k", "device USM, 128 KiB", ZEPI_USM_DEVICE, 128 * KIB),
+    USM_CASE("usm-host-256", "host USM, 256 bytes", ZEPI_USM_HOST, 256),
+    USM_CASE("usm-host-4k", "host USM, 4 KiB", ZEPI_USM_HOST, 4 * KIB),
+    USM_CASE("usm-host-128k", "host USM, 128 KiB", ZEPI_USM_HOST, 128 * KIB),
+    USM_CASE("usm-shared-128k", "shared USM, 128 KiB", ZEPI_USM_SHARED, 128 * KIB),
     {.name = "usm-queue",
      .title = "USM in a queue's order, 4 KiB",
      .types = "",

@@ -86,22 +86,17 @@ static bool finish_queue(struct scale *scale, unsigned i)
            scale_ok(zepi.queue_finish(scale->objects[i]));
 }
 
-// Idle, after a launch.
-static bool make_queue(struct scale *scale, unsigned i, zepi_queue_flags_t flags)
+bool scale_create_queue(const struct scale *scale, zepi_queue_flags_t flags, void **out_queue)
 {
     return scale_ok(zepi.queue_create(scale_context(scale), scale->row->host.device, flags,
-                                      (zepi_queue_t *)&scale->objects[i])) &&
+                                      (zepi_queue_t *)out_queue));
+}
+
+// Idle, after a launch.
+static bool make_queue(struct scale *scale, unsigned i)
+{
+    return scale_create_queue(scale, scale->info->kind, &scale->objects[i]) &&
            finish_queue(scale, i);
-}
-
-static bool make_queue_in_order(struct scale *scale, unsigned i)
-{
-    return make_queue(scale, i, ZEPI_QUEUE_IN_ORDER);
-}
-
-static bool make_queue_any_order(struct scale *scale, unsigned i)
-{
-    return make_queue(scale, i, 0);
 }
 
 static bool launch_in_queue(struct scale *scale, unsigned i)
@@ -154,9 +149,7 @@ static bool make_event(struct scale *scale, unsigned i)
 
 static bool open_profiling(struct scale *scale)
 {
-    return scale_ok(zepi.queue_create(scale_context(scale), scale->row->host.device,
-                                      ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING,
-                                      (zepi_queue_t *)&scale->common[0]));
+    return scale_create_queue(scale, ZEPI_QUEUE_IN_ORDER | ZEPI_QUEUE_PROFILING, &scale->common[0]);
 }
 
 void scale_close_common(struct scale *scale)
@@ -246,14 +239,15 @@ const struct scale_case scale_objects[] = {
      .title = "in-order queues",
      .types = "queue command_list",
      .settle = finish_all_queues,
-     .make = make_queue_in_order,
+     .kind = ZEPI_QUEUE_IN_ORDER,
+     .make = make_queue,
      .drop = scale_release,
      .operations = {QUEUE_OPERATIONS, {"launch after that of another", launch_after_queue}}},
     {.name = "queue-any-order",
      .title = "out-of-order queues",
      .types = "queue command_list",
      .settle = finish_all_queues,
-     .make = make_queue_any_order,
+     .make = make_queue,
      .drop = scale_release,
      .operations = {QUEUE_OPERATIONS}},
     {.name = "event-in-order",

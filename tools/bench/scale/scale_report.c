@@ -38,7 +38,7 @@ static void print_left_out(const struct scale_left_out *left_out)
     printf("- %s:%s%s\n", left_out->type, width > MAX_WIDTH ? "\n  " : " ", left_out->reason);
 }
 
-void scale_report_table(const struct bench *bench, const struct scale_result *results)
+void scale_report_table(const struct scale_result *results)
 {
     static struct grid grid;
     static const char *const head[] = {"alive", "own, 200", "20,000", "ratio"};
@@ -60,8 +60,6 @@ void scale_report_table(const struct bench *bench, const struct scale_result *re
         SCALE_LIMIT);
     for (int i = 0; scale_left_out[i].type; i++)
         print_left_out(&scale_left_out[i]);
-    if (!bench->rows[BENCH_ROW_UR].state)
-        puts("- types of Unified Runtime: its adapter is not there");
 }
 
 // ---- JSON ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The types that Unified Runtime's front end has of its own. Its other handles are objects of the
 // core.
-#include "../row/row_ur_state.h"
+#include "../row/row_ur.h"
 #include "scale.h"
 
 #include <sys/mman.h>
@@ -176,21 +176,18 @@ const struct scale_case scale_ur[] = {
     {.name = "ur-program",
      .title = "programs (Unified Runtime)",
      .types = "ur_program module",
-     .is_ur = true,
      .make = make_program,
      .drop = drop_program,
      .operations = {{"create a kernel, launch, release", create_kernel}}},
     {.name = "ur-buffer",
      .title = "buffers (Unified Runtime)",
      .types = "ur_mem buffer",
-     .is_ur = true,
      .make = make_buffer,
      .drop = drop_memory,
      .operations = {{"launch with one", launch_with_buffer}, {"map and unmap one", map_and_unmap}}},
     {.name = "ur-map",
      .title = "mapped parts of a buffer",
      .types = "ur_map",
-     .is_ur = true,
      .open = open_buffer,
      .close = close_buffer,
      .make = make_map,
@@ -198,7 +195,6 @@ const struct scale_case scale_ur[] = {
     {.name = "external-memory",
      .title = "imported memory, mapped",
      .types = "external_memory",
-     .is_ur = true,
      .open = open_file,
      .close = close_file,
      .make = make_external,

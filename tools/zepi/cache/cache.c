@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../commands.h"
 #include "../json.h"
+#include "../scalar.h"
 #include "cache/disk/disk.h"
 #include "cache_move.h"
 #include "cache_use.h"
@@ -139,11 +140,6 @@ static int show(const struct care *care)
     return add_shared(care);
 }
 
-struct unused {
-    const struct cache_use *use;
-    cJSON *list;
-};
-
 static void add_unused_file(cJSON *list, const char *name, const char *reason)
 {
     cJSON *item = cJSON_CreateObject();
@@ -154,77 +150,67 @@ static void add_unused_file(cJSON *list, const char *name, const char *reason)
 
 struct verification {
     struct zepi_disk_report report;
+    const struct cache_use *use; // NULL: there is no device to compare with
     cJSON *unused;
 };
 
-static bool note_flaw(void *user, const struct zepi_disk_file *file)
+// Counts a file, and names it if it is flawed or if the device would not use it.
+static bool verify_file(void *user, const struct zepi_disk_file *file)
 {
-    static const char *const reasons[ZEPI_DISK_FILE_KINDS] = {
+    static const char *const flaws[ZEPI_DISK_FILE_KINDS] = {
         [ZEPI_DISK_FILE_BAD] = "damaged",
         [ZEPI_DISK_FILE_OTHER_VERSION] = "of another version of the file format",
         [ZEPI_DISK_FILE_UNREADABLE] = "cannot be read now"};
     struct verification *verification = user;
-    if (reasons[file->kind])
-        add_unused_file(verification->unused, file->name, reasons[file->kind]);
+    const char *reason = flaws[file->kind];
+    if (file->bytes && verification->use)
+        reason = cache_use_refusal(verification->use, file->key, file->key_size);
+    if (reason)
+        add_unused_file(verification->unused, file->name, reason);
     return zepi_disk_report_add(&verification->report, file);
-}
-
-static bool note_if_unused(void *user, const struct zepi_disk_file *file)
-{
-    const struct unused *unused = user;
-    const char *refusal =
-        file->bytes ? cache_use_refusal(unused->use, file->key, file->key_size) : NULL;
-    if (refusal)
-        add_unused_file(unused->list, file->name, refusal);
-    return true;
-}
-
-// Adds the files that the device would not use.
-static void add_unused(const struct care *care, const struct cache_use *use, cJSON *list)
-{
-    struct unused unused = {use, list};
-    cJSON_AddStringToObject(care->document, "compared_with", use->device.name);
-    zepi_disk_for_each(care->disk, ZEPI_DISK_READ, note_if_unused, &unused);
 }
 
 static int verify(const struct care *care)
 {
-    cJSON *list = cJSON_CreateArray();
-    struct verification verification = {.unused = list};
+    struct cache_use use;
+    int code = cache_use_init(&use, care->options.driver);
+    struct verification verification = {.use = code == EXIT_OK ? &use : NULL,
+                                        .unused = cJSON_CreateArray()};
     const struct zepi_disk_tally *of = verification.report.of;
     const enum zepi_cache_folder_state state =
         zepi_disk_for_each(care->disk, care->keeps_bad ? ZEPI_DISK_READ : ZEPI_DISK_REMOVE_BAD,
-                           note_flaw, &verification);
-    if (!can_go_on(care, state)) {
-        cJSON_Delete(list);
-        return EXIT_FAILED;
+                           verify_file, &verification);
+    if (can_go_on(care, state)) {
+        add_tally(care->document, "good", &of[ZEPI_DISK_FILE_RESULT]);
+        add_tally(care->document, care->keeps_bad ? "bad" : "bad_and_removed",
+                  &of[ZEPI_DISK_FILE_BAD]);
+        add_tally(care->document, "other_version", &of[ZEPI_DISK_FILE_OTHER_VERSION]);
+        add_tally(care->document, "temporary", &of[ZEPI_DISK_FILE_TEMPORARY]);
+        add_tally(care->document, "unreadable", &of[ZEPI_DISK_FILE_UNREADABLE]);
+        if (code == EXIT_OK)
+            cJSON_AddStringToObject(care->document, "compared_with", use.device.name);
+        // Without a device there is nothing to compare with.
+        if (code == EXIT_NO_DEVICE && care->options.driver == HOST_DRIVER_AUTO)
+            code = EXIT_OK;
+    } else {
+        code = EXIT_FAILED;
     }
-    add_tally(care->document, "good", &of[ZEPI_DISK_FILE_RESULT]);
-    add_tally(care->document, care->keeps_bad ? "bad" : "bad_and_removed", &of[ZEPI_DISK_FILE_BAD]);
-    add_tally(care->document, "other_version", &of[ZEPI_DISK_FILE_OTHER_VERSION]);
-    add_tally(care->document, "temporary", &of[ZEPI_DISK_FILE_TEMPORARY]);
-    add_tally(care->document, "unreadable", &of[ZEPI_DISK_FILE_UNREADABLE]);
-    struct cache_use use;
-    int code = cache_use_init(&use, care->options.driver);
-    if (code == EXIT_OK)
-        add_unused(care, &use, list);
-    cJSON_AddItemToObject(care->document, "unused", list);
+    cJSON_AddItemToObject(care->document, "unused", verification.unused);
     cache_use_finish(&use);
-    // Without a device there is nothing to compare with.
-    if (code == EXIT_NO_DEVICE && care->options.driver == HOST_DRIVER_AUTO)
-        code = EXIT_OK;
     return of[ZEPI_DISK_FILE_BAD].files > 0 ? EXIT_FAILED : code;
 }
+
+#define EXPECTED_BYTES "a number of bytes, with K, M or G for multiples of 1024"
 
 static bool read_bytes(const char *text, uint64_t *out_bytes)
 {
     static const char units[] = "KMG";
-    char *end;
-    errno = 0;
-    const uint64_t number = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (errno != 0 || text[0] < '0' || text[0] > '9' || (*end && (!unit || end[1])) ||
+    const size_t length = strcspn(text, units);
+    const unsigned shift =
+        text[length] ? 10 * (unsigned)(strchr(units, text[length]) - units + 1) : 0;
+    uint64_t number;
+    if ((shift > 0 && text[length + 1]) ||
+        !scalar_parse_part(ZEPI_SCALAR_UINT64, text, length, &number) ||
         number > UINT64_MAX >> shift)
         return false;
     *out_bytes = number << shift;
@@ -253,9 +239,8 @@ static int remove_down_to(const struct care *care, uint64_t bytes)
 static int trim(const struct care *care)
 {
     uint64_t bytes;
-    if (!care->argument || !read_bytes(care->argument, &bytes)) {
-        fprintf(stderr, "zepi cache trim: expected a number of bytes, with K, M or G for multiples "
-                        "of 1024\n");
+    if (!read_bytes(care->argument, &bytes)) {
+        fputs("zepi cache trim: expected " EXPECTED_BYTES "\n", stderr);
         return EXIT_USAGE;
     }
     return remove_down_to(care, bytes);
@@ -274,10 +259,6 @@ static double number_of(const cJSON *document, const char *name)
 
 static int warm(const struct care *care)
 {
-    if (care->warm.file_count == 0) {
-        fputs("zepi cache warm: expected a FILE\n", stderr);
-        return EXIT_USAGE;
-    }
     struct zepi_disk_report before, after;
     zepi_disk_count(care->disk, ZEPI_DISK_LIST, &before);
     const int code = cache_warm(&care->warm, care->document);
@@ -301,10 +282,6 @@ static int export(const struct care *care)
 {
     struct zepi_disk_tally written = {0};
     enum zepi_cache_folder_state state;
-    if (!care->argument) {
-        fputs("zepi cache export: expected a FILE\n", stderr);
-        return EXIT_USAGE;
-    }
     const bool is_written = cache_export(care->disk, care->argument, &state, &written);
     if (!can_go_on(care, state))
         return EXIT_FAILED;
@@ -349,10 +326,6 @@ static int import(const struct care *care)
     struct cache_imported imported = {0};
     struct cache_use use = {0};
     struct refusals refusals = {.use = &use, .list = cJSON_CreateArray()};
-    if (!care->argument) {
-        fputs("zepi cache import: expected a FILE\n", stderr);
-        return EXIT_USAGE;
-    }
     int code = cache_use_init(&use, care->options.driver);
     const bool is_read = cache_import(care->disk, care->argument,
                                       code == EXIT_OK ? note_refusal : NULL, &refusals, &imported);
@@ -380,10 +353,13 @@ static int import(const struct care *care)
 static const struct {
     const char *name;
     int (*run)(const struct care *care);
+    const char *expected; // its argument; NULL: it has none
     int most_arguments;
 } subcommands[] = {
-    {"show", show, 0},       {"verify", verify, 0}, {"trim", trim, 1},     {"clear", clear, 0},
-    {"warm", warm, INT_MAX}, {"export", export, 1}, {"import", import, 1},
+    {"show", show, NULL, 0},           {"verify", verify, NULL, 0},
+    {"trim", trim, EXPECTED_BYTES, 1}, {"clear", clear, NULL, 0},
+    {"warm", warm, "a FILE", INT_MAX}, {"export", export, "a FILE", 1},
+    {"import", import, "a FILE", 1},
 };
 
 // A line a file, or a line a reason with the name of the device.
@@ -459,6 +435,10 @@ static bool read_subcommand(int count, char **words, size_t *out_index, struct c
         command_refuse(usage);
         return false;
     }
+    if (count == 1 && subcommands[index].expected) {
+        fprintf(stderr, "zepi cache %s: expected %s\n", words[0], subcommands[index].expected);
+        return false;
+    }
     if (count - 1 > subcommands[index].most_arguments) {
         command_refuse_word("zepi cache", words[count - 1]);
         return false;
@@ -473,7 +453,6 @@ static bool read_subcommand(int count, char **words, size_t *out_index, struct c
 // Reads one option. Returns EXIT_OK, or an exit code after a message.
 static int read_option(struct care *care, int option)
 {
-    char *end;
     switch (option) {
     case 'f':
         care->warm.folder = optarg;
@@ -488,8 +467,8 @@ static int read_option(struct care *care, int option)
         care->warm.kernels = optarg;
         return EXIT_OK;
     case 'p':
-        care->warm.processes = strtol(optarg, &end, 10);
-        if (optarg[0] >= '0' && optarg[0] <= '9' && !*end && care->warm.processes > 0)
+        if (scalar_parse(ZEPI_SCALAR_UINT32, optarg, &care->warm.processes) &&
+            care->warm.processes > 0)
             return EXIT_OK;
         fprintf(stderr, "zepi cache: --processes %s: expected a number from 1 on\n", optarg);
         return EXIT_USAGE;
@@ -509,9 +488,9 @@ int command_cache(int argc, char **argv)
                                          {"kernels", required_argument, NULL, 'n'},
                                          {"processes", required_argument, NULL, 'p'},
                                          {0}};
-    struct care care = {
-        .options = {.usage = usage},
-        .warm = {.options = CACHE_WARM_OPTIONS, .processes = sysconf(_SC_NPROCESSORS_ONLN)}};
+    struct care care = {.options = {.usage = usage},
+                        .warm = {.options = CACHE_WARM_OPTIONS,
+                                 .processes = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)}};
     char folder[PATH_MAX];
     size_t index;
     int option;

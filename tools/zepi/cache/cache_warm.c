@@ -212,7 +212,7 @@ static bool start_one(const struct cache_warm *warm, const struct list *list,
 static size_t start(const struct cache_warm *warm, const struct list *list,
                     struct progress *progress)
 {
-    size_t wanted = (size_t)warm->processes;
+    size_t wanted = warm->processes;
     size_t started = 0;
     if (wanted > list->count)
         wanted = list->count;

@@ -16,7 +16,7 @@ struct cache_warm {
     const char *folder;  // of the cache
     const char *options; // of the build
     const char *kernels; // a pattern (fnmatch): modules with a kernel of such a name; NULL: all
-    long processes;
+    uint32_t processes;
     enum host_driver driver;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "adapter_probe.h"
 
+#include "../paths.h"
 #include "../probe.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,12 +16,6 @@
 #define DEVICE_TYPE_ALL 2
 
 enum { EXIT_DEVICE, EXIT_NO_LOADER, EXIT_DEVICELESS };
-
-void adapter_probe_select(const char *adapter)
-{
-    const char *name = strrchr(adapter, '/');
-    setenv("UR_LOADER_USE_LEVEL_ZERO_V2", strstr(name ? name : adapter, "_v2") ? "1" : "0", 1);
-}
 
 // The loader's functions are the same in all releases that zepi serves, and this program is built
 // without Unified Runtime's headers, too.
@@ -62,7 +58,7 @@ struct adapter {
 static int look_for_devices(void *user)
 {
     const struct adapter *adapter = user;
-    adapter_probe_select(adapter->path);
+    path_ask_for_adapter(adapter->path);
     setenv("UR_ADAPTERS_FORCE_LOAD", adapter->path, 1);
     return count_devices(adapter->loader);
 }
@@ -70,18 +66,17 @@ static int look_for_devices(void *user)
 const char *adapter_probe(const char *loader, const char *adapter)
 {
     struct adapter probed = {loader, adapter};
-    switch (probe_in_process(look_for_devices, &probed)) {
+    const int code = probe_in_process(look_for_devices, &probed, PROBE_SECONDS);
+    switch (code) {
     case EXIT_DEVICE:
         return NULL;
     case EXIT_NO_LOADER:
         return "the runtime has no loader of adapters";
     case PROBE_NOT_STARTED:
         return "a process to look for its devices does not start";
-    case PROBE_LATE:
+    case -SIGALRM:
         return "it does not find its devices in time";
-    case PROBE_CRASHED:
-        return "it crashes as it looks for devices";
     default:
-        return "it finds no device";
+        return code < 0 ? "it crashes as it looks for devices" : "it finds no device";
     }
 }

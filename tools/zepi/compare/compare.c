@@ -3,6 +3,7 @@
 
 #include "../commands.h"
 #include "../exec.h"
+#include "../scalar.h"
 #include "../scratch.h"
 #include "adapter_probe.h"
 
@@ -149,14 +150,11 @@ static int run(const struct choice *choice, char *const program[])
 
 static bool take_rounds(const char *text, unsigned *out_rounds)
 {
-    char *end;
-    const unsigned long rounds = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || rounds < 1 || rounds > COMPARE_MAX_ROUNDS) {
-        fprintf(stderr, "zepi compare: --rounds %s: expected 1 to %d\n", text, COMPARE_MAX_ROUNDS);
-        return false;
-    }
-    *out_rounds = (unsigned)rounds;
-    return true;
+    if (scalar_parse(ZEPI_SCALAR_UINT32, text, out_rounds) && *out_rounds >= 1 &&
+        *out_rounds <= COMPARE_MAX_ROUNDS)
+        return true;
+    fprintf(stderr, "zepi compare: --rounds %s: expected 1 to %d\n", text, COMPARE_MAX_ROUNDS);
+    return false;
 }
 
 int command_compare(int argc, char **argv)

@@ -3,7 +3,7 @@
 
 #include "../exec.h"
 #include "../file_bytes.h"
-#include "adapter_probe.h"
+#include "../paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +81,7 @@ static int run_child(const struct compare *compare, const struct compare_way *wa
     unsetenv("DRM_SHIM_RECORDS");
     unsetenv("ZEPI_CACHE_SHARED");
     if (way->adapter)
-        adapter_probe_select(way->adapter);
+        path_ask_for_adapter(way->adapter);
     else
         setenv("ZEPI_STATS", places->stats, 1);
     const int code = exec_set_adapter(compare->driver, way->adapter);

@@ -32,18 +32,4 @@ int demo_convolution(struct demo *demo);
 int demo_matrix_multiply(struct demo *demo);
 int demo_single_value(struct demo *demo);
 
-// Parts of several cases.
-
-// An input module of one of our kernels, with an optional composite layout.
-int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,
-                       zepi_module_t *out_module);
-// Builds three times and fills in the times. On success *out_executable is to be released.
-int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
-               zepi_module_t *out_executable);
-// Launches some times and fills in the best time.
-int demo_launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_row *row);
-// Fills in the largest error and reports the row.
-void demo_compare(struct demo *demo, const double *expected, const double *found,
-                  struct demo_row *row);
-
 #endif

@@ -11,8 +11,9 @@
 #define LAUNCHES 5
 #define LAUNCHES_MS 200
 
-int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_spec_layout_t *layout,
-                       zepi_module_t *out_module)
+// An input module of one of our kernels, with an optional composite layout.
+static int create_module(struct demo *demo, const char *kernel_file,
+                         const zepi_spec_layout_t *layout, zepi_module_t *out_module)
 {
     const struct kernel_image image = kernel_image(kernel_file);
     const zepi_device_image_desc_t desc = {.size = sizeof(desc),
@@ -28,8 +29,9 @@ int demo_create_module(struct demo *demo, const char *kernel_file, const zepi_sp
                : host_fail("module_create");
 }
 
-int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
-               zepi_module_t *out_executable)
+// Builds three times and fills in the times. On success *out_executable is to be released.
+static int build(struct demo *demo, zepi_module_t input, struct demo_row *row,
+                 zepi_module_t *out_executable)
 {
     zepi_module_t again;
     const uint64_t start_ns = host_now_ns();
@@ -61,7 +63,8 @@ int demo_build(struct demo *demo, zepi_module_t input, struct demo_row *row,
     return EXIT_OK;
 }
 
-int demo_launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_row *row)
+// Launches some times and fills in the best time.
+static int launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_row *row)
 {
     const zepi_wait_list_t no_wait = {0};
     double sum_ms = 0;
@@ -79,8 +82,9 @@ int demo_launch(struct demo *demo, const zepi_launch_desc_t *desc, struct demo_r
     return EXIT_OK;
 }
 
-void demo_compare(struct demo *demo, const double *expected, const double *found,
-                  struct demo_row *row)
+// Fills in the largest error and reports the row.
+static void compare(struct demo *demo, const double *expected, const double *found,
+                    struct demo_row *row)
 {
     double largest = 0;
     row->max_error = 0;
@@ -158,7 +162,7 @@ static int run_kernel(struct demo *demo, zepi_module_t executable, const char *k
     desc->size = sizeof(*desc);
     if (zepi.module_get_kernel(executable, kernel_name, &desc->kernel) != ZEPI_SUCCESS)
         return host_fail("module_get_kernel");
-    const int code = demo_launch(demo, desc, row);
+    const int code = launch(demo, desc, row);
     host_release(desc->kernel);
     return code;
 }
@@ -168,7 +172,7 @@ static int run(struct demo *demo, zepi_module_t input, const char *kernel_name,
                zepi_launch_desc_t *desc, struct demo_row *row)
 {
     zepi_module_t executable;
-    int code = demo_build(demo, input, row, &executable);
+    int code = build(demo, input, row, &executable);
     if (code != EXIT_OK)
         return code;
     code = run_kernel(demo, executable, kernel_name, desc, row);
@@ -219,7 +223,7 @@ static int convolve_with(struct demo *demo, zepi_module_t input, struct buffers 
     convolve(in, coefficients, buffers->expected);
     for (uint64_t i = 0; i < row.elements; i++)
         buffers->found[i] = out[i];
-    demo_compare(demo, buffers->expected, buffers->found, &row);
+    compare(demo, buffers->expected, buffers->found, &row);
     return EXIT_OK;
 }
 
@@ -243,7 +247,7 @@ int demo_convolution(struct demo *demo)
     float *in = buffers.shared[0];
     for (uint32_t i = 0; i < IMAGE_EDGE * IMAGE_EDGE; i++)
         in[i] = (float)(i * 2654435761u >> 16 & 0xff) / 255.0f;
-    code = demo_create_module(demo, "convolution", &layout, &input);
+    code = create_module(demo, "convolution", &layout, &input);
     if (code == EXIT_OK)
         code = convolve_with(demo, input, &buffers, "blur", blur);
     if (code == EXIT_OK)
@@ -254,19 +258,6 @@ int demo_convolution(struct demo *demo)
 }
 
 // ---- Matrix multiply ----
-
-static void multiply(const double *a, const double *b, double *c)
-{
-    for (int row = 0; row < MATRIX_EDGE; row++) {
-        for (int column = 0; column < MATRIX_EDGE; column++)
-            c[row * MATRIX_EDGE + column] = 0;
-        for (int i = 0; i < MATRIX_EDGE; i++) {
-            for (int column = 0; column < MATRIX_EDGE; column++)
-                c[row * MATRIX_EDGE + column] +=
-                    a[row * MATRIX_EDGE + i] * b[i * MATRIX_EDGE + column];
-        }
-    }
-}
 
 // The factors' elements: whole numbers for int, fractions for float.
 static double factor(uint32_t i, bool is_float)
@@ -283,49 +274,26 @@ static void store(void *memory, uint32_t i, bool is_float, double number)
         ((int *)memory)[i] = (int)number;
 }
 
-// The products that both kinds of kernel are compared with.
-struct products {
-    double *factors[2];
-    double *expected[2]; // int, float
-};
-
-static void products_finish(struct products *products)
-{
-    for (int i = 0; i < 2; i++) {
-        free(products->factors[i]);
-        free(products->expected[i]);
-    }
-}
-
-static int products_init(struct products *products)
+// The product, on the host; `b` is room for a factor.
+static void multiply(bool is_float, double *b, double *c)
 {
     const uint32_t count = MATRIX_EDGE * MATRIX_EDGE;
-    bool is_good = true;
-    *products = (struct products){0};
-    for (int i = 0; i < 2; i++) {
-        products->factors[i] = calloc(count, sizeof(double));
-        products->expected[i] = calloc(count, sizeof(double));
-        is_good = is_good && products->factors[i] && products->expected[i];
+    for (uint32_t i = 0; i < count; i++) {
+        b[i] = factor(i + count, is_float);
+        c[i] = 0;
     }
-    if (!is_good) {
-        products_finish(products);
-        fprintf(stderr, "zepi: out of memory\n");
-        return EXIT_FAILED;
+    for (uint32_t i = 0; i < count; i++) {
+        const double a = factor(i, is_float);
+        const double *row = &b[i % MATRIX_EDGE * MATRIX_EDGE];
+        double *sums = &c[i / MATRIX_EDGE * MATRIX_EDGE];
+        for (int column = 0; column < MATRIX_EDGE; column++)
+            sums[column] += a * row[column];
     }
-    for (int is_float = 0; is_float < 2; is_float++) {
-        for (uint32_t i = 0; i < count; i++) {
-            products->factors[0][i] = factor(i, is_float);
-            products->factors[1][i] = factor(i + count, is_float);
-        }
-        multiply(products->factors[0], products->factors[1], products->expected[is_float]);
-    }
-    return EXIT_OK;
 }
 
 // One kernel of a module built for blocks of this edge.
 static int multiply_as(struct demo *demo, zepi_module_t executable, struct buffers *buffers,
-                       const struct products *products, bool is_float, size_t edge,
-                       struct demo_row *row)
+                       bool is_float, size_t edge, struct demo_row *row)
 {
     const uint32_t count = MATRIX_EDGE * MATRIX_EDGE;
     const int size = MATRIX_EDGE;
@@ -352,16 +320,17 @@ static int multiply_as(struct demo *demo, zepi_module_t executable, struct buffe
         demo, executable, is_float ? "matrix_multiply_float" : "matrix_multiply_int", &desc, row);
     if (code != EXIT_OK)
         return code;
+    multiply(is_float, buffers->found, buffers->expected);
     for (uint32_t i = 0; i < count; i++)
         buffers->found[i] = is_float ? (double)((float *)buffers->shared[2])[i]
                                      : (double)((int *)buffers->shared[2])[i];
-    demo_compare(demo, products->expected[is_float], buffers->found, row);
+    compare(demo, buffers->expected, buffers->found, row);
     return EXIT_OK;
 }
 
 // Both kernels of one module; edge 0: the constant is left as it is.
 static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers *buffers,
-                         const struct products *products, int64_t edge)
+                         int64_t edge)
 {
     struct demo_row row = {0};
     zepi_module_t executable;
@@ -371,14 +340,14 @@ static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers 
         snprintf(row.constants, sizeof(row.constants), "block = %lld", (long long)edge);
     if (edge != 0 && zepi.spec_constant_set(input, 0, sizeof(edge), &edge) != ZEPI_SUCCESS)
         return host_fail("spec_constant_set");
-    int code = demo_build(demo, input, &row, &executable);
+    int code = build(demo, input, &row, &executable);
     if (code != EXIT_OK)
         return code;
     const size_t block_edge = edge ? (size_t)edge : 1;
-    code = multiply_as(demo, executable, buffers, products, true, block_edge, &row);
+    code = multiply_as(demo, executable, buffers, true, block_edge, &row);
     row.is_built = false;
     if (code == EXIT_OK)
-        code = multiply_as(demo, executable, buffers, products, false, block_edge, &row);
+        code = multiply_as(demo, executable, buffers, false, block_edge, &row);
     host_release(executable);
     return code;
 }
@@ -386,23 +355,16 @@ static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers 
 int demo_matrix_multiply(struct demo *demo)
 {
     static const int64_t edges[] = {0, 4, 8, 16};
-    struct products products;
     struct buffers buffers;
     zepi_module_t input = NULL;
-    int code = products_init(&products);
+    int code = buffers_init(&buffers, demo, (size_t)MATRIX_EDGE * MATRIX_EDGE);
     if (code != EXIT_OK)
         return code;
-    code = buffers_init(&buffers, demo, (size_t)MATRIX_EDGE * MATRIX_EDGE);
-    if (code != EXIT_OK) {
-        products_finish(&products);
-        return code;
-    }
-    code = demo_create_module(demo, "matrix_multiply", NULL, &input);
+    code = create_module(demo, "matrix_multiply", NULL, &input);
     for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]) && code == EXIT_OK; i++)
-        code = multiply_with(demo, input, &buffers, &products, edges[i]);
+        code = multiply_with(demo, input, &buffers, edges[i]);
     host_release(input);
     buffers_finish(&buffers);
-    products_finish(&products);
     return code;
 }
 
@@ -416,7 +378,7 @@ int demo_single_value(struct demo *demo)
     int code = buffers_init(&buffers, demo, 1);
     if (code != EXIT_OK)
         return code;
-    code = demo_create_module(demo, "single_value", NULL, &input);
+    code = create_module(demo, "single_value", NULL, &input);
     for (int i = 0; i < 2 && code == EXIT_OK; i++) {
         const zepi_argument_t argument = pointer_argument(buffers.shared[0]);
         zepi_launch_desc_t desc = {
@@ -431,7 +393,7 @@ int demo_single_value(struct demo *demo)
             code = run(demo, input, "single_value", &desc, &row);
         if (code == EXIT_OK) {
             buffers.found[0] = *(float *)buffers.shared[0];
-            demo_compare(demo, buffers.expected, buffers.found, &row);
+            compare(demo, buffers.expected, buffers.found, &row);
         }
     }
     host_release(input);

@@ -3,7 +3,6 @@
 
 #include "image_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +15,7 @@ static int refuse(const char *text, const char *expected)
 
 static bool parse_count(const char *text, uint64_t *out_count)
 {
-    char *end;
-    errno = 0;
-    *out_count = strtoull(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && text[0] >= '0' && text[0] <= '9' &&
-           *out_count > 0;
+    return scalar_parse(ZEPI_SCALAR_UINT64, text, out_count) && *out_count > 0;
 }
 
 // A buffer's text in pieces.

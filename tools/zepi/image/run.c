@@ -6,7 +6,6 @@
 
 #include <cjson/cJSON.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,26 +65,21 @@ struct run {
 // "X", "X,Y" or "X,Y,Z". Returns the number of dimensions, 0 if it is none of these.
 static uint32_t parse_size(const char *text, size_t size[3])
 {
-    uint32_t count = 0;
-    char *end;
-    for (;; text = end + 1) {
-        errno = 0;
-        if (count == 3 || text[0] < '0' || text[0] > '9')
+    for (uint32_t count = 0; count < 3; count++) {
+        const size_t length = strcspn(text, ",");
+        if (!scalar_parse_part(ZEPI_SCALAR_UINT64, text, length, &size[count]))
             return 0;
-        size[count++] = strtoull(text, &end, 10);
-        if (errno != 0 || (*end != '\0' && *end != ','))
-            return 0;
-        if (*end == '\0')
-            return count;
+        if (!text[length])
+            return count + 1;
+        text += length + 1;
     }
+    return 0;
 }
 
 static bool parse_repeat(const char *text, uint32_t *out_repeat)
 {
-    char *end;
-    const unsigned long number = strtoul(text, &end, 10);
-    *out_repeat = (uint32_t)number;
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && number >= 1 && number <= MAX_REPEAT;
+    return scalar_parse(ZEPI_SCALAR_UINT32, text, out_repeat) && *out_repeat >= 1 &&
+           *out_repeat <= MAX_REPEAT;
 }
 
 static int refuse(const char *option, const char *text, const char *expected)

@@ -4,7 +4,6 @@
 #include "../scalar.h"
 #include "image_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,18 +39,7 @@ bool spec_add_layout(struct spec_options *options, const char *text)
 
 static bool parse_id(const char *text, size_t length, uint32_t *out_id)
 {
-    char copy[16];
-    char *end;
-    if (length == 0 || length >= sizeof(copy))
-        return false;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    errno = 0;
-    const unsigned long long number = strtoull(copy, &end, 10);
-    if (errno != 0 || *end != '\0' || copy[0] < '0' || copy[0] > '9' || number > UINT32_MAX)
-        return false;
-    *out_id = (uint32_t)number;
-    return true;
+    return scalar_parse_part(ZEPI_SCALAR_UINT32, text, length, out_id);
 }
 
 // A composite while its layout is made.

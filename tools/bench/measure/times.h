@@ -2,7 +2,7 @@
 #ifndef ZEPI_TOOL_BENCH_TIMES_H
 #define ZEPI_TOOL_BENCH_TIMES_H
 
-#include "operation/bench.h"
+#include "../operation/bench.h"
 
 #define BENCH_ROUNDS 15
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "times.h"
 
-#include "measure/progress.h"
+#include "progress.h"
 #include "tools/zepi/host.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static bool run_round(const struct bench *bench, round_times out_round)
             const bool is_settled = row->settle(row->state);
             const uint64_t start_ns = host_now_ns();
             if (!is_settled || !bench_run(row, operation, count)) {
-                fprintf(stderr, "zepi-bench: %s: failed: %s\n", row->name,
+                fprintf(stderr, "%s: %s: failed: %s\n", program_invocation_short_name, row->name,
                         bench_operations[operation].title);
                 return false;
             }

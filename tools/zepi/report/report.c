@@ -3,9 +3,10 @@
 // zepi report: facts about a machine for a report of an error, in one text file. Each part is a
 // process of its own with a time limit, so that a driver that crashes or hangs is in the report,
 // too.
-#include "commands.h"
-#include "json.h"
-#include "paths.h"
+#include "../commands.h"
+#include "../json.h"
+#include "../paths.h"
+#include "../probe.h"
 #include "report_device.h"
 
 #include <dlfcn.h>
@@ -14,7 +15,6 @@
 #include <glob.h>
 #include <gnu/libc-version.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/klog.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,10 +56,8 @@ static const char usage[] =
 static const char *const driver_flags[] = {"", "--cpu", "--gpu", "--intel-driver"};
 
 struct report {
-    FILE *text; // all parts
+    FILE *text; // all parts, a temporary file
     uint64_t end_ns;
-    char *bytes;
-    size_t size;
     char summary[4096]; // problems, a line each
     int wrong_count;
     enum host_driver driver;
@@ -88,39 +85,21 @@ static void begin_part(struct report *report, const char *title)
 
 // ---- Parts that are commands ----
 
-// Reads until the end of the output or of the time; false if the time is over.
-static bool read_output(int file, unsigned seconds, FILE *out)
-{
-    const uint64_t end_ns = host_now_ns() + (uint64_t)seconds * 1000000000u;
-    char bytes[4096];
-    for (;;) {
-        const uint64_t now_ns = host_now_ns();
-        struct pollfd wait = {.fd = file, .events = POLLIN};
-        if (now_ns >= end_ns || poll(&wait, 1, (int)((end_ns - now_ns) / 1000000u) + 1) == 0)
-            return false;
-        const ssize_t count = read(file, bytes, sizeof(bytes));
-        if (count == 0)
-            return true;
-        if (count < 0 && errno != EINTR)
-            return false;
-        if (count > 0)
-            fwrite(bytes, 1, (size_t)count, out);
-    }
-}
+struct part {
+    const char *arguments[MAX_ARGUMENTS];
+    int output;
+};
 
-static pid_t start(char *const arguments[], int output)
+static int become(void *user)
 {
-    const pid_t child = fork();
-    if (child != 0)
-        return child;
+    const struct part *part = user;
     const int null = open("/dev/null", O_RDONLY);
     if (null >= 0)
         dup2(null, STDIN_FILENO);
-    dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
-    setpgid(0, 0);
-    execv(arguments[0], arguments);
-    _exit(127);
+    dup2(part->output, STDOUT_FILENO);
+    dup2(part->output, STDERR_FILENO);
+    execv(part->arguments[0], (char *const *)part->arguments);
+    return 127;
 }
 
 static unsigned part_seconds(const struct report *report)
@@ -136,50 +115,36 @@ static int run_self(struct report *report, const char *const words[])
 {
     const unsigned seconds = part_seconds(report);
     char self[PATH_MAX];
-    const char *arguments[MAX_ARGUMENTS];
-    int count = 0;
-    int pipes[2];
-    int status = 0;
-    if (!path_of_program(self) || pipe2(pipes, O_CLOEXEC) != 0) {
-        find_wrong(report, "zepi %s: %s", words[0], strerror(errno));
-        return EXIT_FAILED;
-    }
-    arguments[count++] = self;
-    for (int i = 0; words[i] && count < MAX_ARGUMENTS - 1; i++) {
+    struct part part = {.arguments = {self}, .output = fileno(report->text)};
+    for (int i = 0, count = 1; words[i] && count < MAX_ARGUMENTS - 1; i++) {
         if (words[i][0])
-            arguments[count++] = words[i];
+            part.arguments[count++] = words[i];
     }
-    arguments[count] = NULL;
-    const pid_t child = start((char *const *)arguments, pipes[1]);
-    close(pipes[1]);
-    const bool is_over = child > 0 && read_output(pipes[0], seconds, report->text);
-    close(pipes[0]);
-    if (child > 0 && !is_over)
-        kill(-child, SIGKILL);
-    if (child < 0 || waitpid(child, &status, 0) != child) {
+    const int code =
+        path_of_program(self) ? probe_in_process(become, &part, seconds) : PROBE_NOT_STARTED;
+    if (code == PROBE_NOT_STARTED)
         find_wrong(report, "zepi %s: %s", words[0], strerror(errno));
-        return EXIT_FAILED;
-    }
-    if (!is_over)
+    else if (code == -SIGALRM)
         find_wrong(report, "zepi %s did not end within %u seconds", words[0], seconds);
-    else if (WIFSIGNALED(status))
-        find_wrong(report, "zepi %s crashed: %s", words[0], strsignal(WTERMSIG(status)));
-    else if (WEXITSTATUS(status) != EXIT_OK)
-        find_wrong(report, "zepi %s ended with exit code %d", words[0], WEXITSTATUS(status));
-    return is_over && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+    else if (code < 0)
+        find_wrong(report, "zepi %s crashed: %s", words[0], strsignal(-code));
+    else if (code != EXIT_OK)
+        find_wrong(report, "zepi %s ended with exit code %d", words[0], code);
+    fseek(report->text, 0, SEEK_END);
+    return code < 0 ? EXIT_FAILED : code;
 }
 
-// Lines of a part's text that a demo calls wrong.
-static void find_wrong_numbers(struct report *report, size_t start)
+// Lines of the text from a place on that a demo calls wrong.
+static void find_wrong_numbers(struct report *report, long start)
 {
-    fflush(report->text);
-    const char *line = report->bytes + start;
-    while (*line) {
-        const int length = (int)strcspn(line, "\n");
-        if (length > 5 && strncmp(line + length - 5, "WRONG", 5) == 0)
-            find_wrong(report, "%.*s", length, line);
-        line += length + (line[length] == '\n');
+    char line[256];
+    fseek(report->text, start, SEEK_SET);
+    while (fgets(line, sizeof(line), report->text)) {
+        const char *end = strstr(line, "WRONG\n");
+        if (end)
+            find_wrong(report, "%.*sWRONG", (int)(end - line), line);
     }
+    fseek(report->text, 0, SEEK_END);
 }
 
 // ---- Parts that are read ----
@@ -390,8 +355,7 @@ static int fill(struct report *report)
     const int code = run_self(report, info);
     if (code != EXIT_NO_DEVICE) {
         begin_part(report, "zepi demo");
-        fflush(report->text);
-        const size_t start = report->size;
+        const long start = ftell(report->text);
         run_self(report, demo);
         find_wrong_numbers(report, start);
         begin_part(report, "device: nearest product of the tests, times of operations");
@@ -403,7 +367,9 @@ static int fill(struct report *report)
 
 static bool write_file(const struct report *report, FILE *file)
 {
+    char bytes[4096];
     char date[64] = "";
+    size_t count;
     const time_t now = time(NULL);
     struct tm parts;
     if (gmtime_r(&now, &parts))
@@ -417,7 +383,10 @@ static bool write_file(const struct report *report, FILE *file)
                                                   : "ze_cpu, which executes on the CPU (no GPU "
                                                     "came up, or --cpu)",
             report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary);
-    const bool is_written = fwrite(report->bytes, 1, report->size, file) == report->size;
+    rewind(report->text);
+    while ((count = fread(bytes, 1, sizeof(bytes), report->text)) > 0)
+        fwrite(bytes, 1, count, file);
+    const bool is_written = !ferror(report->text) && !ferror(file);
     return fclose(file) == 0 && is_written;
 }
 
@@ -448,26 +417,23 @@ static void print_text(const struct report *report, const char *path)
 static int make(struct report *report, const char *path)
 {
     FILE *file = fopen(path, "we");
-    report->text = file ? open_memstream(&report->bytes, &report->size) : NULL;
+    report->text = file ? tmpfile() : NULL;
     if (!report->text) {
         fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
         if (file)
             fclose(file);
         return EXIT_FAILED;
     }
-    const int code = fill(report);
-    const bool is_whole = fclose(report->text) == 0 && report->bytes;
-    const bool is_written = write_file(report, file);
-    if (!is_whole || !is_written) {
+    int code = fill(report);
+    if (!write_file(report, file)) {
         fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
-        free(report->bytes);
-        return EXIT_FAILED;
-    }
-    if (report->is_json)
+        code = EXIT_FAILED;
+    } else if (report->is_json) {
         print_json(report, path);
-    else
+    } else {
         print_text(report, path);
-    free(report->bytes);
+    }
+    fclose(report->text);
     return code;
 }
 
