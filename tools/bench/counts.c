@@ -27,7 +27,6 @@ static void loop_lengths(const struct bench *bench, int operation, unsigned coun
 // ---- Under callgrind ----
 
 struct counted_loop {
-    bool (*run)(const struct bench_row *row, enum bench_operation operation, unsigned count);
     const struct bench_row *row;
     enum bench_operation operation;
     unsigned count;
@@ -36,20 +35,17 @@ struct counted_loop {
 static bool run_loop(const void *user)
 {
     const struct counted_loop *loop = user;
-    return loop->run(loop->row, loop->operation, loop->count);
+    return bench_run(loop->row, loop->operation, loop->count);
 }
 
-// For each length two counts: with the operation, and without it.
 static bool run_cell(const struct bench *bench, const struct bench_row *row, int operation)
 {
     unsigned counts[LENGTHS];
     loop_lengths(bench, operation, counts);
     bool is_good = bench_run(row, operation, counts[0]);
     for (size_t i = 0; i < LENGTHS && is_good; i++) {
-        const struct counted_loop loop = {bench_run, row, operation, counts[i]};
-        const struct counted_loop empty = {bench_prepare, row, operation, counts[i]};
-        is_good = row->settle(row->state) && bench_callgrind_count(run_loop, &loop) &&
-                  bench_callgrind_count(run_loop, &empty);
+        const struct counted_loop loop = {row, operation, counts[i]};
+        is_good = row->settle(row->state) && bench_callgrind_count(run_loop, &loop);
     }
     return is_good;
 }
@@ -68,17 +64,6 @@ int bench_counts_run(struct bench *bench)
 
 // ---- Reading ----
 
-// The instructions of a length of loop, less the loop itself.
-static bool read_loop(struct bench_callgrind *callgrind, struct callgrind_file *out_file)
-{
-    struct callgrind_file empty;
-    if (!bench_callgrind_read(callgrind, out_file) || !bench_callgrind_read(callgrind, &empty))
-        return false;
-    out_file->all -= empty.all;
-    out_file->driver -= empty.driver;
-    return true;
-}
-
 static bool read_cell(struct bench_callgrind *callgrind, const struct bench *bench, int operation,
                       struct bench_cell *cell)
 {
@@ -86,7 +71,7 @@ static bool read_cell(struct bench_callgrind *callgrind, const struct bench *ben
     unsigned counts[LENGTHS];
     loop_lengths(bench, operation, counts);
     for (size_t i = 0; i < LENGTHS; i++) {
-        if (!read_loop(callgrind, &own[i]))
+        if (!bench_callgrind_read(callgrind, &own[i]))
             return false;
     }
     struct bench_slope *slope = &cell->count;

@@ -40,7 +40,7 @@ static bool launch(const struct crew *crew, unsigned thread)
     const struct bench_step *step = &crew->row->steps[BENCH_LAUNCH_3];
     bool is_good = true;
     for (unsigned i = 0; i < crew->count && is_good; i++)
-        is_good = step->launch(crew->row->state, &launch, i, true);
+        is_good = step->launch(crew->row->state, &launch, i);
     return is_good;
 }
 

@@ -24,6 +24,7 @@ struct reader {
     enum owner callee;               // of the next call
     bool is_call;                    // the next line's cost is a call's
     double all;
+    double program;        // in this program itself
     double driver;         // calls into the driver
     double plugin;         // calls of this program into it
     double outside;        // calls of it into the loader or a driver
@@ -82,6 +83,13 @@ static void add_call(struct reader *reader, double cost)
         reader->outside += cost;
 }
 
+// Of a line with a place, then the instructions.
+static double cost_of(const char *line)
+{
+    const char *space = strchr(line, ' ');
+    return space ? strtod(space, NULL) : 0;
+}
+
 static void read_line(struct reader *reader, const char *line)
 {
     if (strncmp(line, "ob=", 3) == 0) {
@@ -94,11 +102,12 @@ static void read_line(struct reader *reader, const char *line)
     } else if (strncmp(line, "summary: ", 9) == 0) {
         reader->all = strtod(line + 9, NULL);
     } else if (reader->is_call) {
-        // A place, then the instructions.
-        const char *space = strchr(line, ' ');
-        add_call(reader, space ? strtod(space, NULL) : 0);
+        add_call(reader, cost_of(line));
         reader->is_call = false;
         reader->callee = reader->caller;
+    } else if (reader->caller == OWNER_PROGRAM && line[0] != '\0' &&
+               strchr("0123456789+-*", line[0])) {
+        reader->program += cost_of(line);
     }
 }
 
@@ -114,7 +123,7 @@ bool callgrind_file_read(const char *path, struct callgrind_file *out_file)
         read_line(&reader, line);
     free(line);
     fclose(file);
-    out_file->all = reader.all - reader.shim;
+    out_file->all = reader.all - reader.program - reader.shim;
     out_file->driver = reader.driver - reader.shim_in_driver;
     out_file->own = reader.plugin - reader.outside;
     return reader.all > 0;

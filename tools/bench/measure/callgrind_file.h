@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-// The counts in a file of callgrind. The stand-in for the kernel's driver (libdrm_shim.so), with
-// all that it calls, counts nowhere.
+// The counts in a file of callgrind. This program itself counts nowhere, nor does the stand-in for
+// the kernel's driver (libdrm_shim.so), with all that it calls.
 struct callgrind_file {
     double all;    // instructions
     double driver; // of these, in Intel's driver and its callees

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 // The measurements of zepi-bench: operations, each through several rows (zepi's table, plain Level
-// Zero, an adapter of Unified Runtime). An operation is done in a loop. The loop without it is run,
-// too, and subtracted where instructions are counted.
+// Zero, an adapter of Unified Runtime). An operation is done in a loop. Instructions of the loop,
+// which are this program's own, are not counted.
 
 enum bench_operation {
     // All rows have these.
@@ -126,8 +126,7 @@ struct bench_step {
     bool (*run)(void *state);
     // One of BENCH_TRANSFERS, BENCH_GRAPHS or BENCH_CYCLES.
     bool (*run_listed)(void *state, enum bench_operation operation, unsigned i);
-    // Everything but the launch itself is also done if `is_launched` is false.
-    bool (*launch)(void *state, const struct bench_launch *launch, unsigned i, bool is_launched);
+    bool (*launch)(void *state, const struct bench_launch *launch, unsigned i);
     // A program of the image, with this value of specialization constant 0: create, specialize,
     // build, get a kernel, release.
     bool (*build)(void *state, const char *image, int value);
@@ -143,8 +142,6 @@ struct bench_row {
 
 // Does an operation of the row `count` times; false: one failed.
 bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count);
-// The same loop without the operation.
-bool bench_prepare(const struct bench_row *row, enum bench_operation operation, unsigned count);
 
 // Each row has its place; one that is not there has no steps.
 enum bench_place {
@@ -218,12 +215,6 @@ bool bench_asks_for_threads(const struct bench *bench);
 // The operation's title, with the size of its image.
 #define BENCH_TITLE_SIZE 96
 void bench_title(enum bench_operation operation, char title[BENCH_TITLE_SIZE]);
-
-// Makes the compiler believe that something reads and writes the memory at `pointer`.
-static inline void bench_keep(const void *pointer)
-{
-    __asm__ volatile("" : : "r"(pointer) : "memory");
-}
 
 // ---- Arguments of launches ----
 

@@ -131,56 +131,22 @@ static int new_value(void)
 }
 
 static bool do_once(void *state, const struct bench_step *step, enum bench_operation operation,
-                    unsigned i, bool is_launched)
+                    unsigned i)
 {
     const struct bench_operation_info *info = &bench_operations[operation];
     if (step->launch)
-        return step->launch(state, &info->launch, i, is_launched);
+        return step->launch(state, &info->launch, i);
     if (step->build)
         return step->build(state, info->image, operation == BENCH_COLD ? new_value() : 5);
     return step->run_listed ? step->run_listed(state, operation, i) : step->run(state);
 }
 
-static bool repeat(void *state, const struct bench_step *step, enum bench_operation operation,
-                   unsigned count, bool is_launched)
+bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count)
 {
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = do_once(state, step, operation, i, is_launched);
+        is_good = do_once(row->state, &row->steps[operation], operation, i);
     return is_good;
-}
-
-bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count)
-{
-    return repeat(row->state, &row->steps[operation], operation, count, true);
-}
-
-static bool run_nothing(void *state)
-{
-    bench_keep(state);
-    return true;
-}
-
-static bool run_nothing_listed(void *state, enum bench_operation operation, unsigned i)
-{
-    (void)operation, (void)i;
-    return run_nothing(state);
-}
-
-static bool build_nothing(void *state, const char *image, int value)
-{
-    (void)image, (void)value;
-    return run_nothing(state);
-}
-
-bool bench_prepare(const struct bench_row *row, enum bench_operation operation, unsigned count)
-{
-    const struct bench_step *step = &row->steps[operation];
-    const struct bench_step nothing = {.run = run_nothing,
-                                       .run_listed = step->run_listed ? run_nothing_listed : NULL,
-                                       .launch = step->launch,
-                                       .build = step->build ? build_nothing : NULL};
-    return repeat(row->state, &nothing, operation, count, false);
 }
 
 bool bench_is_of_part(const struct bench *bench, enum bench_operation operation)

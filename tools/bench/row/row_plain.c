@@ -127,8 +127,7 @@ bool plain_row_settle(void *state)
 // ---- Operations ----
 
 // The cheapest way to events: the same two in turns.
-static bool launch_once(void *state, const struct bench_launch *launch, unsigned i,
-                        bool is_launched)
+static bool launch_once(void *state, const struct bench_launch *launch, unsigned i)
 {
     struct plain_row *row = state;
     struct bench_values values = {.same = 7};
@@ -148,12 +147,9 @@ static bool launch_once(void *state, const struct bench_launch *launch, unsigned
         const void *value = is_local               ? NULL
                             : from->size_bytes > 0 ? bench_value(&values, from)
                                                    : &row->memory[bench_memory(from, turn)];
-        bench_keep(value);
-        if (is_launched && zeKernelSetArgumentValue(kernel, at, size, value) != ZE_RESULT_SUCCESS)
+        if (zeKernelSetArgumentValue(kernel, at, size, value) != ZE_RESULT_SUCCESS)
             return false;
     }
-    if (!is_launched)
-        return true;
     return zeCommandListAppendLaunchKernel(list, kernel, &groups, signal, wait != NULL,
                                            wait ? &wait : NULL) == ZE_RESULT_SUCCESS &&
            (!done || zeEventHostReset(done) == ZE_RESULT_SUCCESS);

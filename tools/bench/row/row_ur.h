@@ -57,7 +57,7 @@ bool ur_row_use_random_sizes(struct ur_row *row, unsigned steps);
 int64_t ur_row_free_device_bytes(const struct ur_row *row);
 
 // Of row_ur_launch.c.
-bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i, bool is_launched);
+bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i);
 // The arguments of BENCH_THREE, the same each time.
 void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3]);
 // A launch with them; out_event may be NULL.

@@ -21,11 +21,9 @@ static void set_argument(const struct ur_row *ur, ur_exp_kernel_arg_properties_t
     }
 }
 
-static __attribute__((noinline)) void set_arguments(const struct ur_row *ur,
-                                                    const struct bench_launch *launch,
-                                                    ur_exp_kernel_arg_properties_t *arguments,
-                                                    const struct bench_values *values,
-                                                    unsigned turn)
+static void set_arguments(const struct ur_row *ur, const struct bench_launch *launch,
+                          ur_exp_kernel_arg_properties_t *arguments,
+                          const struct bench_values *values, unsigned turn)
 {
     const uint32_t count = bench_kernels[launch->kernel].argument_count;
     for (uint32_t i = 0; i < count; i++)
@@ -41,7 +39,7 @@ static __attribute__((noinline)) void set_arguments(const struct ur_row *ur,
     }
 }
 
-bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i, bool is_launched)
+bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i)
 {
     static const size_t group = 64;
     struct ur_row *ur = state;
@@ -57,10 +55,6 @@ bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i, b
     const ur_event_handle_t before = launch->is_after ? ur->last : NULL;
     ur_event_handle_t event = NULL;
     set_arguments(ur, launch, arguments, &values, turn);
-    bench_keep(arguments);
-    bench_keep(kernel);
-    if (!is_launched)
-        return true;
     if (ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(
             queue, kernel, 1, NULL, &global, &group, argument_count, arguments, NULL,
             before != NULL, before ? &before : NULL,

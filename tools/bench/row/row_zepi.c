@@ -82,9 +82,9 @@ bool zepi_row_settle(void *state)
 
 // ---- Launches ----
 
-static __attribute__((noinline)) void
-set_arguments(const struct zepi_row *row, const struct bench_launch *launch,
-              zepi_argument_t *arguments, const struct bench_values *values, unsigned turn)
+static void set_arguments(const struct zepi_row *row, const struct bench_launch *launch,
+                          zepi_argument_t *arguments, const struct bench_values *values,
+                          unsigned turn)
 {
     const uint32_t count = bench_kernels[launch->kernel].argument_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -103,8 +103,7 @@ set_arguments(const struct zepi_row *row, const struct bench_launch *launch,
         arguments[1] = (zepi_argument_t){.kind = ZEPI_ARGUMENT_BUFFER, .value = row->buffer};
 }
 
-static bool launch_once(void *state, const struct bench_launch *launch, unsigned i,
-                        bool is_launched)
+static bool launch_once(void *state, const struct bench_launch *launch, unsigned i)
 {
     struct zepi_row *row = state;
     const bool is_by_name = launch->values > 0;
@@ -131,10 +130,6 @@ static bool launch_once(void *state, const struct bench_launch *launch, unsigned
     const zepi_wait_list_t wait = {&row->last, launch->is_after && row->last};
     zepi_event_t event = NULL;
     set_arguments(row, launch, arguments, &values, turn);
-    bench_keep(arguments);
-    bench_keep(&desc);
-    if (!is_launched)
-        return true;
     if (zepi.queue_launch(queue, &desc, wait, launch->has_event ? &event : NULL) != ZEPI_SUCCESS)
         return false;
     if (launch->is_after) {
