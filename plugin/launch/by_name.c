@@ -3,13 +3,10 @@
 
 #include "core/alloc.h"
 #include "device/context.h"
-#include "device/device.h"
 #include "launch/kernel.h"
-#include "launch/kernel_search.h"
-#include "program/built_image.h"
-#include "program/module_build.h"
-#include "program/module_create.h"
-#include "program/module_link.h"
+#include "launch/search_steps.h"
+#include "program/build/device_build.h"
+#include "program/build/handle_caches.h"
 
 #include <assert.h>
 
@@ -19,317 +16,153 @@ static struct zepi_module *named_module(const zepi_launch_desc_t *desc)
     return desc->kernel ? desc->kernel->module : desc->module;
 }
 
-// ---- The selector ----
+// ---- Keys of lookups ----
 
-// Each image once.
-static void add_image(struct zepi_device_image **images, uint32_t *count,
-                      const struct zepi_device_image *image)
+// The only field of a key: where the kernel is looked for, the values, and then the name.
+enum place_kind { IN_UNIT, IN_MODULE, OF_KERNEL_OBJECT };
+struct place {
+    uint64_t number; // the module's own, or the units' version
+    // The unit's token; of a launch with a kernel object, its device kernel. The object's own
+    // address may be another object's later.
+    uint64_t origin;
+    uint16_t kind;
+    uint16_t device_index;
+    uint32_t value_count;
+};
+struct value {
+    uint32_t id;
+    uint32_t size_bytes;
+    uint64_t bits;
+};
+static_assert(sizeof(struct place) == 24 && sizeof(struct value) == 16, "no padding in keys");
+
+static struct place lookup_place(const struct zepi_queue *queue, const zepi_launch_desc_t *desc,
+                                 const struct zepi_module *module)
 {
-    uint32_t at = 0;
-    while (at < *count && images[at] != image)
-        at++;
-    if (at == *count)
-        images[(*count)++] = (struct zepi_device_image *)image;
+    struct place place = {.device_index = (uint16_t)queue->device_index,
+                          .value_count = desc->spec_value_count};
+    if (!module) {
+        // Before the search: after a change from now on no launch finds its result.
+        place.number = zepi_unit_version();
+        place.origin = (uintptr_t)desc->unit;
+        return place;
+    }
+    place.number = module->number;
+    place.kind = desc->kernel ? OF_KERNEL_OBJECT : IN_MODULE;
+    if (desc->kernel)
+        place.origin = (uintptr_t)desc->kernel->device_kernels[queue->device_index];
+    return place;
 }
 
-// In the order of the module's parts, or of the unit's registration.
-static zepi_result_t list_usable(const struct zepi_kernel_search *search,
-                                 struct zepi_device_image **images, uint32_t *out_count)
+// No constant has another size.
+static inline uint64_t value_bits(const zepi_spec_value_t *value)
 {
-    const struct zepi_module *module = search->module;
-    zepi_result_t result = ZEPI_SUCCESS;
-    *out_count = 0;
-    for (uint32_t i = 0; module && i < module->part_count; i++) {
-        const struct zepi_module_part *part = &module->parts[i];
-        for (uint32_t at = 0; at < part->image_count && zepi_part_has_kernel(search, part); at++) {
-            if (zepi_image_may_have_kernel(search, part->images[at]))
-                add_image(images, out_count, zepi_module_find_built_image(module, i, at));
-        }
-    }
-    for (uint32_t i = 0; !module && i < search->unit->image_count && result == ZEPI_SUCCESS; i++) {
-        bool has = false;
-        result = zepi_image_has_kernel(search, search->unit->images[i], &has);
-        if (has)
-            add_image(images, out_count, search->unit->images[i]);
-    }
-    return result;
+    uint64_t bits = 0;
+    if (value->size_bytes == 4)
+        memcpy(&bits, value->value, 4);
+    else if (value->size_bytes == 8)
+        memcpy(&bits, value->value, 8);
+    else if (value->size_bytes == 2)
+        memcpy(&bits, value->value, 2);
+    else if (value->size_bytes == 1)
+        memcpy(&bits, value->value, 1);
+    return bits;
 }
 
-static zepi_result_t ask_selector(struct zepi_kernel_search *search, uint32_t count,
-                                  struct zepi_device_image **images)
+// Returns false for a list that the search finds to be wrong.
+static inline bool write_values(uint8_t *at, const zepi_launch_desc_t *desc)
 {
-    const zepi_launch_desc_t *desc = search->desc;
-    zepi_device_image_t chosen = desc->selector(desc->selector_data, images, count);
-    for (uint32_t i = 0; i < count && chosen; i++) {
-        if (images[i] == chosen) {
-            search->chosen = chosen;
-            return ZEPI_SUCCESS;
-        }
+    for (uint32_t i = 0; i < desc->spec_value_count; i++) {
+        const zepi_spec_value_t *from = &desc->spec_values[i];
+        if (!from->value || from->size_bytes > sizeof(uint64_t))
+            return false;
+        const struct value value = {from->id, (uint32_t)from->size_bytes, value_bits(from)};
+        memcpy(at + i * sizeof(value), &value, sizeof(value));
     }
-    return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                     "the image selector returned %s, expected one of the %u images that it was "
-                     "given",
-                     chosen ? "another image" : "NULL", count);
+    return true;
 }
 
-static zepi_result_t select_image(struct zepi_kernel_search *search)
+// Returns false if the launch is not looked up: a selector chooses anew each time.
+static inline bool lookup_key_init(struct zepi_key *key, const struct zepi_queue *queue,
+                                   const zepi_launch_desc_t *desc, const struct zepi_module *module)
 {
-    struct zepi_device_image *const *built;
-    uint32_t count = 0;
-    if (!search->desc->selector)
+    const struct place place = lookup_place(queue, desc, module);
+    const char *name = desc->kernel ? desc->kernel->name : desc->kernel_name;
+    const size_t values_size = desc->spec_value_count * sizeof(struct value);
+    const size_t name_size = strlen(name);
+    if (desc->selector || (desc->spec_value_count > 0 && !desc->spec_values))
+        return false;
+    zepi_key_init(key, ZEPI_KEY_VERSION);
+    uint8_t *at =
+        zepi_key_begin_field(key, ZEPI_KEY_LOOKUP, sizeof(place) + values_size + name_size);
+    bool is_good = at != NULL;
+    if (is_good) {
+        memcpy(at, &place, sizeof(place));
+        memcpy(at + sizeof(place) + values_size, name, name_size);
+        is_good = write_values(at + sizeof(place), desc) && zepi_key_seal(key);
+    }
+    if (!is_good)
+        zepi_key_finish(key);
+    return is_good;
+}
+
+// ---- Lookups ----
+
+static void found_kernel_destroy(void *payload)
+{
+    struct zepi_found_kernel *kernel = payload;
+    if (kernel->holds_kernel)
+        zepi_build_result_release(kernel->target.device_kernel);
+    zepi_release((struct zepi_device_image *)kernel->target.image);
+    zepi_spec_values_release((struct zepi_spec_values *)kernel->target.values);
+    zepi_free(kernel);
+}
+
+static enum zepi_build_status hand_over(void *user, struct zepi_build_output *output)
+{
+    const struct zepi_found_kernel *kernel = user;
+    struct zepi_found_kernel *kept = zepi_duplicate(kernel, sizeof(*kernel));
+    if (!kept)
+        return ZEPI_BUILD_OUT_OF_MEMORY;
+    if (kept->holds_kernel)
+        zepi_build_result_retain(kept->target.device_kernel);
+    if (kept->target.image)
+        zepi_retain((struct zepi_device_image *)kept->target.image);
+    zepi_spec_values_retain((struct zepi_spec_values *)kept->target.values);
+    output->payload = kept;
+    output->destroy = found_kernel_destroy;
+    output->cost_bytes = sizeof(*kept);
+    return ZEPI_BUILD_SUCCEEDED;
+}
+
+// Keeps the kernel for the next such launch, or, without a key, for this one alone.
+static zepi_result_t keep_found(const struct zepi_queue *queue, const struct zepi_key *key,
+                                const struct zepi_found_kernel *kernel,
+                                struct zepi_build_result **out_found)
+{
+    struct zepi_build_result *found = NULL;
+    const struct zepi_build_request build = {hand_over, (void *)kernel};
+    zepi_build_cache_find_or_build(zepi_handle_caches_of(queue->context)->lookups, key, &build,
+                                   &found);
+    if (found && zepi_build_result_has_succeeded(found)) {
+        *out_found = found;
         return ZEPI_SUCCESS;
-    zepi_result_t result =
-        search->module ? zepi_module_list_images(search->module, &built) : ZEPI_SUCCESS;
-    if (result != ZEPI_SUCCESS)
-        return result;
-    struct zepi_device_image **images = zepi_allocate(
-        search->module ? zepi_module_count_images(search->module) : search->unit->image_count,
-        sizeof(struct zepi_device_image *));
-    if (!images)
-        return zepi_fail_no_memory();
-    result = list_usable(search, images, &count);
-    if (result == ZEPI_SUCCESS)
-        result = ask_selector(search, count, images);
-    zepi_free(images);
-    return result;
-}
-
-// ---- A module that the launch names ----
-
-static zepi_result_t fail_no_kernel(const struct zepi_kernel_search *search)
-{
-    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND, "the module has no kernel '%s' for device '%s'",
-              search->name, search->queue->device->properties.name);
-    zepi_module_append_kernel_names(search->module);
-    return ZEPI_ERROR_KERNEL_NOT_FOUND;
-}
-
-static zepi_result_t search_module(struct zepi_kernel_search *search)
-{
-    const struct zepi_module *module = search->module;
-    const struct zepi_kernel *kernel = search->desc->kernel;
-    struct zepi_device_kernel *device_kernel;
-    struct zepi_mismatch mismatch;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (kernel && !search->desc->selector)
-        result = zepi_kernel_get_device_kernel(kernel, search->queue->device_index, &device_kernel);
-    else if (!zepi_module_find_part(module, search->queue->device_index, search->name))
-        result = fail_no_kernel(search);
-    if (result == ZEPI_SUCCESS)
-        result = select_image(search);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_wanted_check_module(&search->wanted, module);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_search_take(search, module, &search->wanted, &mismatch);
-    return result == ZEPI_SUCCESS && !search->found.target.device_kernel
-               ? zepi_mismatch_fail(&mismatch)
-               : result;
-}
-
-// ---- A unit: executables, then the objects linked, then the input built ----
-
-// Keeps a failure of a step for the launch's error, which is reported if no step finds the kernel.
-static zepi_result_t search_note_failure(struct zepi_kernel_search *search, zepi_result_t result,
-                                         const char *step)
-{
-    if (result == ZEPI_SUCCESS || zepi_is_final_failure(result))
-        return result;
-    zepi_error_prepend("%s: ", step);
-    if (search->earlier.text[0])
-        zepi_error_prepend("%s; then ", search->earlier.text);
-    zepi_error_save(&search->earlier);
-    return ZEPI_SUCCESS;
-}
-
-// The unit's module in a state, if code of it may still be taken.
-static struct zepi_module *search_next(const struct zepi_kernel_search *search,
-                                       zepi_module_state_t state)
-{
-    const bool may_take =
-        !search->found.target.device_kernel && (!search->chosen || search->chosen->state == state);
-    return may_take ? search->modules[state] : NULL;
-}
-
-static zepi_result_t search_executables(struct zepi_kernel_search *search)
-{
-    const struct zepi_module *executables = search_next(search, ZEPI_MODULE_EXECUTABLE);
-    struct zepi_mismatch mismatch;
-    return executables ? search_note_failure(search,
-                                             zepi_kernel_search_take(search, executables,
-                                                                     &search->wanted, &mismatch),
-                                             "the executable")
-                       : ZEPI_SUCCESS;
-}
-
-// Whether the objects together have the values; with others they are not even linked.
-static zepi_result_t match_objects(const struct zepi_kernel_search *search,
-                                   struct zepi_mismatch *out_mismatch)
-{
-    const struct zepi_module *objects = search->modules[ZEPI_MODULE_OBJECT];
-    struct zepi_device_image **images =
-        zepi_allocate(objects->part_count, sizeof(struct zepi_device_image *));
-    struct zepi_code code = {0, images, NULL};
-    if (!images)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < objects->part_count; i++) {
-        if (objects->parts[i].device_module[search->queue->device_index])
-            images[code.image_count++] = objects->parts[i].images[0];
     }
-    const zepi_result_t result =
-        zepi_kernel_search_match(search, &search->wanted, &code, out_mismatch);
-    zepi_free(images);
-    return result;
+    zepi_build_result_release(found);
+    return zepi_fail_no_memory();
 }
 
-static zepi_result_t search_objects(struct zepi_kernel_search *search)
-{
-    struct zepi_module *objects = search_next(search, ZEPI_MODULE_OBJECT);
-    struct zepi_module *linked = NULL;
-    struct zepi_mismatch mismatch;
-    if (!objects || objects->part_count == 0)
-        return ZEPI_SUCCESS;
-    zepi_result_t result = match_objects(search, &mismatch);
-    if (result != ZEPI_SUCCESS || mismatch.declaration)
-        return result;
-    result = zepi_module_link_objects(1, &objects, NULL, ZEPI_VARIABLES_SHARED, &linked);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_search_take(search, linked, &search->wanted, &mismatch);
-    zepi_release(linked);
-    return search_note_failure(search, result, "linking the objects");
-}
-
-// The part of the input that may have the kernel; *out_module is a new reference, or NULL.
-static zepi_result_t narrow_input(const struct zepi_kernel_search *search,
-                                  struct zepi_module *input, struct zepi_module **out_module)
-{
-    uint32_t count = 0;
-    zepi_result_t result = ZEPI_SUCCESS;
-    struct zepi_device_image **images =
-        zepi_allocate(input->image_count, sizeof(struct zepi_device_image *));
-    if (!images)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < input->image_count; i++) {
-        const struct zepi_spirv *spirv = zepi_device_image_spirv(input->images[i]);
-        if ((!search->chosen || input->images[i] == search->chosen) &&
-            (!spirv || zepi_spirv_find_kernel(spirv, search->name)))
-            images[count++] = input->images[i];
-    }
-    count = zepi_device_images_add_needed(input->image_count, input->images, count, images);
-    *out_module = NULL;
-    if (count == input->image_count)
-        *out_module = zepi_retain(input);
-    else if (count > 0)
-        result = zepi_module_make_of_images(input->context, ZEPI_MODULE_INPUT, count, images,
-                                            ZEPI_REFUSE_UNUSABLE, out_module);
-    zepi_free(images);
-    return result;
-}
-
-static zepi_result_t search_input(struct zepi_kernel_search *search)
-{
-    struct zepi_module *input = search_next(search, ZEPI_MODULE_INPUT);
-    struct zepi_module *executable = NULL;
-    struct zepi_spec_values *values = NULL;
-    struct zepi_wanted wanted = search->wanted;
-    struct zepi_mismatch mismatch;
-    zepi_result_t result = input ? narrow_input(search, input, &input) : ZEPI_SUCCESS;
-    if (result != ZEPI_SUCCESS || !input)
-        return result;
-    values = wanted.entry_count == 0
-                 ? zepi_spec_values_retain(search->bound)
-                 : zepi_spec_values_with(search->bound, wanted.entry_count, wanted.entries, NULL);
-    if (wanted.entry_count > 0 && !values)
-        result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == ZEPI_SUCCESS)
-        result = zepi_module_build_with(input, values, NULL, ZEPI_VARIABLES_SHARED, &executable);
-    // The build has chosen by the defaults, those of the images that may have the kernel.
-    wanted.needs_defaults = false;
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_search_take(search, executable, &wanted, &mismatch);
-    zepi_spec_values_release(values);
-    zepi_release(executable);
-    zepi_release(input);
-    return result;
-}
-
-// Values next to a selector's choice must be those that native code was made with. Objects are
-// linked together.
-static zepi_result_t check_choice(const struct zepi_kernel_search *search)
-{
-    struct zepi_device_image *const chosen = search->chosen;
-    const struct zepi_code alone = {1, &chosen, NULL};
-    struct zepi_mismatch mismatch;
-    if (!chosen || chosen->format != ZEPI_DEVICE_IMAGE_NATIVE)
-        return ZEPI_SUCCESS;
-    const zepi_result_t result =
-        chosen->state == ZEPI_MODULE_OBJECT
-            ? match_objects(search, &mismatch)
-            : zepi_kernel_search_match(search, &search->wanted, &alone, &mismatch);
-    return result == ZEPI_SUCCESS && mismatch.declaration ? zepi_mismatch_fail(&mismatch) : result;
-}
-
-static zepi_result_t fail_kernel_not_found(const struct zepi_kernel_search *search)
-{
-    zepi_fail(ZEPI_ERROR_KERNEL_NOT_FOUND,
-              "no image of the translation unit has kernel '%s' for device '%s' and these values",
-              search->name, search->queue->device->properties.name);
-    if (search->modules[ZEPI_MODULE_INPUT])
-        zepi_module_append_kernel_names(search->modules[ZEPI_MODULE_INPUT]);
-    return ZEPI_ERROR_KERNEL_NOT_FOUND;
-}
-
-static zepi_result_t search_unit_steps(struct zepi_kernel_search *search)
-{
-    zepi_result_t result = zepi_kernel_search_get_input(search);
-    search->wanted.needs_defaults = !search->desc->selector;
-    if (result == ZEPI_SUCCESS)
-        result = search_note_failure(search,
-                                     zepi_kernel_search_get_built(search, ZEPI_MODULE_EXECUTABLE),
-                                     "loading the executables");
-    if (result == ZEPI_SUCCESS)
-        result =
-            search_note_failure(search, zepi_kernel_search_get_built(search, ZEPI_MODULE_OBJECT),
-                                "loading the objects");
-    if (result == ZEPI_SUCCESS)
-        result = select_image(search);
-    if (result == ZEPI_SUCCESS)
-        result = check_choice(search);
-    if (result == ZEPI_SUCCESS)
-        result = search_executables(search);
-    if (result == ZEPI_SUCCESS)
-        result = search_objects(search);
-    if (result == ZEPI_SUCCESS)
-        result = search_input(search);
-    if (result == ZEPI_SUCCESS && !search->found.target.device_kernel)
-        result = fail_kernel_not_found(search);
-    return result;
-}
-
-static zepi_result_t search_unit(struct zepi_kernel_search *search)
-{
-    struct zepi_error before;
-    zepi_error_save(&before);
-    const zepi_result_t result = search_unit_steps(search);
-    // Failures on the way are none of the launch.
-    if (result == ZEPI_SUCCESS)
-        zepi_error_restore(&before);
-    else if (search->earlier.text[0])
-        zepi_error_append("; before that, %s", search->earlier.text);
-    return result;
-}
-
-// ---- All together ----
-
-static __attribute__((noinline)) zepi_result_t
-search_and_keep(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
-                struct zepi_module *module, uint64_t version, struct zepi_build_result **out_found)
+static __attribute__((noinline)) zepi_result_t search_and_keep(struct zepi_queue *queue,
+                                                               const zepi_launch_desc_t *desc,
+                                                               const struct zepi_key *key,
+                                                               struct zepi_build_result **out_found)
 {
     struct zepi_kernel_search search;
-    zepi_result_t result = zepi_kernel_search_init(&search, queue, desc, module);
+    zepi_result_t result = zepi_kernel_search_init(&search, queue, desc, named_module(desc));
     if (result == ZEPI_SUCCESS)
-        result = module ? search_module(&search) : search_unit(&search);
+        result = zepi_kernel_search_run(&search);
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_lookup_keep(queue, desc, module, version, &search.found, out_found);
+        result = keep_found(queue, key, &search.found, out_found);
     zepi_kernel_search_finish(&search);
     return result;
 }
@@ -337,12 +170,16 @@ search_and_keep(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
 zepi_result_t zepi_by_name_find(struct zepi_queue *queue, const zepi_launch_desc_t *desc,
                                 struct zepi_build_result **out_found)
 {
-    struct zepi_module *module = named_module(desc);
+    struct zepi_key key;
+    zepi_result_t result = ZEPI_SUCCESS;
     assert(desc->kernel || desc->kernel_name);
-    // Before the search: after a change from now on no launch finds its result.
-    const uint64_t version = zepi_unit_version();
-    *out_found = zepi_kernel_lookup_find(queue, desc, module, version);
-    return *out_found ? ZEPI_SUCCESS : search_and_keep(queue, desc, module, version, out_found);
+    if (!lookup_key_init(&key, queue, desc, named_module(desc)))
+        return search_and_keep(queue, desc, NULL, out_found);
+    *out_found = zepi_build_cache_find(zepi_handle_caches_of(queue->context)->lookups, &key);
+    if (!*out_found)
+        result = search_and_keep(queue, desc, &key, out_found);
+    zepi_key_finish(&key);
+    return result;
 }
 
 // ---- Values that a launch would see ----

@@ -2,7 +2,7 @@
 #ifndef ZEPI_LAUNCH_KERNEL_SEARCH_H
 #define ZEPI_LAUNCH_KERNEL_SEARCH_H
 
-#include "launch/kernel_lookup.h"
+#include "launch/device_kernel.h"
 #include "program/code_choice.h"
 #include "program/module.h"
 #include "program/this_module.h"
@@ -12,6 +12,15 @@
 // was found. Lives in one call.
 
 #define ZEPI_SEARCH_INLINE_VALUES 8
+
+// A kernel with what it needs, as a result of the context's third cache, or of none. The key there
+// is where a launch looks (a unit in its present version, or a module), the name and the values.
+struct zepi_found_kernel {
+    struct zepi_target target;
+    // Kernels of a unit are held, which keeps code alive, but no module. Those of a module are the
+    // module's: only a launch that names it finds them, and private code has to go with it.
+    bool holds_kernel;
+};
 
 struct zepi_kernel_search {
     struct zepi_queue *queue;
