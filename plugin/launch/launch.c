@@ -65,9 +65,7 @@ static zepi_result_t launch_with_instance(struct zepi_queue *queue,
                                           const struct zepi_launch *launch, zepi_wait_list_t wait,
                                           zepi_event_t *out_event)
 {
-    // Acquire: another thread may have made it.
-    struct zepi_kernel_instance *instance = atomic_load_explicit(
-        &zepi_launch_device_kernel(launch)->of_queue[queue->number], memory_order_acquire);
+    struct zepi_kernel_instance *instance = zepi_launch_instance(queue, launch);
     return instance ? zepi_kernel_instance_launch(instance, queue, launch, wait, out_event)
                     : launch_new_instance(queue, launch, wait, out_event);
 }
@@ -84,56 +82,32 @@ static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi
     return result;
 }
 
-zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
-                                  zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    const struct zepi_captured_launch command = {.head.kind = ZEPI_COMMAND_LAUNCH,
-                                                 .launch = launch};
-    return zepi_capture_command(queue, &command.head, wait, out_event);
-}
-
 zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,
                                        const struct zepi_launch *launch, uint32_t wait_count,
                                        const zepi_event_t *events, zepi_event_t *out_event)
 {
     const zepi_wait_list_t wait = {events, wait_count};
+    const struct zepi_captured_launch command = {.head.kind = ZEPI_COMMAND_LAUNCH,
+                                                 .launch = launch};
     if (result == ZEPI_NOTHING_TO_LAUNCH)
         return zepi_queue_marker(queue, wait, out_event);
-    return result == ZEPI_CAPTURED ? zepi_launch_capture(queue, launch, wait, out_event) : result;
-}
-
-static zepi_result_t launch_at_once(struct zepi_queue *queue, const struct zepi_launch *launch,
-                                    zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    const zepi_result_t result = zepi_launch_is_emulated(launch)
-                                     ? launch_emulated(queue, launch, wait, out_event)
-                                     : launch_with_instance(queue, launch, wait, out_event);
-    return result == ZEPI_SUCCESS ? ZEPI_SUCCESS
-                                  : zepi_launch_not_appended(result, queue, launch, wait.count,
-                                                             wait.events, out_event);
+    return result == ZEPI_CAPTURED ? zepi_capture_command(queue, &command.head, wait, out_event)
+                                   : result;
 }
 
 // ---- Objects among the arguments ----
 
-// Brings the buffers to the device first. A graph that captures the launch does so itself.
-static __attribute__((noinline)) zepi_result_t
-launch_with_moving_buffers(struct zepi_queue *queue, const struct zepi_launch *launch,
-                           zepi_wait_list_t wait, zepi_event_t *out_event)
+// Brings buffers that move to the device.
+static zepi_result_t use_buffers(struct zepi_buffer_uses *uses, const struct zepi_launch *launch)
 {
-    struct zepi_buffer_uses uses;
     void *address;
     zepi_result_t result = ZEPI_SUCCESS;
-    zepi_buffer_uses_init(&uses, queue, wait);
-    for (uint32_t i = 0; i < launch->use_count && result == ZEPI_SUCCESS && !uses.capture; i++) {
+    for (uint32_t i = 0; i < launch->use_count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_arg_use *use = &launch->uses[i];
         if (use->part.buffer && !use->part.buffer->fixed)
             result =
-                zepi_buffer_use(&uses, &use->part, use->access, ZEPI_BUFFER_ON_DEVICE, &address);
+                zepi_buffer_use(uses, &use->part, use->access, ZEPI_BUFFER_ON_DEVICE, &address);
     }
-    if (result == ZEPI_SUCCESS)
-        result = uses.capture ? zepi_launch_capture(queue, launch, wait, out_event)
-                              : launch_at_once(queue, launch, uses.wait, out_event);
-    zepi_buffer_uses_finish(&uses);
     return result;
 }
 
@@ -150,9 +124,24 @@ static void hold_foreign_buffers(struct zepi_queue *queue, const struct zepi_lau
 zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_launch *launch,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    const zepi_result_t result = zepi_launch_has_moving_buffers(launch)
-                                     ? launch_with_moving_buffers(queue, launch, wait, out_event)
-                                     : launch_at_once(queue, launch, wait, out_event);
+    struct zepi_buffer_uses uses;
+    const bool has_moving_buffers = zepi_launch_has_moving_buffers(launch);
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (has_moving_buffers) {
+        zepi_buffer_uses_init(&uses, queue, wait);
+        // A graph that captures the launch brings them to the device itself.
+        result = uses.capture ? ZEPI_CAPTURED : use_buffers(&uses, launch);
+        wait = uses.wait;
+    }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_launch_is_emulated(launch)
+                     ? launch_emulated(queue, launch, wait, out_event)
+                     : launch_with_instance(queue, launch, wait, out_event);
+    if (result != ZEPI_SUCCESS)
+        result =
+            zepi_launch_not_appended(result, queue, launch, wait.count, wait.events, out_event);
+    if (has_moving_buffers)
+        zepi_buffer_uses_finish(&uses);
     if (result == ZEPI_SUCCESS && launch->use_count > 0)
         hold_foreign_buffers(queue, launch);
     return result;

@@ -8,12 +8,18 @@
 #include "queue/capture.h"
 #include "queue/queue.h"
 
+// The queue's instance of the launch's kernel; NULL: there is none yet.
+static inline struct zepi_kernel_instance *zepi_launch_instance(const struct zepi_queue *queue,
+                                                                const struct zepi_launch *launch)
+{
+    // Acquire: another thread may have made it.
+    return atomic_load_explicit(&zepi_launch_device_kernel(launch)->of_queue[queue->number],
+                                memory_order_acquire);
+}
+
 zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_launch *launch,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
     __attribute__((noinline));
-zepi_result_t zepi_launch_capture(struct zepi_queue *queue, const struct zepi_launch *launch,
-                                  zepi_wait_list_t wait, zepi_event_t *out_event)
-    __attribute__((cold, noinline));
 // After a launch of which nothing was appended: it is captured, or is a marker if it has no
 // work-items, or has failed.
 zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,
@@ -27,9 +33,7 @@ zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *
 static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct zepi_launch *launch,
                                         zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    // Acquire: another thread may have made it.
-    struct zepi_kernel_instance *instance = atomic_load_explicit(
-        &zepi_launch_device_kernel(launch)->of_queue[queue->number], memory_order_acquire);
+    struct zepi_kernel_instance *instance = zepi_launch_instance(queue, launch);
     if (__builtin_expect(!instance || launch->use_count > 0 || zepi_launch_is_emulated(launch), 0))
         return zepi_launch_slowly(queue, launch, wait, out_event);
     const zepi_result_t result =
