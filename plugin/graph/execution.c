@@ -6,40 +6,22 @@
 #include "device/context.h"
 #include "device/device.h"
 #include "device/platform.h"
-#include "graph/follow.h"
-#include "graph/list_run.h"
 #include "graph/mutable_launch.h"
-#include "graph/recording.h"
+#include "graph/recorder.h"
 #include "queue/capture_command.h"
 #include "queue/submit.h"
 #include "ze/ze.h"
 
 // ---- Recordings ----
 
-// Records the commands with their launches as they are to a recording that does not run.
-static zepi_result_t graph_record(struct zepi_graph *graph, struct zepi_recording *recording)
-{
-    if (recording->version != 0)
-        zepi_recording_clear(recording);
-    zepi_mutex_lock(&graph->mutex);
-    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
-    const zepi_result_t result =
-        zepi_recorded_uses_hold_launches(&recording->uses, &graph->commands);
-    zepi_mutex_unlock(&graph->mutex);
-    return result == ZEPI_SUCCESS ? zepi_recording_record(recording, &graph->commands, version)
-                                  : result;
-}
-
 static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recording **out_recording)
 {
-    struct zepi_recording *recording = NULL;
-    zepi_result_t result = zepi_recording_create(graph->context, graph->device, &recording);
-    if (result == ZEPI_SUCCESS) {
-        // With native commands there are several lists.
-        recording->is_mutable = graph->is_updatable && graph->commands.native_count == 0 &&
-                                zepi_mutable_launch_is_offered(graph->device);
-        result = graph_record(graph, recording);
-    }
+    struct zepi_recording *recording;
+    zepi_result_t result = zepi_recording_create(graph->context, graph->device, &graph->commands,
+                                                 graph->is_updatable, &recording);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_record_graph(graph, recording);
     if (result != ZEPI_SUCCESS) {
         zepi_recording_destroy(recording);
         return result;
@@ -224,8 +206,9 @@ static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph 
     struct zepi_recording *idle = *recording;
     if (!idle)
         return add_recording(graph, recording);
-    return idle->version != 0 && zepi_graph_follow(graph, idle) ? ZEPI_SUCCESS
-                                                                : graph_record(graph, idle);
+    return idle->version != 0 && zepi_mutable_launch_follow(graph, idle)
+               ? ZEPI_SUCCESS
+               : zepi_record_graph(graph, idle);
 }
 
 // One that does not run, with the launches as they are or as an update makes them meanwhile.
@@ -251,31 +234,36 @@ static zepi_result_t choose_recording(struct zepi_graph *graph,
     return result;
 }
 
-#define INLINE_WAITS 16
-
-// The execution waits for the one before it, too.
-static __attribute__((noinline)) zepi_result_t
-graph_execute_after(zepi_event_t before, struct zepi_recording *recording, struct zepi_queue *queue,
-                    zepi_wait_list_t wait, zepi_event_t *out_event)
+// All recordings that do not run follow updates.
+static void graph_follow(struct zepi_graph *graph)
 {
-    zepi_event_t inline_events[INLINE_WAITS];
-    zepi_event_t *events = inline_events;
-    if (wait.count >= INLINE_WAITS)
-        events = zepi_allocate((size_t)wait.count + 1, sizeof(events[0]));
-    if (!events)
-        return zepi_fail_no_memory();
-    if (wait.count > 0)
-        memcpy(events, wait.events, wait.count * sizeof(events[0]));
-    events[wait.count] = before;
-    const zepi_result_t result =
-        recording_execute(recording, queue, (zepi_wait_list_t){events, wait.count + 1}, out_event);
-    if (events != inline_events)
-        zepi_free(events);
-    return result;
+    // Acquire: the launches of that version. A later one is seen by the next call.
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_acquire);
+    uint64_t oldest = version;
+    for (uint32_t i = 0; i < graph->recording_count; i++) {
+        struct zepi_recording *recording = graph->recordings[i];
+        if (recording->version == 0 || recording->version >= version)
+            continue;
+        if (zepi_recording_ask_idle(recording) == ZEPI_SUCCESS)
+            zepi_mutable_launch_follow(graph, recording);
+        else if (recording->version < oldest)
+            oldest = recording->version;
+    }
+    graph->oldest_version = oldest;
 }
 
+void zepi_graph_try_follow(struct zepi_graph *graph)
+{
+    if (!zepi_mutex_try_lock(&graph->submit_mutex))
+        return;
+    graph_follow(graph);
+    zepi_mutex_unlock(&graph->submit_mutex);
+}
+
+// The list has room for one more event.
 static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_queue *queue,
-                                          zepi_wait_list_t wait, zepi_event_t *out_event)
+                                          zepi_event_t *events, uint32_t count,
+                                          zepi_event_t *out_event)
 {
     struct zepi_recording *recording;
     // Finalizing makes the first one.
@@ -285,28 +273,50 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
     if (result != ZEPI_SUCCESS)
         return result;
     const zepi_event_t before = graph->last ? graph->last->last : NULL;
-    result = before && zepi_event_must_be_awaited(before, queue)
-                 ? graph_execute_after(before, recording, queue, wait, out_event)
-                 : recording_execute(recording, queue, wait, out_event);
+    if (before && zepi_event_must_be_awaited(before, queue))
+        events[count++] = before;
+    result = recording_execute(recording, queue, (zepi_wait_list_t){events, count}, out_event);
     if (result != ZEPI_SUCCESS)
         return result;
     recording->number = ++graph->execution_count;
     graph->last = recording;
     if (graph->oldest_version != atomic_load_explicit(&graph->version, memory_order_relaxed))
-        zepi_graph_follow_all(graph);
+        graph_follow(graph);
     return result;
 }
 
+#define INLINE_WAITS 16
+
+// The execution waits for the host's events, those from outside and the execution before it.
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
+    zepi_event_t inline_events[INLINE_WAITS];
+    zepi_event_t *events = inline_events;
     zepi_result_t result = ZEPI_SUCCESS;
-    if (wait.count > 0)
-        result = zepi_submit_await_unreachable(queue, wait);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    zepi_mutex_lock(&graph->submit_mutex);
-    result = graph_execute_locked(graph, queue, wait, out_event);
-    zepi_mutex_unlock(&graph->submit_mutex);
+    uint32_t count = 0;
+    if (wait.count + graph->outside_count >= INLINE_WAITS)
+        events = zepi_allocate((size_t)wait.count + graph->outside_count + 1, sizeof(events[0]));
+    if (!events)
+        return zepi_fail_no_memory();
+    while (count < wait.count) {
+        events[count] = wait.events[count];
+        count++;
+    }
+    // The graph is finalized: it gets no more events from outside.
+    for (const struct zepi_graph_outside *outside = graph->outside; outside;
+         outside = outside->next) {
+        if (!zepi_event_is_known_complete(outside->event))
+            events[count++] = outside->event;
+    }
+    if (count > 0)
+        result = zepi_submit_await_unreachable(queue, (zepi_wait_list_t){events, count});
+    if (result == ZEPI_SUCCESS) {
+        zepi_mutex_lock(&graph->submit_mutex);
+        result = graph_execute_locked(graph, queue, events, count, out_event);
+        zepi_mutex_unlock(&graph->submit_mutex);
+    }
+    if (events != inline_events)
+        zepi_free(events);
     return zepi_capture_check_uncaptured(result);
 }

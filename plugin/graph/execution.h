@@ -13,5 +13,8 @@ zepi_result_t zepi_graph_finalize(struct zepi_graph *graph);
 // finalized.
 zepi_result_t zepi_graph_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                  zepi_wait_list_t wait, zepi_event_t *out_event);
+// Recordings that do not run follow updates, unless an execution is being enqueued: then that or
+// the next one sees to it.
+void zepi_graph_try_follow(struct zepi_graph *graph);
 
 #endif

@@ -146,6 +146,16 @@ zepi_result_t zepi_graph_add(struct zepi_graph_command *command, uint32_t *out_n
 
 // ---- Graphs ----
 
+void zepi_graph_release_outside(struct zepi_graph_outside *list)
+{
+    struct zepi_graph_outside *next;
+    for (; list; list = next) {
+        next = list->next;
+        zepi_release(list->event);
+        zepi_free(list);
+    }
+}
+
 static void graph_destroy(void *object)
 {
     struct zepi_graph *graph = object;
@@ -161,10 +171,7 @@ static void graph_destroy(void *object)
     for (size_t i = 0; i < graph->commands.kept_count; i++)
         zepi_release(graph->commands.kept[i].object);
     zepi_free(graph->commands.kept);
-    for (size_t i = 0; i < graph->outside_count; i++)
-        zepi_release(graph->outside[i]);
-    zepi_free(graph->outside);
-    zepi_free(graph->spare);
+    zepi_graph_release_outside(graph->outside);
     zepi_release(graph->context);
 }
 

@@ -23,6 +23,12 @@ enum zepi_graph_state {
     ZEPI_GRAPH_FINALIZED,      // the commands do not change any more, but for launches
 };
 
+// An event that is not captured, and for which executions wait.
+struct zepi_graph_outside {
+    struct zepi_graph_outside *next;
+    zepi_event_t event; // reference
+};
+
 struct zepi_graph {
     struct zepi_object object;
     struct zepi_context *context; // retained
@@ -34,15 +40,12 @@ struct zepi_graph {
     struct zepi_mutex mutex;
     _Atomic(enum zepi_graph_state) state; // read without it, too
     struct zepi_graph_commands commands;  // but for its is_in_order
-    zepi_event_t *outside; // owned list of references: not captured, and executions wait for them
-    size_t outside_count;
-    size_t outside_capacity;
+    struct zepi_graph_outside *outside;   // owned list
+    uint32_t outside_count;
     ze_command_list_handle_t open;       // borrowed; the list of a host's function
     atomic_uint_fast64_t version;        // of the launches: the next one with each update
     struct zepi_graph_command *dirty;    // borrowed list: of updated commands, the last one first
     struct zepi_launch_record *replaced; // owned list: by the update that is being made
-    // Owned: memory of a record that an update replaced, for that of the next update. Or NULL.
-    _Atomic(struct zepi_launch_record *) spare;
     // Guards the members below: the order of executions, and their recordings. An execution waits
     // under it if all recordings run. `mutex` may be taken under it.
     struct zepi_mutex submit_mutex;
@@ -90,6 +93,7 @@ static inline void zepi_graph_set_state(struct zepi_graph *graph, enum zepi_grap
     atomic_store_explicit(&graph->state, state, memory_order_release);
 }
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
+void zepi_graph_release_outside(struct zepi_graph_outside *list);
 
 // Whether its launches may be updated: ZEPI_ERROR_WRONG_STATE if not.
 zepi_result_t zepi_graph_check_update(const struct zepi_graph *graph);

@@ -7,21 +7,13 @@
 #include "device/platform.h"
 #include "launch/kernel.h"
 #include "launch/kernel_instance.h"
-
-const struct zepi_ze_number zepi_mutable_list_desc = {
-    .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_LIST_DESC};
-
-#define NEEDED_FLAGS                                                                               \
-    (ZEPI_ZE_MUTABLE_ARGUMENTS | ZEPI_ZE_MUTABLE_GROUP_COUNT | ZEPI_ZE_MUTABLE_GROUP_SIZE)
+#include "launch/work_size.h"
+#include "memory/usm_table.h"
+#include "ze/ze_optional.h"
 
 static const struct zepi_ze_optional *mutable_optional_of(const struct zepi_device *device)
 {
     return &device->platform->optional;
-}
-
-bool zepi_mutable_launch_is_offered(const struct zepi_device *device)
-{
-    return (device->mutable_flags & NEEDED_FLAGS) == NEEDED_FLAGS;
 }
 
 void *zepi_mutable_handle(const struct zepi_device *device, zel_handle_type_t type, void *handle)
@@ -31,32 +23,37 @@ void *zepi_mutable_handle(const struct zepi_device *device, zel_handle_type_t ty
                : handle;
 }
 
+// ---- Recording ----
+
 // NULL: the kernel has no code for the device, or there is no memory.
-static struct zepi_kernel_instance *get_instance_of(struct zepi_recorded_uses *uses,
+static struct zepi_kernel_instance *get_instance_of(struct zepi_recording *recording,
                                                     const struct zepi_build_result *kernel)
 {
     struct zepi_kernel_instance *instance;
-    return kernel && zepi_recorded_uses_get_instance(uses, zepi_device_kernel_of(kernel),
-                                                     &instance) == ZEPI_SUCCESS
+    return kernel && zepi_recording_get_instance(recording, zepi_device_kernel_of(kernel),
+                                                 &instance) == ZEPI_SUCCESS
                ? instance
                : NULL;
 }
 
 // All kernels that the command may be of, each once. NULL: one is of no use here.
-static ze_kernel_handle_t *list_kernels(struct zepi_recorded_uses *uses,
+static ze_kernel_handle_t *list_kernels(struct zepi_recording *recording,
                                         const struct zepi_graph_command *command,
                                         uint32_t *out_count)
 {
     ze_kernel_handle_t *kernels = zepi_allocate(command->kernel_count, sizeof(kernels[0]));
     uint32_t count = 0;
     for (uint32_t i = 0; kernels && i < command->kernel_count; i++) {
-        const struct zepi_kernel_instance *instance =
-            get_instance_of(uses, command->kernels[i]->device_kernels[uses->device_index]);
+        const struct zepi_kernel_instance *instance = get_instance_of(
+            recording,
+            command->kernels[i]
+                ->device_kernels[zepi_context_device_index(recording->context, recording->device)]);
         if (!instance) {
             zepi_free(kernels);
             return NULL;
         }
-        ze_kernel_handle_t ze = zepi_mutable_handle(uses->device, ZEL_HANDLE_KERNEL, instance->ze);
+        ze_kernel_handle_t ze =
+            zepi_mutable_handle(recording->device, ZEL_HANDLE_KERNEL, instance->ze);
         uint32_t at = 0;
         while (at < count && kernels[at] != ze)
             at++;
@@ -68,32 +65,249 @@ static ze_kernel_handle_t *list_kernels(struct zepi_recorded_uses *uses,
     return kernels;
 }
 
-zepi_result_t zepi_mutable_launch_identify(struct zepi_recorded_uses *uses,
-                                           ze_command_list_handle_t list,
-                                           const struct zepi_graph_command *command,
-                                           uint64_t *out_id)
+zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
+                                           const struct zepi_graph_command *command)
 {
-    const uint32_t flags = uses->device->mutable_flags;
-    struct zepi_ze_number desc = {.stype =
-                                      (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC,
-                                  .value = NEEDED_FLAGS | (flags & ZEPI_ZE_MUTABLE_OFFSET)};
+    const uint32_t flags = recording->device->mutable_flags;
+    struct zepi_ze_number desc = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC,
+        .value = ZEPI_ZE_MUTABLE_NEEDED | (flags & ZEPI_ZE_MUTABLE_OFFSET)};
     ze_kernel_handle_t *kernels = NULL;
     uint32_t kernel_count = 0;
-    *out_id = 0;
     for (uint32_t i = 0; i < command->kernel_count; i++) {
         // Their constants are arguments that the host knows nothing of.
         if (command->kernels[i]->is_emulated)
             return ZEPI_SUCCESS;
     }
     if (command->kernel_count > 1 && (flags & ZEPI_ZE_MUTABLE_KERNEL))
-        kernels = list_kernels(uses, command, &kernel_count);
+        kernels = list_kernels(recording, command, &kernel_count);
     if (kernel_count > 0)
         desc.value |= ZEPI_ZE_MUTABLE_KERNEL;
     uint64_t id;
-    const ze_result_t ze = mutable_optional_of(uses->device)
-                               ->get_next_command_id(list, &desc, kernel_count, kernels, &id);
+    const ze_result_t ze =
+        mutable_optional_of(recording->device)
+            ->get_next_command_id(recording->mutable_list, &desc, kernel_count, kernels, &id);
     zepi_free(kernels);
     if (ze == ZE_RESULT_SUCCESS)
-        *out_id = id;
+        recording->commands[command->number].mutable_id = id;
     return zepi_check_ze(ze, "zeCommandListGetNextCommandIdWithKernelsExp");
+}
+
+// ---- Descriptions of changes ----
+
+// Changes of launches in a list, which the driver gets in as few calls as there is room for here.
+#define MOST_ARGUMENTS 16
+#define MOST_SIZES 4
+struct changes {
+    struct zepi_recording *recording; // borrowed
+    bool is_same_memory;              // none was freed since the launch was put into the list
+    const void **end;                 // of their chain, which begins in `commands`
+    uint32_t argument_count;
+    uint32_t size_count;
+    struct zepi_ze_number commands;
+    struct zepi_ze_mutable_argument_desc arguments[MOST_ARGUMENTS];
+    struct {
+        struct zepi_ze_mutable_triple_desc group;
+        struct zepi_ze_mutable_triple_desc offset;
+        struct zepi_ze_mutable_group_count_desc count;
+        ze_group_count_t counts;
+    } sizes[MOST_SIZES];
+};
+
+static void changes_begin(struct changes *changes)
+{
+    changes->end = &changes->commands.next;
+    changes->argument_count = 0;
+    changes->size_count = 0;
+}
+
+static void changes_init(struct changes *changes, struct zepi_recording *recording)
+{
+    changes->recording = recording;
+    changes->commands = (struct zepi_ze_number){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
+    changes_begin(changes);
+}
+
+static void changes_link(struct changes *changes, const void *desc, const void **next)
+{
+    *changes->end = desc;
+    changes->end = next;
+}
+
+// The driver gets those that are described.
+static bool changes_flush(struct changes *changes)
+{
+    if (changes->end == &changes->commands.next)
+        return true;
+    *changes->end = NULL;
+    changes_begin(changes);
+    return mutable_optional_of(changes->recording->device)
+               ->update_mutable_commands(changes->recording->mutable_list, &changes->commands) ==
+           ZE_RESULT_SUCCESS;
+}
+
+static bool changes_add_argument(struct changes *changes, uint64_t id, uint32_t index,
+                                 const struct zepi_arg *arg)
+{
+    if (arg->kind == ZEPI_ARG_IMAGE || arg->kind == ZEPI_ARG_SAMPLER ||
+        (changes->argument_count == MOST_ARGUMENTS && !changes_flush(changes)))
+        return false;
+    struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[changes->argument_count++];
+    desc->stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC;
+    desc->id = id;
+    desc->index = index;
+    desc->size_bytes = arg->size_bytes;
+    desc->value = zepi_arg_value(arg);
+    changes_link(changes, desc, &desc->next);
+    return true;
+}
+
+// `old`: with which the list was recorded.
+static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes, uint64_t id,
+                                                        const struct zepi_launch *old,
+                                                        const struct zepi_launch *launch)
+{
+    struct zepi_work_size size;
+    struct zepi_kernel_instance *instance;
+    const struct zepi_device *device = changes->recording->device;
+    struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
+    if (zepi_recording_get_instance(changes->recording, device_kernel, &instance) != ZEPI_SUCCESS ||
+        zepi_work_size_init(&size, device_kernel, device, instance->ze, launch) != ZEPI_SUCCESS ||
+        size.is_empty)
+        return false;
+    if (changes->size_count == MOST_SIZES && !changes_flush(changes))
+        return false;
+    __typeof__(&changes->sizes[0]) sizes = &changes->sizes[changes->size_count++];
+    sizes->group = (struct zepi_ze_mutable_triple_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC, .id = id};
+    memcpy(sizes->group.xyz, size.group, sizeof(size.group));
+    changes_link(changes, &sizes->group, &sizes->group.next);
+    sizes->counts = size.count;
+    sizes->count = (struct zepi_ze_mutable_group_count_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_DESC,
+        .id = id,
+        .counts = &sizes->counts};
+    changes_link(changes, &sizes->count, &sizes->count.next);
+    sizes->offset = (struct zepi_ze_mutable_triple_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC, .id = id};
+    memcpy(sizes->offset.xyz, size.offset, sizeof(size.offset));
+    if (!(device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
+        return zepi_sizes_are_equal(old->work_dim, old->global_offset, zepi_no_sizes) &&
+               zepi_sizes_are_equal(launch->work_dim, launch->global_offset, zepi_no_sizes);
+    changes_link(changes, &sizes->offset, &sizes->offset.next);
+    return true;
+}
+
+// ---- Changes of launches ----
+
+// Changes the kernel in the list to the launch's, if the list knows it.
+static __attribute__((noinline)) bool change_kernel(const struct changes *changes, uint64_t id,
+                                                    const struct zepi_graph_command *command,
+                                                    const struct zepi_launch *launch)
+{
+    struct zepi_recording *recording = changes->recording;
+    const struct zepi_device *device = recording->device;
+    struct zepi_kernel_instance *instance;
+    if (command->kernel_count < 2 || !(device->mutable_flags & ZEPI_ZE_MUTABLE_KERNEL) ||
+        zepi_recording_get_instance(recording, zepi_launch_device_kernel(launch), &instance) !=
+            ZEPI_SUCCESS)
+        return false;
+    ze_kernel_handle_t kernel = zepi_mutable_handle(device, ZEL_HANDLE_KERNEL, instance->ze);
+    return mutable_optional_of(device)->update_command_kernels(recording->mutable_list, 1, &id,
+                                                               &kernel) == ZE_RESULT_SUCCESS;
+}
+
+// Whether the list, whose kernel stays, has this argument already. Both launches keep the objects
+// behind handles.
+static bool is_same_argument(const struct zepi_arg *old, const struct zepi_arg *arg,
+                             const struct zepi_kernel_argument *declared, bool is_same_memory)
+{
+    return arg->payload == old->payload && arg->head == old->head &&
+           (arg->kind == ZEPI_ARG_IMAGE || arg->kind == ZEPI_ARG_SAMPLER ||
+            (is_same_memory && zepi_arg_is_comparable(arg, declared)));
+}
+
+// Describes what differs between the launch that was put into the list and that of now.
+static bool change_launch(struct changes *changes, struct zepi_recorded_command *recorded)
+{
+    struct zepi_recording *recording = changes->recording;
+    const struct zepi_launch *old = &recorded->replaced->launch;
+    const struct zepi_launch *launch = &recorded->launch->launch;
+    const struct zepi_kernel_argument *declared = zepi_launch_device_kernel(launch)->arguments;
+    const uint64_t id = recorded->mutable_id;
+    const uint64_t usm_version = zepi_usm_version();
+    // None was freed since.
+    const bool is_same_memory = recorded->usm_version == usm_version;
+    // Another kernel has nothing set.
+    const bool is_same_kernel = launch->target.device_kernel == old->target.device_kernel;
+    recorded->usm_version = usm_version;
+    // Buffers that move are brought to the device by the recording, which would have to know.
+    if (id == 0 || launch->flags != old->flags || zepi_launch_has_moving_buffers(launch) ||
+        zepi_launch_has_moving_buffers(old))
+        return false;
+    if (!is_same_kernel &&
+        !change_kernel(changes, id, recording->graph_commands->list[recorded - recording->commands],
+                       launch))
+        return false;
+    for (uint32_t i = 0; i < launch->arg_count; i++) {
+        const struct zepi_arg *arg = &launch->args[i];
+        const bool is_same =
+            is_same_kernel && is_same_argument(&old->args[i], arg, &declared[i], is_same_memory);
+        if (!is_same && !changes_add_argument(changes, id, i, arg))
+            return false;
+    }
+    return (is_same_kernel && zepi_launch_has_same_sizes(old, launch)) ||
+           changes_add_sizes(changes, id, old, launch);
+}
+
+static bool change_launches(struct zepi_recording *recording, struct zepi_recorded_command *first)
+{
+    struct changes changes;
+    changes_init(&changes, recording);
+    for (struct zepi_recorded_command *recorded = first; recorded;
+         recorded = recorded->next_replaced) {
+        if (!change_launch(&changes, recorded))
+            return false;
+    }
+    return changes_flush(&changes) &&
+           zepi_ze.zeCommandListClose(recording->own[0]) == ZE_RESULT_SUCCESS;
+}
+
+// With the graph's mutex: holds the launches that updates have changed since. Returns the list of
+// their commands.
+static struct zepi_recorded_command *take_launches(const struct zepi_graph *graph,
+                                                   struct zepi_recording *recording)
+{
+    struct zepi_recorded_command *first = NULL;
+    for (const struct zepi_graph_command *dirty = graph->dirty;
+         dirty && dirty->dirty_version > recording->version; dirty = dirty->next_dirty) {
+        struct zepi_recorded_command *recorded = &recording->commands[dirty->number];
+        recorded->replaced = recorded->launch;
+        recorded->launch = zepi_launch_record_retain(dirty->launch);
+        recorded->next_replaced = first;
+        first = recorded;
+    }
+    return first;
+}
+
+bool zepi_mutable_launch_follow(struct zepi_graph *graph, struct zepi_recording *recording)
+{
+    if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS) {
+        zepi_recording_clear(recording);
+        return false;
+    }
+    zepi_mutex_lock(&graph->mutex);
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
+    struct zepi_recorded_command *first = take_launches(graph, recording);
+    zepi_mutex_unlock(&graph->mutex);
+    const bool is_done = change_launches(recording, first);
+    if (is_done)
+        recording->version = version;
+    else
+        zepi_recording_clear(recording);
+    // Instances go before the kernels that they are of.
+    for (; first; first = first->next_replaced)
+        zepi_launch_record_release(first->replaced);
+    return is_done;
 }

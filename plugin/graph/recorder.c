@@ -12,42 +12,45 @@
 #include "memory/usm.h"
 #include "ze/ze.h"
 
-static zepi_result_t record_barrier_command(const struct zepi_recorder *recorder)
+// Where a command is recorded to, and how it is ordered there. For one command.
+struct recorder {
+    struct zepi_recording *recording;
+    ze_command_list_handle_t list;
+    ze_event_handle_t signal; // NULL: no command waits for this one
+    uint32_t wait_count;
+    ze_event_handle_t *waits;
+};
+
+static zepi_result_t record_barrier_command(const struct recorder *recorder)
 {
     return ZEPI_ZE(zeCommandListAppendBarrier, recorder->list, recorder->signal,
                    recorder->wait_count, recorder->waits);
 }
 
-static zepi_result_t record_wait_for_all(const struct zepi_recorder *recorder)
-{
-    return ZEPI_ZE(zeCommandListAppendBarrier, recorder->list, NULL, 0, NULL);
-}
-
 // ---- Copies, fills and hints ----
 
-static zepi_result_t record_transfer(const struct zepi_recorder *recorder,
+static zepi_result_t record_transfer(const struct recorder *recorder,
                                      const struct zepi_transfer *transfer)
 {
-    return zepi_append_transfer(recorder->list, recorder->uses->device, transfer, recorder->signal,
-                                recorder->wait_count, recorder->waits);
+    return zepi_append_transfer(recorder->list, recorder->recording->device, transfer,
+                                recorder->signal, recorder->wait_count, recorder->waits);
 }
 
 // A pattern that the driver has no command for: copies of the bytes that are filled already.
-static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
+static zepi_result_t record_fill_by_copies(const struct recorder *recorder,
                                            const struct zepi_transfer *fill)
 {
-    struct zepi_recorded_uses *uses = recorder->uses;
     char *to = fill->to;
     const size_t pattern_size = fill->pattern_size_bytes;
     void *pattern;
-    zepi_result_t result =
-        zepi_usm_allocate(uses->context, NULL, ZEPI_USM_HOST, pattern_size, 0, &pattern);
+    zepi_result_t result = zepi_usm_allocate(recorder->recording->context, NULL, ZEPI_USM_HOST,
+                                             pattern_size, 0, &pattern);
     if (result != ZEPI_SUCCESS)
         return result;
     memcpy(pattern, fill->pattern, pattern_size);
-    result = zepi_recorded_uses_keep(uses, pattern);
+    result = zepi_recording_keep(recorder->recording, pattern);
     // The first one waits, a barrier after the last one signals.
-    struct zepi_recorder copy = *recorder;
+    struct recorder copy = *recorder;
     copy.signal = NULL;
     for (size_t done = 0; done < fill->size_bytes && result == ZEPI_SUCCESS;) {
         const size_t ready = done == 0 ? pattern_size : done;
@@ -58,10 +61,10 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
                                                .from = done == 0 ? pattern : to,
                                                .size_bytes = size};
         result = record_transfer(&copy, &transfer);
-        if (result == ZEPI_SUCCESS)
-            result = record_wait_for_all(&copy);
         copy.wait_count = 0;
         copy.waits = NULL;
+        if (result == ZEPI_SUCCESS)
+            result = record_barrier_command(&copy);
         done += size;
     }
     copy.signal = recorder->signal;
@@ -71,20 +74,20 @@ static zepi_result_t record_fill_by_copies(const struct zepi_recorder *recorder,
 // ---- Launches ----
 
 // `command`: whose updates are to change the list; NULL: none does.
-static zepi_result_t record_with_instance(const struct zepi_recorder *recorder,
+static zepi_result_t record_with_instance(const struct recorder *recorder,
                                           const struct zepi_graph_command *command,
                                           const struct zepi_launch *launch)
 {
     struct zepi_kernel_instance *instance;
-    zepi_result_t result = zepi_recorded_uses_get_instance(
-        recorder->uses, zepi_launch_device_kernel(launch), &instance);
+    struct zepi_recording *recording = recorder->recording;
+    zepi_result_t result =
+        zepi_recording_get_instance(recording, zepi_launch_device_kernel(launch), &instance);
     if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_instance_prepare(instance, recorder->uses->device, launch);
+        result = zepi_kernel_instance_prepare(instance, recording->device, launch);
     if (result == ZEPI_NOTHING_TO_LAUNCH)
         return record_barrier_command(recorder);
-    if (result == ZEPI_SUCCESS && recorder->out_id && command && command->is_updatable)
-        result = zepi_mutable_launch_identify(recorder->uses, recorder->mutable_list, command,
-                                              recorder->out_id);
+    if (result == ZEPI_SUCCESS && recording->is_mutable && command && command->is_updatable)
+        result = zepi_mutable_launch_identify(recording, command);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_stats_count(ZEPI_STAT_LAUNCHES);
@@ -97,30 +100,31 @@ static zepi_result_t record_with_instance(const struct zepi_recorder *recorder,
 }
 
 // Specialization constants that reach the kernel through memory, which the recording keeps.
-static zepi_result_t record_emulated_launch(const struct zepi_recorder *recorder,
+static zepi_result_t record_emulated_launch(const struct recorder *recorder,
                                             const struct zepi_launch *launch)
 {
     struct zepi_emulation emulation;
-    zepi_result_t result = zepi_emulation_init(&emulation, recorder->uses->context, launch);
+    zepi_result_t result = zepi_emulation_init(&emulation, recorder->recording->context, launch);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_recorded_uses_keep(recorder->uses, emulation.values);
+    result = zepi_recording_keep(recorder->recording, emulation.values);
     if (result == ZEPI_SUCCESS)
         result = record_with_instance(recorder, NULL, &emulation.launch);
     zepi_emulation_finish_launch(&emulation);
     return result;
 }
 
-static zepi_result_t record_launch(const struct zepi_recorder *recorder,
+static zepi_result_t record_launch(const struct recorder *recorder,
                                    const struct zepi_graph_command *command)
 {
-    const struct zepi_launch *launch = &recorder->uses->launches[command->number]->launch;
+    const struct zepi_launch *launch =
+        &recorder->recording->commands[command->number].launch->launch;
     return zepi_launch_is_emulated(launch) ? record_emulated_launch(recorder, launch)
                                            : record_with_instance(recorder, command, launch);
 }
 
-zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
-                                  const struct zepi_graph_command *command)
+static zepi_result_t record_command(const struct recorder *recorder,
+                                    const struct zepi_graph_command *command)
 {
     if (command->kind == ZEPI_COMMAND_LAUNCH)
         return record_launch(recorder, command);
@@ -128,7 +132,211 @@ zepi_result_t zepi_record_command(const struct zepi_recorder *recorder,
         return record_barrier_command(recorder);
     const struct zepi_transfer *transfer = &command->transfer->transfer;
     return command->kind == ZEPI_COMMAND_FILL &&
-                   !zepi_has_fill_command(recorder->uses->device, transfer->pattern_size_bytes)
+                   !zepi_has_fill_command(recorder->recording->device, transfer->pattern_size_bytes)
                ? record_fill_by_copies(recorder, transfer)
                : record_transfer(recorder, transfer);
+}
+
+// ---- Buffers that move ----
+
+static zepi_result_t recording_add_move(struct zepi_recording *recording,
+                                        const struct zepi_buffer_part *part,
+                                        enum zepi_buffer_access access)
+{
+    if (!part->buffer || part->buffer->fixed)
+        return ZEPI_SUCCESS;
+    struct zepi_recording_move *moves = zepi_grow(recording->moves, recording->move_count,
+                                                  &recording->move_capacity, sizeof(moves[0]));
+    if (!moves)
+        return zepi_fail_no_memory();
+    recording->moves = moves;
+    moves[recording->move_count++] = (struct zepi_recording_move){*part, access};
+    return ZEPI_SUCCESS;
+}
+
+// The buffers of a command, with its launch as it is recorded.
+static zepi_result_t recording_add_moves(struct zepi_recording *recording,
+                                         const struct zepi_graph_command *command)
+{
+    const struct zepi_launch_record *record = recording->commands[command->number].launch;
+    const struct zepi_graph_memory *memory = command->transfer ? command->transfer->memory : NULL;
+    const uint32_t use_count = record ? record->launch.use_count : 0;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (memory)
+        result = recording_add_move(recording, &memory[1].part, ZEPI_BUFFER_READ);
+    if (memory && result == ZEPI_SUCCESS)
+        result = recording_add_move(recording, &memory[0].part, ZEPI_BUFFER_WRITE);
+    for (uint32_t i = 0; i < use_count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_arg_use *use = &record->launch.uses[i];
+        result = recording_add_move(recording, &use->part, use->access);
+    }
+    return result;
+}
+
+// ---- Lists ----
+
+// The next list to record to.
+static zepi_result_t recording_open_list(struct zepi_recording *recording, uint32_t index,
+                                         ze_command_list_handle_t *out_list)
+{
+    if (index == recording->own_count) {
+        const zepi_result_t result =
+            zepi_closed_list_take(recording->context, recording->device,
+                                  zepi_recording_extension(recording), &recording->own[index]);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        recording->own_count++;
+    }
+    *out_list = recording->own[index];
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t recording_append_barrier(ze_command_list_handle_t list)
+{
+    return ZEPI_ZE(zeCommandListAppendBarrier, list, NULL, 0, NULL);
+}
+
+static void recording_add_list(struct zepi_recording *recording, ze_command_list_handle_t list)
+{
+    recording->lists[recording->list_count++] =
+        zepi_ze_appends_by_driver(&recording->device->platform->optional)
+            ? zepi_ze_driver_handle(ZEL_HANDLE_COMMAND_LIST, list)
+            : list;
+}
+
+static zepi_result_t recording_close_list(struct zepi_recording *recording,
+                                          ze_command_list_handle_t list)
+{
+    const zepi_result_t result = ZEPI_ZE(zeCommandListClose, list);
+    if (result == ZEPI_SUCCESS)
+        recording_add_list(recording, list);
+    return result;
+}
+
+// All commands before it, then the host's, then all after it.
+static zepi_result_t recording_add_native(struct zepi_recording *recording,
+                                          const struct zepi_graph_command *command,
+                                          uint32_t *next_list, ze_command_list_handle_t *list)
+{
+    zepi_result_t result = recording_append_barrier(*list);
+    if (result == ZEPI_SUCCESS)
+        result = recording_close_list(recording, *list);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    recording_add_list(recording, command->native->ze);
+    result = recording_open_list(recording, (*next_list)++, list);
+    return result == ZEPI_SUCCESS ? recording_append_barrier(*list) : result;
+}
+
+// After everything else: the next execution finds the events as this one did.
+static zepi_result_t recording_reset_events(const struct zepi_recording *recording,
+                                            ze_command_list_handle_t list)
+{
+    zepi_result_t result = recording->pool ? recording_append_barrier(list) : ZEPI_SUCCESS;
+    for (size_t i = 0; i < recording->command_count && result == ZEPI_SUCCESS; i++) {
+        if (recording->commands[i].event)
+            result = ZEPI_ZE(zeCommandListAppendEventReset, list, recording->commands[i].event);
+    }
+    return result;
+}
+
+// Records a command. It waits for those that it names and no barrier before it has waited for.
+// `since`: the first command behind the last barrier of a native one.
+static zepi_result_t recording_record_command(struct zepi_recording *recording,
+                                              const struct zepi_graph_command *command,
+                                              size_t since, struct recorder *recorder)
+{
+    const bool is_in_order = recording->graph_commands->is_in_order;
+    zepi_result_t result = recording_add_moves(recording, command);
+    if (result == ZEPI_SUCCESS && is_in_order && command->number > since)
+        result = recording_append_barrier(recorder->list);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    recorder->signal = recording->commands[command->number].event;
+    recorder->wait_count = 0;
+    for (uint32_t i = 0; i < command->wait_count && !is_in_order; i++) {
+        if (command->waits[i] >= since)
+            recorder->waits[recorder->wait_count++] = recording->commands[command->waits[i]].event;
+    }
+    return record_command(recorder, command);
+}
+
+static zepi_result_t record_commands(struct zepi_recording *recording)
+{
+    const struct zepi_graph_commands *commands = recording->graph_commands;
+    struct recorder recorder = {.recording = recording, .waits = recording->waits};
+    uint32_t next_list = 0;
+    size_t since = 0;
+    recording->list_count = 0;
+    recording->move_count = 0;
+    zepi_result_t result = recording_open_list(recording, next_list++, &recorder.list);
+    if (result == ZEPI_SUCCESS && recording->is_mutable)
+        recording->mutable_list =
+            zepi_mutable_handle(recording->device, ZEL_HANDLE_COMMAND_LIST, recorder.list);
+    for (size_t i = 0; i < commands->kept_count && result == ZEPI_SUCCESS; i++)
+        result = recording_add_move(recording, &commands->kept[i].part, ZEPI_BUFFER_WRITE);
+    for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
+        const struct zepi_graph_command *command = commands->list[i];
+        if (command->kind == ZEPI_COMMAND_NATIVE) {
+            result = recording_add_native(recording, command, &next_list, &recorder.list);
+            since = i + 1;
+        } else {
+            result = recording_record_command(recording, command, since, &recorder);
+        }
+    }
+    if (result == ZEPI_SUCCESS)
+        result = recording_reset_events(recording, recorder.list);
+    if (result == ZEPI_SUCCESS)
+        result = recording_close_list(recording, recorder.list);
+    return result;
+}
+
+// ---- All commands ----
+
+// Whether a kernel may be refused in a mutable list alone (quirk mutable-refuses-implicit). Nothing
+// in the graph's lists is mutable then.
+static bool recording_is_refused(const struct zepi_recording *recording, zepi_result_t result)
+{
+    return recording->is_mutable && result != ZEPI_SUCCESS &&
+           result != ZEPI_ERROR_OUT_OF_HOST_MEMORY && result != ZEPI_ERROR_OUT_OF_DEVICE_MEMORY &&
+           result != ZEPI_ERROR_DEVICE_LOST;
+}
+
+// Holds the launches as they are: updates may replace them while the lists use them. Returns their
+// version.
+static uint64_t recording_hold_launches(struct zepi_graph *graph, struct zepi_recording *recording)
+{
+    const uint64_t usm_version = zepi_usm_version();
+    zepi_mutex_lock(&graph->mutex);
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
+    for (size_t i = 0; i < recording->command_count; i++) {
+        struct zepi_recorded_command *recorded = &recording->commands[i];
+        recorded->launch = zepi_launch_record_retain(graph->commands.list[i]->launch);
+        recorded->usm_version = usm_version;
+        recorded->mutable_id = 0;
+    }
+    zepi_mutex_unlock(&graph->mutex);
+    return version;
+}
+
+zepi_result_t zepi_record_graph(struct zepi_graph *graph, struct zepi_recording *recording)
+{
+    if (recording->version != 0)
+        zepi_recording_clear(recording);
+    const uint64_t version = recording_hold_launches(graph, recording);
+    zepi_result_t result = record_commands(recording);
+    if (recording_is_refused(recording, result)) {
+        recording->is_mutable = false;
+        zepi_recording_destroy_lists(recording);
+        result = record_commands(recording);
+    }
+    if (result != ZEPI_SUCCESS) {
+        struct zepi_error error;
+        zepi_error_save(&error);
+        zepi_recording_clear(recording);
+        zepi_error_restore(&error);
+        return result;
+    }
+    recording->version = version;
+    return ZEPI_SUCCESS;
 }

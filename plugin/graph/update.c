@@ -1,35 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "graph/update.h"
 
-#include "core/alloc.h"
-#include "graph/follow.h"
+#include "graph/execution.h"
 
 #include <utlist.h>
-
-struct zepi_launch_record *zepi_graph_update_draft(struct zepi_graph_command *command,
-                                                   uint32_t arg_count, size_t more_bytes)
-{
-    const struct zepi_launch *from = &command->launch->launch;
-    // Acquire, of the release below: the thread that replaced it is done with it.
-    struct zepi_launch_record *spare =
-        atomic_exchange_explicit(&command->graph->spare, NULL, memory_order_acquire);
-    if (arg_count < from->arg_count)
-        arg_count = from->arg_count;
-    // An argument uses one object at most.
-    return zepi_launch_record_draft(from, arg_count, arg_count, more_bytes, spare);
-}
-
-void zepi_graph_update_drop_draft(struct zepi_graph *graph, struct zepi_launch_record *draft)
-{
-    zepi_free(atomic_exchange_explicit(&graph->spare, draft, memory_order_acq_rel));
-}
-
-void zepi_graph_update_put_draft(struct zepi_graph_command *command,
-                                 struct zepi_launch_record *draft)
-{
-    zepi_launch_record_hold(draft);
-    zepi_graph_update_put(command, draft);
-}
 
 void zepi_graph_update_put(struct zepi_graph_command *command, struct zepi_launch_record *launch)
 {
@@ -63,14 +37,12 @@ static void take_effect(struct zepi_graph *graph)
 // others then.
 static void take_back(struct zepi_graph *graph)
 {
-    struct zepi_launch_record *record = graph->replaced;
-    graph->replaced = NULL;
-    while (record) {
-        struct zepi_launch_record *next = record->next;
-        struct zepi_graph_command *command = record->command;
-        LL_PREPEND(graph->replaced, command->launch);
-        command->launch = record;
-        record = next;
+    for (struct zepi_launch_record **at = &graph->replaced; *at; at = &(*at)->next) {
+        struct zepi_launch_record *before = *at;
+        struct zepi_launch_record *after = before->command->launch;
+        before->command->launch = before;
+        after->next = before->next;
+        *at = after;
     }
 }
 
@@ -88,7 +60,6 @@ void zepi_graph_update_end(struct zepi_graph *graph, bool takes_effect)
         zepi_graph_try_follow(graph);
     for (; record; record = next) {
         next = record->next;
-        if (zepi_launch_record_drop(record))
-            zepi_graph_update_drop_draft(graph, record);
+        zepi_launch_record_release(record);
     }
 }

@@ -69,50 +69,6 @@ void zepi_launch_drop_use(struct zepi_launch *launch, uint32_t use)
 
 // ---- Records ----
 
-// `spare` is used if it is large enough, and freed else. NULL without memory (noted).
-static struct zepi_launch_record *record_allocate(struct zepi_launch_record *spare,
-                                                  size_t size_bytes)
-{
-    if (spare && spare->size_bytes >= size_bytes)
-        return spare;
-    zepi_free(spare);
-    struct zepi_launch_record *record = zepi_sys_allocate(size_bytes);
-    if (record)
-        record->size_bytes = size_bytes;
-    else
-        zepi_fail_no_memory();
-    return record;
-}
-
-static void copy_args(struct zepi_arg *to, const struct zepi_arg *from, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        to[i] = from[i];
-}
-
-struct zepi_launch_record *zepi_launch_record_draft(const struct zepi_launch *launch,
-                                                    uint32_t arg_count, uint32_t use_count,
-                                                    size_t more_bytes,
-                                                    struct zepi_launch_record *spare)
-{
-    const size_t args_bytes = arg_count * sizeof(launch->args[0]);
-    const size_t uses_bytes = use_count * sizeof(launch->uses[0]);
-    struct zepi_launch_record *record = record_allocate(
-        spare, sizeof(*record) + args_bytes + uses_bytes + launch->large_bytes + more_bytes);
-    if (!record)
-        return NULL;
-    struct zepi_arg *args = (struct zepi_arg *)(record + 1);
-    struct zepi_arg_use *uses = (struct zepi_arg_use *)((char *)args + args_bytes);
-    copy_args(args, launch->args, launch->arg_count);
-    for (uint32_t i = 0; i < launch->use_count; i++)
-        uses[i] = launch->uses[i];
-    record->launch = *launch;
-    record->launch.args = args;
-    record->launch.uses = uses;
-    record->bytes = (char *)uses + uses_bytes;
-    return record;
-}
-
 static void record_hold_sizes(struct zepi_launch_record *record)
 {
     struct zepi_launch *own = &record->launch;
@@ -124,10 +80,10 @@ static void record_hold_sizes(struct zepi_launch_record *record)
     zepi_launch_set_sizes(own, own->work_dim, record->sizes[0], record->sizes[1], record->sizes[2]);
 }
 
-static void record_hold_bytes(struct zepi_launch_record *record)
+static void record_hold_bytes(struct zepi_launch_record *record, char *bytes)
 {
     struct zepi_launch *own = &record->launch;
-    char *bytes = record->bytes;
+    const char *first = bytes;
     for (uint32_t i = 0; i < own->arg_count; i++) {
         struct zepi_arg *arg = &own->args[i];
         if (!zepi_arg_is_large(arg))
@@ -135,7 +91,7 @@ static void record_hold_bytes(struct zepi_launch_record *record)
         arg->payload = (uintptr_t)memcpy(bytes, zepi_arg_value(arg), arg->size_bytes);
         bytes += large_room(arg);
     }
-    own->large_bytes = (size_t)(bytes - record->bytes);
+    own->large_bytes = (size_t)(bytes - first);
 }
 
 // References to all of a target.
@@ -155,33 +111,38 @@ static void target_release(const struct zepi_target *target)
     zepi_spec_values_release((struct zepi_spec_values *)target->values);
 }
 
-void zepi_launch_record_hold(struct zepi_launch_record *record)
+struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch)
 {
+    const size_t args_bytes = launch->arg_count * sizeof(launch->args[0]);
+    const size_t uses_bytes = launch->use_count * sizeof(launch->uses[0]);
+    struct zepi_launch_record *record =
+        zepi_sys_allocate(sizeof(*record) + args_bytes + uses_bytes + launch->large_bytes);
+    if (!record) {
+        zepi_fail_no_memory();
+        return NULL;
+    }
     struct zepi_launch *own = &record->launch;
+    *own = *launch;
+    own->args = (struct zepi_arg *)(record + 1);
+    own->uses = (struct zepi_arg_use *)((char *)own->args + args_bytes);
+    zepi_launch_copy_args(own, launch);
     atomic_init(&record->references, 1);
     record_hold_sizes(record);
-    if (own->large_bytes > 0)
-        record_hold_bytes(record);
+    if (launch->large_bytes > 0)
+        record_hold_bytes(record, (char *)own->uses + uses_bytes);
     for (uint32_t i = 0; i < own->use_count; i++)
         zepi_retain(own->uses[i].object);
     if (own->module)
         zepi_retain(own->module);
     target_retain(&own->target);
-}
-
-struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch)
-{
-    struct zepi_launch_record *record =
-        zepi_launch_record_draft(launch, launch->arg_count, launch->use_count, 0, NULL);
-    if (record)
-        zepi_launch_record_hold(record);
     return record;
 }
 
-void zepi_launch_record_clear(struct zepi_launch_record *record)
+void zepi_launch_record_destroy(struct zepi_launch_record *record)
 {
     for (uint32_t i = 0; i < record->launch.use_count; i++)
         zepi_release(record->launch.uses[i].object);
     target_release(&record->launch.target);
     zepi_release(record->launch.module);
+    zepi_free(record);
 }

@@ -99,6 +99,15 @@ static inline zepi_result_t zepi_launch_room_init(struct zepi_launch_room *room,
                ? zepi_launch_room_grow(launch, count)
                : ZEPI_SUCCESS;
 }
+// Copies arguments and uses of another launch, to where there is room.
+static inline void zepi_launch_copy_args(struct zepi_launch *to, const struct zepi_launch *from)
+{
+    for (uint32_t i = 0; i < from->arg_count; i++)
+        to->args[i] = from->args[i];
+    for (uint32_t i = 0; i < from->use_count; i++)
+        to->uses[i] = from->uses[i];
+    to->use_count = from->use_count;
+}
 static inline void zepi_launch_room_finish(const struct zepi_launch_room *room,
                                            const struct zepi_launch *launch)
 {
@@ -141,31 +150,18 @@ static inline void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t in
 // ---- Records ----
 
 // A launch of one command, with copies of all that it needs, and references to module, target and
-// objects. Constant once it is held, but for `next` and `command`; any thread.
+// objects. Constant but for `next` and `command`; any thread.
 struct zepi_launch_record {
     struct zepi_launch_record *next;    // of those that an update of a graph replaces
     struct zepi_graph_command *command; // borrowed: that had it before that update
     atomic_uint references;
-    size_t size_bytes;         // of this memory
     struct zepi_launch launch; // arguments, uses and bytes lie behind it
-    char *bytes;               // of arguments
     size_t sizes[3][3];        // global size, group size and offset
 };
 
-// The record of a launch like this one, which is to be changed, checked and then held. Until then
-// it borrows all that the launch refers to. It has room for `arg_count` arguments, `use_count` uses
-// and `more_bytes` of arguments that have more than 8. `spare`: the memory of another one, which is
-// consumed; NULL: none. NULL without memory (noted).
-struct zepi_launch_record *zepi_launch_record_draft(const struct zepi_launch *launch,
-                                                    uint32_t arg_count, uint32_t use_count,
-                                                    size_t more_bytes,
-                                                    struct zepi_launch_record *spare);
-// One reference, and references and copies of all that it refers to.
-void zepi_launch_record_hold(struct zepi_launch_record *record);
 // The record of a launch that was checked. NULL without memory (noted).
 struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch);
-// Releases the objects of a record without references: memory is left.
-void zepi_launch_record_clear(struct zepi_launch_record *record);
+void zepi_launch_record_destroy(struct zepi_launch_record *record);
 
 static inline struct zepi_launch_record *
 zepi_launch_record_retain(struct zepi_launch_record *record)
@@ -175,21 +171,12 @@ zepi_launch_record_retain(struct zepi_launch_record *record)
         atomic_fetch_add_explicit(&record->references, 1, memory_order_relaxed);
     return record;
 }
-// Whether it was the last reference: then the record has been cleared.
-static inline bool zepi_launch_record_drop(struct zepi_launch_record *record)
-{
-    // Acquire and release: others' reads are over before the memory goes.
-    const bool is_last =
-        atomic_fetch_sub_explicit(&record->references, 1, memory_order_acq_rel) == 1;
-    if (is_last)
-        zepi_launch_record_clear(record);
-    return is_last;
-}
 // NULL is fine.
 static inline void zepi_launch_record_release(struct zepi_launch_record *record)
 {
-    if (record && zepi_launch_record_drop(record))
-        zepi_free(record);
+    // Acquire and release: others' reads are over before the memory goes.
+    if (record && atomic_fetch_sub_explicit(&record->references, 1, memory_order_acq_rel) == 1)
+        zepi_launch_record_destroy(record);
 }
 
 #endif

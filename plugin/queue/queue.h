@@ -56,8 +56,9 @@ struct zepi_queue {
     bool is_plain;
     // Retained while the queue is in capture mode; NULL: it is not. Written under the mutex.
     _Atomic(struct zepi_capture *) capture;
-    uint32_t captured_last;  // number + 1 of the captured command that later ones wait for
-    uint32_t captured_since; // the first one that no barrier has waited for
+    uint32_t captured_last;       // number + 1 of the captured command that later ones wait for
+    uint32_t captured_since;      // the first one that no barrier has waited for
+    struct zepi_queue *next_fork; // in the list of a capture that the queue came to
 };
 
 extern const struct zepi_type zepi_queue_type;

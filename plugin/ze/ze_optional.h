@@ -83,6 +83,9 @@ struct zepi_ze_sysmem_desc { // ZE_extension_external_memmap_sysmem
 #define ZEPI_ZE_MUTABLE_GROUP_SIZE (1u << 2)
 #define ZEPI_ZE_MUTABLE_OFFSET (1u << 3)
 #define ZEPI_ZE_MUTABLE_KERNEL (1u << 6)
+// What a list must be able to change.
+#define ZEPI_ZE_MUTABLE_NEEDED                                                                     \
+    (ZEPI_ZE_MUTABLE_ARGUMENTS | ZEPI_ZE_MUTABLE_GROUP_COUNT | ZEPI_ZE_MUTABLE_GROUP_SIZE)
 struct zepi_ze_mutable_list_properties { // of a device
     ze_structure_type_t stype;
     void *next;

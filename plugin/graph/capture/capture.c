@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "graph/capture/capture.h"
 
-#include "core/alloc.h"
 #include "device/context.h"
 #include "graph/capture/capture_draft.h"
 #include "graph/capture/captured_command.h"
-#include "graph/capture/captured_graph.h"
-#include "queue/event.h"
 
 // ---- What it is made of ----
 
 static void capture_destroy(void *object)
 {
-    struct zepi_capture_graph *capture = object;
-    // The rest went as it ended.
-    zepi_free(capture->forks);
+    (void)object; // all that it had went as it ended
 }
 
 ZEPI_DEFINE_TYPE(capture_graph, capture_destroy);
@@ -165,13 +160,17 @@ static zepi_result_t capture_close(struct zepi_capture *capture)
     atomic_store_explicit(&capture->is_over, true, memory_order_release);
     const bool is_joined = capture_is_joined_locked(own);
     const bool is_valid = is_joined && !capture->is_invalid;
-    const size_t fork_count = own->fork_count;
-    own->fork_count = 0;
+    struct zepi_queue *fork = own->forks;
+    own->forks = NULL;
     zepi_mutex_unlock(&capture->mutex);
     capture_close_graph(own->graph, is_valid ? ZEPI_GRAPH_CAPTURED : ZEPI_GRAPH_CAPTURE_FAILED,
                         own->is_chain);
-    for (size_t i = 0; i < fork_count; i++)
-        capture_release_fork(capture, own->forks[i]);
+    while (fork) {
+        struct zepi_queue *queue = fork;
+        // Once it is out of the capture, it may come to another one.
+        fork = queue->next_fork;
+        capture_release_fork(capture, queue);
+    }
     if (is_valid)
         return ZEPI_SUCCESS;
     if (!is_joined)
@@ -235,46 +234,4 @@ void zepi_capture_end_of(void *owner)
     zepi_error_save(&error);
     zepi_object_visit_all(&zepi_queue_type, capture_end_of_queue, owner);
     zepi_error_restore(&error);
-}
-
-// ---- Executions ----
-
-// Adds the events from outside that are not complete to the wait list. References.
-static uint32_t capture_list_outside(struct zepi_graph *graph, zepi_event_t *events)
-{
-    uint32_t count = 0;
-    zepi_mutex_lock(&graph->mutex);
-    for (size_t i = 0; i < graph->outside_count; i++) {
-        if (!zepi_event_is_known_complete(graph->outside[i]))
-            events[count++] = zepi_retain(graph->outside[i]);
-    }
-    zepi_mutex_unlock(&graph->mutex);
-    return count;
-}
-
-static zepi_result_t capture_execute_after_outside(struct zepi_graph *graph,
-                                                   struct zepi_queue *queue, zepi_wait_list_t wait,
-                                                   zepi_event_t *out_event)
-{
-    zepi_event_t *events = zepi_allocate(wait.count + graph->outside_count, sizeof(events[0]));
-    if (!events)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < wait.count; i++)
-        events[i] = wait.events[i];
-    const uint32_t count = capture_list_outside(graph, events + wait.count);
-    const zepi_result_t result =
-        zepi_graph_execute(graph, queue, (zepi_wait_list_t){events, wait.count + count}, out_event);
-    for (uint32_t i = 0; i < count; i++)
-        zepi_release(events[wait.count + i]);
-    zepi_free(events);
-    return result;
-}
-
-zepi_result_t zepi_capture_execute_slowly(struct zepi_graph *graph, struct zepi_queue *queue,
-                                          zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    if (zepi_capture_takes(queue, wait))
-        return zepi_captured_graph_add(queue, graph, wait, out_event);
-    return graph->outside_count == 0 ? zepi_graph_execute(graph, queue, wait, out_event)
-                                     : capture_execute_after_outside(graph, queue, wait, out_event);
 }

@@ -2,6 +2,7 @@
 #ifndef ZEPI_GRAPH_CAPTURE_CAPTURE_H
 #define ZEPI_GRAPH_CAPTURE_CAPTURE_H
 
+#include "graph/capture/captured_graph.h"
 #include "graph/execution.h"
 #include "queue/capture_command.h"
 
@@ -31,17 +32,14 @@ void zepi_capture_end_of(void *owner);
 // The owner of the queue's capture, a new reference; NULL: there is none.
 void *zepi_capture_get_owner(struct zepi_queue *queue);
 
-zepi_result_t zepi_capture_execute_slowly(struct zepi_graph *graph, struct zepi_queue *queue,
-                                          zepi_wait_list_t wait, zepi_event_t *out_event)
-    __attribute__((noinline));
 // zepi_graph_execute of any graph. A queue in capture mode captures the commands of the graph.
 static inline zepi_result_t zepi_capture_execute(struct zepi_graph *graph, struct zepi_queue *queue,
                                                  zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    // The graph is finalized: it gets no more events from outside.
-    return wait.count == 0 && graph->outside_count == 0 && !zepi_queue_is_capturing(queue)
-               ? zepi_graph_execute(graph, queue, wait, out_event)
-               : zepi_capture_execute_slowly(graph, queue, wait, out_event);
+    const bool may_be_captured = wait.count > 0 || zepi_queue_is_capturing(queue);
+    return may_be_captured && zepi_capture_takes(queue, wait)
+               ? zepi_captured_graph_add(queue, graph, wait, out_event)
+               : zepi_graph_execute(graph, queue, wait, out_event);
 }
 
 #endif

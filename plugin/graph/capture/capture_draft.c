@@ -6,6 +6,8 @@
 #include "queue/command_list.h"
 #include "queue/event.h"
 
+#include <utlist.h>
+
 zepi_result_t zepi_capture_get_graph(struct zepi_capture *capture, struct zepi_graph **out_graph)
 {
     zepi_mutex_lock(&capture->mutex);
@@ -38,9 +40,7 @@ zepi_result_t zepi_capture_draft_init_behind(struct zepi_capture_draft *draft,
 
 void zepi_capture_draft_finish(struct zepi_capture_draft *draft)
 {
-    for (size_t i = 0; i < draft->outside_count; i++)
-        zepi_release(draft->outside[i]);
-    zepi_free(draft->outside);
+    zepi_graph_release_outside(draft->outside);
     zepi_free(draft->waits);
     zepi_release(draft->command);
     zepi_release(draft->graph);
@@ -50,12 +50,11 @@ void zepi_capture_draft_finish(struct zepi_capture_draft *draft)
 
 static zepi_result_t draft_hold_outside(struct zepi_capture_draft *draft, struct zepi_event *event)
 {
-    zepi_event_t *outside = zepi_grow(draft->outside, draft->outside_count,
-                                      &draft->outside_capacity, sizeof(outside[0]));
+    struct zepi_graph_outside *outside = zepi_allocate(1, sizeof(*outside));
     if (!outside)
         return zepi_fail_no_memory();
-    draft->outside = outside;
-    outside[draft->outside_count++] = zepi_retain(event);
+    outside->event = zepi_retain(event);
+    LL_PREPEND(draft->outside, outside);
     return ZEPI_SUCCESS;
 }
 
@@ -212,62 +211,29 @@ static void draft_note_locked(const struct zepi_capture_draft *draft, uint32_t n
         queue->captured_since = number + 1;
 }
 
-// Room for the queue, if it comes to the capture with this command.
-static zepi_result_t draft_reserve_fork_locked(const struct zepi_capture_draft *draft)
-{
-    struct zepi_capture_graph *capture = zepi_capture_graph_of(draft->capture);
-    if (zepi_queue_is_capturing(draft->queue))
-        return ZEPI_SUCCESS;
-    struct zepi_queue **forks =
-        zepi_grow(capture->forks, capture->fork_count, &capture->fork_capacity, sizeof(forks[0]));
-    if (!forks)
-        return zepi_fail_no_memory();
-    capture->forks = forks;
-    return ZEPI_SUCCESS;
-}
-
-// Room in the graph for the events from outside.
-static zepi_result_t draft_reserve_outside_locked(const struct zepi_capture_draft *draft)
-{
-    struct zepi_graph *graph = draft->graph;
-    zepi_result_t result = ZEPI_SUCCESS;
-    zepi_mutex_lock(&graph->mutex);
-    for (size_t i = 0; i < draft->outside_count && result == ZEPI_SUCCESS; i++) {
-        zepi_event_t *grown = zepi_grow(graph->outside, graph->outside_count + i,
-                                        &graph->outside_capacity, sizeof(grown[0]));
-        if (grown)
-            graph->outside = grown;
-        else
-            result = zepi_fail_no_memory();
-    }
-    zepi_mutex_unlock(&graph->mutex);
-    return result;
-}
-
-// Executions of the graph wait for the events from outside. There is room.
+// Executions of the graph wait for the events from outside.
 static void draft_give_outside_locked(struct zepi_capture_draft *draft)
 {
     struct zepi_graph *graph = draft->graph;
     zepi_mutex_lock(&graph->mutex);
-    for (size_t i = 0; i < draft->outside_count; i++)
-        graph->outside[graph->outside_count++] = draft->outside[i];
+    while (draft->outside) {
+        struct zepi_graph_outside *outside = draft->outside;
+        LL_DELETE(draft->outside, outside);
+        LL_PREPEND(graph->outside, outside);
+        graph->outside_count++;
+    }
     zepi_mutex_unlock(&graph->mutex);
-    draft->outside_count = 0;
 }
 
 static zepi_result_t draft_add_locked(struct zepi_capture_draft *draft, uint32_t *out_number)
 {
     struct zepi_capture_graph *capture = zepi_capture_graph_of(draft->capture);
     zepi_result_t result = zepi_capture_draft_check_locked(draft);
-    if (result == ZEPI_SUCCESS)
-        result = draft_reserve_fork_locked(draft);
     const bool is_fork = !zepi_queue_is_capturing(draft->queue);
     if (result == ZEPI_SUCCESS && is_fork)
         draft->queue->captured_last = draft->queue->captured_since = 0;
     if (result == ZEPI_SUCCESS)
         result = draft_list_waits_locked(draft);
-    if (result == ZEPI_SUCCESS)
-        result = draft_reserve_outside_locked(draft);
     if (result != ZEPI_SUCCESS)
         return result;
     draft->command->queue = draft->queue;
@@ -276,7 +242,8 @@ static zepi_result_t draft_add_locked(struct zepi_capture_draft *draft, uint32_t
     if (result != ZEPI_SUCCESS)
         return result;
     if (is_fork) {
-        capture->forks[capture->fork_count++] = zepi_retain(draft->queue);
+        zepi_retain(draft->queue);
+        LL_PREPEND2(capture->forks, draft->queue, next_fork);
         zepi_queue_set_capture_locked(draft->queue, zepi_retain(capture));
     }
     draft_give_outside_locked(draft);

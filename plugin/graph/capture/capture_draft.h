@@ -11,12 +11,10 @@ struct zepi_capture_graph {
         struct zepi_object object;
         struct zepi_capture capture;
     };
-    struct zepi_graph *graph;  // retained until it is over
-    void *owner;               // the same, of a front end
-    bool is_chain;             // each command waits for the one before
-    struct zepi_queue **forks; // owned list of references: other queues
-    size_t fork_count;
-    size_t fork_capacity;
+    struct zepi_graph *graph; // retained until it is over
+    void *owner;              // the same, of a front end
+    bool is_chain;            // each command waits for the one before
+    struct zepi_queue *forks; // owned list of references: other queues
 };
 
 static inline struct zepi_capture_graph *zepi_capture_graph_of(struct zepi_capture *capture)
@@ -35,11 +33,8 @@ struct zepi_capture_draft {
     bool waits_for_all; // of its queue
     bool holds_up_all;
     uint32_t wait_count;
-    uint32_t *waits; // owned: what its wait list has of the graph
-    // Owned list of references: what its wait list has from outside.
-    zepi_event_t *outside;
-    size_t outside_count;
-    size_t outside_capacity;
+    uint32_t *waits;                    // owned: what its wait list has of the graph
+    struct zepi_graph_outside *outside; // owned list: what its wait list has from outside
 };
 
 extern const struct zepi_type zepi_capture_graph_type;

@@ -112,8 +112,9 @@ static zepi_result_t nested_graph_keep(const struct nested_graph *nested,
     for (size_t i = 0; i < graph->commands.kept_count && result == ZEPI_SUCCESS; i++)
         result = zepi_captured_command_keep(draft->capture, graph->commands.kept[i].object,
                                             &graph->commands.kept[i].part);
-    for (size_t i = 0; i < graph->outside_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_capture_draft_await(draft, graph->outside[i]);
+    for (const struct zepi_graph_outside *outside = graph->outside;
+         outside && result == ZEPI_SUCCESS; outside = outside->next)
+        result = zepi_capture_draft_await(draft, outside->event);
     return result;
 }
 

@@ -20,57 +20,38 @@ static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kern
     return UR_RESULT_SUCCESS;
 }
 
-// The bytes of new values. None that is right has more than 32 bits tell.
-static size_t value_bytes(const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+// The launch of before, to be changed, with its new kernel if there is one: then further arguments
+// are gone, and new ones are nothing yet. On success the room is to be finished.
+static ur_result_t begin_launch(const struct zepi_graph *graph,
+                                const struct zepi_graph_command *command, ur_kernel_handle_t kernel,
+                                struct zepi_launch *launch, struct zepi_launch_room *room)
 {
-    size_t size_bytes = 0;
-    for (uint32_t i = 0; desc->pNewValueArgList && i < desc->numNewValueArgs; i++) {
-        const size_t size = desc->pNewValueArgList[i].argSize;
-        size_bytes += (size < UINT32_MAX ? size : UINT32_MAX) + ZEPI_ARG_INLINE_BYTES;
+    const struct zepi_launch *old = &command->launch->launch;
+    struct zepi_kernel *chosen = NULL;
+    zepi_result_t done = ZEPI_SUCCESS;
+    uint32_t count = old->arg_count;
+    *launch = *old;
+    if (kernel) {
+        const ur_result_t result = find_kernel(command, kernel, &chosen);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        done = zepi_launch_set_kernel(launch, chosen, graph->context, graph->device_index);
+        if (done != ZEPI_SUCCESS)
+            return zepi_ur_fail(done);
+        // Emulated constants are one more argument.
+        count = zepi_launch_device_kernel(launch)->argument_count - zepi_launch_is_emulated(launch);
     }
-    return size_bytes;
-}
-
-// The draft has another kernel: further arguments are gone, and new ones are nothing yet.
-static __attribute__((noinline)) ur_result_t
-draft_other_kernel(const struct zepi_graph *graph, struct zepi_graph_command *command,
-                   const ur_exp_command_buffer_update_kernel_launch_desc_t *desc,
-                   struct zepi_launch_record **out_draft)
-{
-    struct zepi_kernel *kernel = NULL;
-    struct zepi_launch chosen;
-    const ur_result_t result = find_kernel(command, desc->hNewKernel, &kernel);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    const zepi_result_t set =
-        zepi_launch_set_kernel(&chosen, kernel, graph->context, graph->device_index);
-    if (set != ZEPI_SUCCESS)
-        return zepi_ur_fail(set);
-    // Emulated constants are one more argument.
-    const uint32_t count =
-        zepi_launch_device_kernel(&chosen)->argument_count - zepi_launch_is_emulated(&chosen);
-    struct zepi_launch_record *draft = zepi_graph_update_draft(command, count, value_bytes(desc));
-    if (!draft)
-        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    struct zepi_launch *launch = &draft->launch;
-    launch->module = chosen.module;
-    launch->target = chosen.target;
-    for (; launch->arg_count > count; launch->arg_count--)
-        zepi_launch_clear_arg(launch, launch->arg_count - 1);
-    for (; launch->arg_count < count; launch->arg_count++)
-        launch->args[launch->arg_count] = (struct zepi_arg){0};
-    *out_draft = draft;
+    done = zepi_launch_room_init(room, launch, count > old->arg_count ? count : old->arg_count);
+    if (done != ZEPI_SUCCESS)
+        return zepi_ur_fail(done);
+    zepi_launch_copy_args(launch, old);
+    launch->large_bytes = old->large_bytes;
+    for (uint32_t i = count; i < old->arg_count; i++)
+        zepi_launch_clear_arg(launch, i);
+    for (uint32_t i = old->arg_count; i < count; i++)
+        launch->args[i] = (struct zepi_arg){0};
+    launch->arg_count = count;
     return UR_RESULT_SUCCESS;
-}
-
-static ur_result_t make_draft(const struct zepi_graph *graph, struct zepi_graph_command *command,
-                              const ur_exp_command_buffer_update_kernel_launch_desc_t *desc,
-                              struct zepi_launch_record **out_draft)
-{
-    if (desc->hNewKernel)
-        return draft_other_kernel(graph, command, desc, out_draft);
-    *out_draft = zepi_graph_update_draft(command, 0, value_bytes(desc));
-    return *out_draft ? UR_RESULT_SUCCESS : zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
 }
 
 // ---- Arguments ----
@@ -284,17 +265,21 @@ static ur_result_t add_update(struct zepi_graph *graph,
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_graph_command *command = command_of(desc->hCommand);
-    struct zepi_launch_record *draft = NULL;
-    result = make_draft(graph, command, desc, &draft);
+    struct zepi_launch launch;
+    struct zepi_launch_room room;
+    result = begin_launch(graph, command, desc->hNewKernel, &launch, &room);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    result = change_launch(graph, &draft->launch, desc);
-    if (result != UR_RESULT_SUCCESS) {
-        zepi_graph_update_drop_draft(graph, draft);
-        return result;
+    result = change_launch(graph, &launch, desc);
+    if (result == UR_RESULT_SUCCESS) {
+        struct zepi_launch_record *record = zepi_launch_record_create(&launch);
+        if (record)
+            zepi_graph_update_put(command, record);
+        else
+            result = zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
     }
-    zepi_graph_update_put_draft(command, draft);
-    return UR_RESULT_SUCCESS;
+    zepi_launch_room_finish(&room, &launch);
+    return result;
 }
 
 static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
