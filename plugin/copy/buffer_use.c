@@ -117,8 +117,8 @@ static zepi_result_t create_copy_event(const struct zepi_buffer_uses *uses, zepi
 {
     struct zepi_queue *queue = uses->queue;
     const enum zepi_event_kind kind = queue->lists[0]->kind.events & ZEPI_EVENT_COUNTER;
-    return uses->has_own_queue ? zepi_event_create_for(queue, kind, out_event)
-                               : zepi_event_create_of(queue->context, kind, out_event);
+    return zepi_event_create_of(queue->context, uses->has_own_queue ? queue : NULL, kind,
+                                out_event);
 }
 
 // Appends a copy after `uses->wait`.

@@ -176,7 +176,7 @@ zepi_result_t zepi_list_run_start(struct zepi_list_run *run, struct zepi_queue *
     zepi_result_t result = list_run_begin(run);
     if (result == ZEPI_SUCCESS)
         result = follows ? zepi_queue_marker(queue, wait, &before)
-                         : zepi_queue_local_marker(queue, &before);
+                         : zepi_queue_local_marker(queue, (zepi_wait_list_t){NULL, 0}, &before);
     if (result == ZEPI_SUCCESS)
         result = zepi_event_create(queue->context, &after);
     if (result == ZEPI_SUCCESS)

@@ -5,9 +5,7 @@
 #include "queue/event.h"
 #include "queue/queue.h"
 
-// Captured events are never signalled, and have no event of the driver.
-static struct zepi_pooled_event captured_pooled = {.kind = ZEPI_EVENT_PLAIN};
-
+// Never signalled, and without an event of the driver.
 struct zepi_event *zepi_capture_make_event(struct zepi_capture *capture, struct zepi_queue *queue)
 {
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
@@ -15,7 +13,6 @@ struct zepi_event *zepi_capture_make_event(struct zepi_capture *capture, struct 
         return NULL;
     event->context = queue->context;
     event->queue = zepi_retain(queue);
-    event->pooled = &captured_pooled;
     event->capture = zepi_retain(capture);
     return event;
 }

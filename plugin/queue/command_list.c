@@ -57,8 +57,8 @@ void zepi_queue_number_give(const struct zepi_context *context, uint32_t number)
 static void command_list_destroy(void *object)
 {
     struct zepi_command_list *list = object;
-    zepi_event_cache_finish(&list->events, list->ownership);
-    zepi_event_cache_finish(&list->markers, list->ownership);
+    zepi_event_cache_finish(&list->events);
+    zepi_event_cache_finish(&list->markers);
     if (list->ze && list->ownership == ZEPI_OWNERSHIP_TRANSFER)
         zepi_ze.zeCommandListDestroy(list->ze);
 }

@@ -24,7 +24,7 @@ struct zepi_command_list_kind {
 };
 
 // A list and the events of its commands, which stay with it. For the quirk reset-writes-to-list a
-// reference is held by each event of others that the list signalled (event_pool.h), and by each
+// reference is held by each event of others that the list signalled (event.h), and by each
 // chain of its own that commands still use.
 struct zepi_command_list {
     struct zepi_object object;
@@ -53,19 +53,9 @@ struct zepi_command_list {
 extern const struct zepi_type zepi_command_list_type;
 
 // The list has got a command that signals the event, which is not one of its own.
-static inline void zepi_pooled_event_note_list(struct zepi_pooled_event *pooled,
-                                               struct zepi_command_list *list)
-{
-    pooled->list = zepi_retain(list);
-    pooled->list_ownership = list->ownership;
-}
-
-// The list has got a command that signals an event without a queue. The driver's event is made anew
-// before another one has it (quirk reset-stays-complete).
 static inline void zepi_event_note_list(struct zepi_event *event, struct zepi_command_list *list)
 {
-    zepi_pooled_event_note_list(event->pooled, list);
-    event->pooled->list_ownership = ZEPI_OWNERSHIP_KEEP;
+    event->list = zepi_retain(list);
 }
 
 // Under the queue's mutex: the list for the next command.

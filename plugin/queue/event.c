@@ -1,12 +1,264 @@
 // SPDX-License-Identifier: MIT
 #include "queue/event.h"
 
+#include "core/alloc.h"
 #include "core/sys.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "device/platform.h"
 #include "queue/capture.h"
 #include "queue/queue.h"
 #include "ze/ze.h"
+#include "ze/ze_optional.h"
+
+#include <stddef.h>
+
+// ---- Pools ----
+
+#define POOL_EVENTS 32
+
+// A Level Zero event pool and the events that have their places in it.
+struct zepi_event_pool {
+    struct zepi_event_pool *next;
+    ze_event_pool_handle_t ze;
+    uint32_t count;
+    struct zepi_event *events[POOL_EVENTS]; // owned
+};
+
+// All its events are free.
+static void pool_destroy(struct zepi_event_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->count; i++) {
+        if (pool->events[i]->ze)
+            zepi_ze.zeEventDestroy(pool->events[i]->ze);
+        zepi_object_discard_free(pool->events[i], &zepi_event_type);
+    }
+    zepi_ze.zeEventPoolDestroy(pool->ze);
+    zepi_free(pool);
+}
+
+static void event_pools_finish(struct zepi_context *context)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(context);
+    while (pools->first) {
+        struct zepi_event_pool *pool = pools->first;
+        pools->first = pool->next;
+        pool_destroy(pool);
+    }
+}
+
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_EVENT_POOLS, .size_bytes = sizeof(struct zepi_event_pools),
+                      .finish = event_pools_finish);
+
+static zepi_result_t pool_create(const struct zepi_context *context, enum zepi_event_kind kind,
+                                 struct zepi_event_pool **out_pool)
+{
+    const struct zepi_ze_number counter = {
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC,
+        .value = ZEPI_ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE};
+    const ze_event_pool_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+        .pNext = kind & ZEPI_EVENT_COUNTER ? &counter : NULL,
+        .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE |
+                 (kind & ZEPI_EVENT_TIMED ? ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP : 0),
+        .count = POOL_EVENTS};
+    struct zepi_event_pool *pool = zepi_allocate(1, sizeof(*pool));
+    ze_device_handle_t *devices = zepi_allocate(context->device_count, sizeof(*devices));
+    zepi_result_t result = pool && devices ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    for (uint32_t i = 0; i < context->device_count && result == ZEPI_SUCCESS; i++)
+        devices[i] = context->devices[i]->ze;
+    if (result == ZEPI_SUCCESS)
+        result = ZEPI_ZE(zeEventPoolCreate, context->ze, &desc, context->device_count, devices,
+                         &pool->ze);
+    zepi_free(devices);
+    if (result == ZEPI_SUCCESS)
+        *out_pool = pool;
+    else
+        zepi_free(pool);
+    return result;
+}
+
+static void pool_add_event_locked(struct zepi_event_pool *pool, struct zepi_event *event)
+{
+    event->pool = pool;
+    event->pool_index = pool->count;
+    pool->events[pool->count++] = event;
+}
+
+// Gives the event a place in the newest pool of its kind, or in a new one.
+static zepi_result_t event_place(struct zepi_event *event)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    zepi_mutex_lock(&pools->mutex);
+    struct zepi_event_pool *pool = pools->newest[event->kind];
+    const bool has_room = pool && pool->count < POOL_EVENTS;
+    if (has_room)
+        pool_add_event_locked(pool, event);
+    zepi_mutex_unlock(&pools->mutex);
+    const zepi_result_t result =
+        has_room ? ZEPI_SUCCESS : pool_create(event->context, event->kind, &pool);
+    if (has_room || result != ZEPI_SUCCESS)
+        return result;
+    zepi_mutex_lock(&pools->mutex);
+    pool_add_event_locked(pool, event);
+    pool->next = pools->first;
+    pools->first = pool;
+    pools->newest[event->kind] = pool;
+    zepi_mutex_unlock(&pools->mutex);
+    return ZEPI_SUCCESS;
+}
+
+static zepi_result_t event_make(struct zepi_context *context, enum zepi_event_kind kind,
+                                struct zepi_event **out_event)
+{
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_object_set_free(event);
+    event->context = context;
+    event->kind = kind;
+    const zepi_result_t result = event_place(event);
+    if (result == ZEPI_SUCCESS)
+        *out_event = event;
+    else
+        zepi_object_discard_free(event, &zepi_event_type);
+    return result;
+}
+
+static void event_push_free(struct zepi_event *event)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    zepi_mutex_lock(&pools->mutex);
+    zepi_event_chain_append(&pools->free[event->kind], event);
+    zepi_mutex_unlock(&pools->mutex);
+}
+
+static zepi_result_t event_create_ze(struct zepi_event *event)
+{
+    const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
+                                  .index = event->pool_index,
+                                  .signal = ZE_EVENT_SCOPE_FLAG_HOST,
+                                  .wait = ZE_EVENT_SCOPE_FLAG_HOST};
+    ze_event_handle_t ze;
+    const zepi_result_t result = ZEPI_ZE(zeEventCreate, event->pool->ze, &desc, &ze);
+    if (result == ZEPI_SUCCESS)
+        event->ze = ze;
+    return result;
+}
+
+zepi_result_t zepi_event_take(struct zepi_context *context, enum zepi_event_kind kind,
+                              struct zepi_event **out_event)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(context);
+    zepi_result_t result = ZEPI_SUCCESS;
+    zepi_mutex_lock(&pools->mutex);
+    struct zepi_event *event = pools->free[kind].first;
+    if (event)
+        pools->free[kind].first = event->next;
+    zepi_mutex_unlock(&pools->mutex);
+    if (!event)
+        result = event_make(context, kind, &event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!event->ze)
+        result = event_create_ze(event);
+    if (result != ZEPI_SUCCESS) {
+        event_push_free(event);
+        return result;
+    }
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+// The driver's event is made anew after a list signalled it: resets leave those of in-order lists
+// complete (quirk reset-stays-complete), those of the counter have none, and the host may have
+// destroyed its list.
+void zepi_event_give(struct zepi_event *event)
+{
+    struct zepi_command_list *list = event->list;
+    if (!event->pool) {
+        if (event->ownership == ZEPI_OWNERSHIP_TRANSFER)
+            zepi_ze.zeEventDestroy(event->ze);
+        zepi_object_discard_free(event, &zepi_event_type);
+        return;
+    }
+    if (event->cache || list || event->kind & ZEPI_EVENT_COUNTER ||
+        zepi_ze.zeEventHostReset(event->ze) != ZE_RESULT_SUCCESS) {
+        zepi_ze.zeEventDestroy(event->ze);
+        event->ze = NULL;
+    }
+    event->queue = NULL;
+    event->cache = NULL;
+    event->point = (struct zepi_point){NULL, 0};
+    event->number = 0;
+    event->flags = 0;
+    event->begin = NULL;
+    event->label = 0;
+    event->list = NULL;
+    event_push_free(event);
+    zepi_release(list);
+}
+
+// ---- Beginning and end ----
+
+zepi_result_t zepi_event_create_of(struct zepi_context *context, struct zepi_queue *queue,
+                                   enum zepi_event_kind kind, zepi_event_t *out_event)
+{
+    struct zepi_event *event;
+    const zepi_result_t result = zepi_event_take(context, kind, &event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    event->queue = queue;
+    zepi_retain(queue ? (void *)queue : (void *)context);
+    zepi_object_reuse(event, &zepi_event_type);
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
+{
+    return zepi_event_create_of(context, NULL, ZEPI_EVENT_HOST, out_event);
+}
+
+zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
+                                            zepi_ownership_t ownership, zepi_event_t *out_event)
+{
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    event->context = zepi_retain(context);
+    event->ze = native_handle;
+    event->ownership = ownership;
+    *out_event = event;
+    return ZEPI_SUCCESS;
+}
+
+static void give_deferred_event(struct zepi_deferred *deferred)
+{
+    zepi_event_give(
+        (struct zepi_event *)((char *)deferred - offsetof(struct zepi_event, deferred)));
+}
+
+zepi_result_t zepi_event_end(struct zepi_event *event)
+{
+    void *holder = event->queue ? (void *)event->queue : (void *)event->context;
+    zepi_object_set_free(event);
+    zepi_release(event->capture);
+    zepi_release(event->begin);
+    zepi_release(event->signal);
+    if (!event->ze) {
+        zepi_object_discard_free(event, &zepi_event_type);
+    } else if (zepi_event_is_known_complete(event) &&
+               !atomic_load_explicit(&event->is_awaited, memory_order_relaxed)) {
+        zepi_event_give(event);
+    } else {
+        event->deferred.bytes = ZEPI_DEFERRED_EVENT_BYTES;
+        event->deferred.run = give_deferred_event;
+        zepi_defer(event->context, &event->deferred);
+    }
+    zepi_release(holder);
+    return ZEPI_SUCCESS;
+}
 
 void zepi_event_abandon(struct zepi_event *event)
 {
@@ -20,63 +272,7 @@ void zepi_event_note_submit(struct zepi_event *event)
     atomic_store_explicit(&event->submit_ticks, 0, memory_order_relaxed);
 }
 
-// `result`: of giving the event a driver's event.
-static zepi_result_t event_hand_out(struct zepi_event *event, zepi_result_t result,
-                                    zepi_event_t *out_event)
-{
-    if (result != ZEPI_SUCCESS) {
-        zepi_event_abandon(event);
-        return result;
-    }
-    event->ze = event->pooled->ze;
-    *out_event = event;
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_event_create_for(struct zepi_queue *queue, enum zepi_event_kind kind,
-                                    zepi_event_t *out_event)
-{
-    struct zepi_event *event = zepi_object_create(&zepi_event_type);
-    if (!event)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    event->context = queue->context;
-    event->queue = zepi_retain(queue);
-    if (kind & ZEPI_EVENT_TIMED)
-        zepi_event_note_submit(event);
-    return event_hand_out(
-        event, zepi_pooled_event_get(zepi_event_pools_of(queue->context), kind, &event->pooled),
-        out_event);
-}
-
-zepi_result_t zepi_event_create_of(struct zepi_context *context, enum zepi_event_kind kind,
-                                   zepi_event_t *out_event)
-{
-    struct zepi_event *event = zepi_object_create(&zepi_event_type);
-    if (!event)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    event->context = zepi_retain(context);
-    return event_hand_out(event,
-                          zepi_pooled_event_get(zepi_event_pools_of(context), kind, &event->pooled),
-                          out_event);
-}
-
-zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
-{
-    return zepi_event_create_of(context, ZEPI_EVENT_HOST, out_event);
-}
-
-zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
-                                            zepi_ownership_t ownership, zepi_event_t *out_event)
-{
-    struct zepi_event *event = zepi_object_create(&zepi_event_type);
-    if (!event)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    event->context = zepi_retain(context);
-    return event_hand_out(event,
-                          zepi_pooled_event_adopt(zepi_event_pools_of(context), native_handle,
-                                                  ownership, &event->pooled),
-                          out_event);
-}
+// ---- Signals, waits, queries ----
 
 static void event_note_complete(struct zepi_event *event)
 {
@@ -174,10 +370,19 @@ zepi_result_t zepi_event_wait(uint32_t count, const zepi_event_t *events, uint64
     return ZEPI_SUCCESS;
 }
 
+ze_result_t zepi_event_query(const struct zepi_event *event)
+{
+    const unsigned slow = ZEPI_EVENT_TIMED | ZEPI_EVENT_COUNTER;
+    const bool may_be_slow = (event->kind & slow) == slow || !event->pool;
+    return may_be_slow && event->context->platform->quirks.bits & ZEPI_QUIRK_SLOW_TIMED_STATUS
+               ? zepi_ze.zeEventHostSynchronize(event->ze, 0)
+               : zepi_ze.zeEventQueryStatus(event->ze);
+}
+
 zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_t *out_status)
 {
     if (!event_is_over(event) && !event->capture) {
-        const ze_result_t ze = zepi_pooled_event_ask(event->pooled);
+        const ze_result_t ze = zepi_event_query(event);
         if (ze != ZE_RESULT_NOT_READY) {
             const zepi_result_t result = zepi_check_ze(ze, "zeEventQueryStatus");
             if (result != ZEPI_SUCCESS)

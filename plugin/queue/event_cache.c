@@ -7,65 +7,20 @@
 
 #include <stddef.h>
 
-// Ends an event that no cache keeps: one of the host, of several commands, or with times that its
-// queue does not have.
-static void event_destroy(void *object)
-{
-    struct zepi_event *event = object;
-    zepi_release(event->capture);
-    if (event->pooled && !event->capture) {
-        // An event that was seen to be complete, and that no command waits for, is free at once.
-        if (zepi_event_is_known_complete(event) &&
-            !atomic_load_explicit(&event->is_awaited, memory_order_relaxed))
-            zepi_pooled_event_put(event->pooled);
-        else
-            zepi_pooled_event_defer(event->pooled);
-    }
-    zepi_release(event->begin);
-    zepi_release(event->signal);
-    if (event->queue)
-        zepi_release(event->queue);
-    else
-        zepi_release(event->context);
-}
-
-static __attribute__((noinline)) zepi_result_t destroy_and_discard(struct zepi_event *event)
-{
-    event_destroy(event);
-    zepi_object_discard(event);
-    return ZEPI_SUCCESS;
-}
-
 static zepi_result_t event_recycle(void *object)
 {
     struct zepi_event *event = object;
     struct zepi_queue *queue = event->queue;
+    // One of the host, of several commands, or with times that its queue does not have.
     if (__builtin_expect(!event->cache, 0))
-        return destroy_and_discard(event);
+        return zepi_event_end(event);
     zepi_event_cache_return(event->cache, event);
     return zepi_object_drop(queue) ? zepi_object_end(queue) : ZEPI_SUCCESS;
 }
 
-ZEPI_DEFINE_RECYCLED_TYPE(event, event_destroy, event_recycle);
+ZEPI_DEFINE_RECYCLED_TYPE(event, NULL, event_recycle);
 
 #define NEW_EVENTS 8 // made at once when there are none
-
-struct chain {
-    struct zepi_event *first;
-    struct zepi_event *last;
-    uint32_t count;
-};
-
-static void chain_append(struct chain *chain, struct zepi_event *event)
-{
-    event->next = NULL;
-    if (chain->last)
-        chain->last->next = event;
-    else
-        chain->first = event;
-    chain->last = event;
-    chain->count++;
-}
 
 static struct zepi_event *take_all_events(_Atomic(struct zepi_event *) *head)
 {
@@ -88,7 +43,7 @@ static void put_deferred_chain(struct zepi_deferred *deferred)
     zepi_release(cache->list);
 }
 
-static void chain_defer(const struct chain *chain, struct zepi_use use)
+static void chain_defer(const struct zepi_event_chain *chain, struct zepi_use use)
 {
     struct zepi_event *first = chain->first;
     zepi_retain(first->cache->list);
@@ -99,15 +54,15 @@ static void chain_defer(const struct chain *chain, struct zepi_use use)
 
 void zepi_event_cache_flush(struct zepi_event_cache *cache)
 {
-    struct chain own = {0};
-    struct chain awaited = {0};
+    struct zepi_event_chain own = {0};
+    struct zepi_event_chain awaited = {0};
     struct zepi_point last = {NULL, 0};
     struct zepi_event *event = take_all_events(&cache->in_use);
     while (event) {
         struct zepi_event *next = event->next;
         const bool is_own =
             !event->has_failed && !atomic_load_explicit(&event->is_awaited, memory_order_relaxed);
-        chain_append(is_own ? &own : &awaited, event);
+        zepi_event_chain_append(is_own ? &own : &awaited, event);
         if (is_own && event->point.seqno >= last.seqno)
             last = event->point;
         event = next;
@@ -122,23 +77,16 @@ void zepi_event_cache_flush(struct zepi_event_cache *cache)
 // ---- Events for new commands ----
 
 static zepi_result_t event_cache_make_events(struct zepi_event_cache *cache,
-                                             struct zepi_context *context, struct chain *made)
+                                             struct zepi_context *context,
+                                             struct zepi_event_chain *made)
 {
     while (made->count < NEW_EVENTS) {
-        struct zepi_event *event = zepi_object_create(&zepi_event_type);
-        if (!event)
-            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-        const zepi_result_t result =
-            zepi_pooled_event_get(zepi_event_pools_of(context), cache->kind, &event->pooled);
-        if (result != ZEPI_SUCCESS) {
-            zepi_object_discard(event);
+        struct zepi_event *event;
+        const zepi_result_t result = zepi_event_take(context, cache->kind, &event);
+        if (result != ZEPI_SUCCESS)
             return result;
-        }
-        event->ze = event->pooled->ze;
-        event->context = context;
         event->cache = cache;
-        zepi_object_set_free(event);
-        chain_append(made, event);
+        zepi_event_chain_append(made, event);
     }
     return ZEPI_SUCCESS;
 }
@@ -160,7 +108,8 @@ static struct zepi_event *event_cache_take_usable(struct zepi_event_cache *cache
 
 // Events that cannot be reset come back to the cache once more.
 static zepi_result_t event_cache_reset_events(struct zepi_event_cache *cache,
-                                              struct zepi_event *event, struct chain *reset)
+                                              struct zepi_event *event,
+                                              struct zepi_event_chain *reset)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     while (event) {
@@ -168,7 +117,7 @@ static zepi_result_t event_cache_reset_events(struct zepi_event_cache *cache,
         if (result == ZEPI_SUCCESS && !(cache->kind & ZEPI_EVENT_COUNTER))
             result = ZEPI_ZE(zeEventHostReset, event->ze);
         if (result == ZEPI_SUCCESS)
-            chain_append(reset, event);
+            zepi_event_chain_append(reset, event);
         else
             zepi_event_push(&cache->usable, event);
         event = next;
@@ -178,7 +127,7 @@ static zepi_result_t event_cache_reset_events(struct zepi_event_cache *cache,
 
 zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zepi_queue *queue)
 {
-    struct chain found = {0};
+    struct zepi_event_chain found = {0};
     zepi_result_t result = ZEPI_SUCCESS;
     if (cache->kind != ZEPI_EVENT_COUNTER)
         result =
@@ -194,19 +143,18 @@ zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zep
     return result;
 }
 
-static void destroy_events(struct zepi_event *event, zepi_ownership_t ownership)
+static void give_events(struct zepi_event *event)
 {
     while (event) {
         struct zepi_event *next = event->next;
-        zepi_pooled_event_put_from(event->pooled, ownership);
-        zepi_object_discard_free(event, &zepi_event_type);
+        zepi_event_give(event);
         event = next;
     }
 }
 
-void zepi_event_cache_finish(struct zepi_event_cache *cache, zepi_ownership_t ownership)
+void zepi_event_cache_finish(struct zepi_event_cache *cache)
 {
-    destroy_events(cache->free, ownership);
-    destroy_events(take_all_events(&cache->usable), ownership);
-    destroy_events(take_all_events(&cache->in_use), ownership);
+    give_events(cache->free);
+    give_events(take_all_events(&cache->usable));
+    give_events(take_all_events(&cache->in_use));
 }

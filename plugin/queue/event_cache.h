@@ -83,7 +83,7 @@ zepi_result_t zepi_event_cache_refill(struct zepi_event_cache *cache, struct zep
 // all commands are complete.
 void zepi_event_cache_flush(struct zepi_event_cache *cache);
 
-// The list, with this ownership, goes, and no command uses its events.
-void zepi_event_cache_finish(struct zepi_event_cache *cache, zepi_ownership_t ownership);
+// The list goes, and no command uses its events.
+void zepi_event_cache_finish(struct zepi_event_cache *cache);
 
 #endif

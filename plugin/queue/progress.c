@@ -175,7 +175,7 @@ static bool list_end_probe(struct zepi_command_list *list, uint64_t timeout_ns)
 {
     struct zepi_event *probe = list->probe;
     const ze_result_t ze = timeout_ns > 0 ? zepi_ze.zeEventHostSynchronize(probe->ze, timeout_ns)
-                                          : zepi_pooled_event_ask(probe->pooled);
+                                          : zepi_event_query(probe);
     if (ze != ZE_RESULT_SUCCESS)
         return false;
     const struct zepi_point point = probe->point;

@@ -36,7 +36,7 @@ static bool is_within_reach(const struct zepi_event *event, const struct zepi_qu
 {
     return event->context == queue->context &&
            (!event->queue || event->queue->device == queue->device ||
-            !(event->pooled->kind & ZEPI_EVENT_TIMED) ||
+            !(event->kind & ZEPI_EVENT_TIMED) ||
             zepi_device_root(event->queue->device) == zepi_device_root(queue->device) ||
             !(queue->device->platform->quirks.bits & ZEPI_QUIRK_TIMES_STAY_ON_DEVICE));
 }
@@ -46,7 +46,7 @@ static bool is_known_on_device_of(const struct zepi_event *event, const struct z
 {
     const struct zepi_device *device =
         event->queue ? event->queue->device : event->context->devices[0];
-    return event->pooled->kind == ZEPI_EVENT_COUNTER ||
+    return event->kind == ZEPI_EVENT_COUNTER ||
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 

@@ -5,8 +5,8 @@
 #include "memory/usm.h"
 #include "queue/capture_command.h"
 #include "queue/command/barrier.h"
-#include "queue/submit.h"
-#include "ze/ze.h"
+#include "queue/command_list.h"
+#include "queue/event.h"
 
 // The points that the command comes after. Of a long wait list the first events count; the command
 // waits for the others, too.
@@ -23,20 +23,6 @@ static struct zepi_usm_dependencies dependencies_of(const struct zepi_queue *que
             dependencies.points[dependencies.count++] = wait.events[i]->point;
     }
     return dependencies;
-}
-
-// Appends a command that does nothing, for its wait list and its event.
-static zepi_result_t append_allocation(struct zepi_queue *queue, zepi_wait_list_t wait,
-                                       zepi_event_t *out_event)
-{
-    struct zepi_submit submit;
-    zepi_result_t result = zepi_capture_check_uncaptured(
-        zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE));
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
-                     submit.waits);
-    return zepi_submit_end(&submit, result, out_event);
 }
 
 zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm_kind_t kind,
@@ -61,7 +47,7 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
     if (result != ZEPI_SUCCESS)
         return result;
     if (wait.count > 0 || out_event)
-        result = append_allocation(queue, wait, out_event);
+        result = zepi_capture_check_uncaptured(zepi_queue_local_marker(queue, wait, out_event));
     if (result == ZEPI_SUCCESS)
         *out_memory = memory;
     else

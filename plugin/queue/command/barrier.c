@@ -14,78 +14,74 @@ static bool is_barrier(enum sync_kind kind)
     return kind == BARRIER || kind == TIMED_BARRIER;
 }
 
-// The lists of a queue that has several, in a command over all of them.
-struct sync_lists {
-    uint32_t count;                                   // 0: the command is in its own list alone
-    struct zepi_command_list **lists;                 // borrowed from the queue
-    struct zepi_event *markers[ZEPI_QUEUE_MAX_LISTS]; // NULL: none
-};
-
-// The other lists signal a marker each, behind the wait list. A barrier without an event has one,
-// too. Their events come first, since the mutex may be given up for them.
+// In a queue of several lists. The other lists signal a marker each, behind the wait list. A
+// barrier without an event has one, too. Their events come first, since the mutex may be given up
+// for them.
 static zepi_result_t append_markers(struct zepi_submit *submit, enum sync_kind kind,
-                                    struct sync_lists *sync, uint32_t *out_wait_count,
+                                    struct zepi_event **markers, uint32_t *out_wait_count,
                                     ze_event_handle_t *out_waits)
 {
+    const struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < sync->count && result == ZEPI_SUCCESS; i++) {
-        const bool is_own = sync->lists[i] == submit->queue_list;
+    for (uint32_t i = 0; i < queue->list_count && result == ZEPI_SUCCESS; i++) {
+        const bool is_own = queue->lists[i] == submit->queue_list;
         if (!is_own || (is_barrier(kind) && !submit->signal))
-            result = zepi_marker_begin_locked(sync->lists[i], &sync->markers[i]);
+            result = zepi_marker_begin_locked(queue->lists[i], &markers[i]);
     }
-    for (uint32_t i = 0; i < sync->count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_event *marker = sync->markers[i];
-        if (sync->lists[i] == submit->queue_list) {
-            if (marker)
-                zepi_marker_note_locked(sync->lists[i], marker);
-            submit->signal = marker ? marker->ze : submit->signal;
+    for (uint32_t i = 0; i < queue->list_count && result == ZEPI_SUCCESS; i++) {
+        if (queue->lists[i] == submit->queue_list) {
+            if (markers[i])
+                zepi_marker_note_locked(queue->lists[i], markers[i]);
+            submit->signal = markers[i] ? markers[i]->ze : submit->signal;
             continue;
         }
-        result =
-            zepi_marker_append_locked(sync->lists[i], marker, submit->wait_count, submit->waits);
-        out_waits[(*out_wait_count)++] = marker->ze;
+        result = zepi_marker_append_locked(queue->lists[i], markers[i], submit->wait_count,
+                                           submit->waits);
+        out_waits[(*out_wait_count)++] = markers[i]->ze;
     }
-    for (uint32_t i = 0; i < sync->count; i++) {
-        if (sync->markers[i])
-            atomic_store_explicit(&sync->markers[i]->is_awaited, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < queue->list_count; i++) {
+        if (markers[i])
+            atomic_store_explicit(&markers[i]->is_awaited, true, memory_order_relaxed);
     }
     return result;
 }
 
 // After a barrier the other lists wait for it, so that no host sees a later command complete before
 // it is.
-static zepi_result_t append_after_barrier(const struct zepi_submit *submit,
-                                          const struct sync_lists *sync)
+static zepi_result_t append_after_barrier(const struct zepi_submit *submit)
 {
+    const struct zepi_queue *queue = submit->queue;
     zepi_result_t result = ZEPI_SUCCESS;
     ze_event_handle_t signal = submit->signal;
     if (submit->event)
         atomic_store_explicit(&submit->event->is_awaited, true, memory_order_relaxed);
-    for (uint32_t i = 0; i < sync->count && result == ZEPI_SUCCESS; i++) {
-        struct zepi_command_list *list = sync->lists[i];
-        if (list == submit->queue_list)
+    for (uint32_t i = 0; i < queue->list_count && result == ZEPI_SUCCESS; i++) {
+        if (queue->lists[i] == submit->queue_list)
             continue;
-        result = ZEPI_ZE(zeCommandListAppendBarrier, list->ze, NULL, 1, &signal);
-        zepi_timeline_submit(list->timeline);
+        result = ZEPI_ZE(zeCommandListAppendBarrier, queue->lists[i]->ze, NULL, 1, &signal);
+        zepi_timeline_submit(queue->lists[i]->timeline);
     }
     return result;
 }
 
-// Appends a barrier or a marker to a queue of several lists.
-static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum sync_kind kind,
-                                            struct sync_lists *sync)
+static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum sync_kind kind)
 {
     const bool is_ordered = submit->queue_list->kind.flags & ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
+    struct zepi_event *markers[ZEPI_QUEUE_MAX_LISTS] = {NULL};
     ze_event_handle_t waits[ZEPI_QUEUE_MAX_LISTS];
     uint32_t wait_count = 0;
-    zepi_result_t result = append_markers(submit, kind, sync, &wait_count, waits);
+    zepi_result_t result = append_markers(submit, kind, markers, &wait_count, waits);
     // A barrier that waits for events waits for nothing else.
     if (result == ZEPI_SUCCESS && !is_ordered && submit->wait_count == 0)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
     if (result == ZEPI_SUCCESS)
         result =
             ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, wait_count, waits);
-    return result == ZEPI_SUCCESS && is_barrier(kind) ? append_after_barrier(submit, sync) : result;
+    if (result == ZEPI_SUCCESS && is_barrier(kind))
+        result = append_after_barrier(submit);
+    for (uint32_t i = 0; i < submit->queue->list_count; i++)
+        zepi_marker_give(markers[i]);
+    return result;
 }
 
 static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
@@ -100,17 +96,13 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
                                  enum sync_kind kind)
 {
     struct zepi_submit submit;
-    struct sync_lists sync = {0};
     struct zepi_event *timed = NULL;
     zepi_result_t result = ZEPI_SUCCESS;
     // A marker with a wait list stands for these events alone: one list can do that. All others
     // in a queue of several lists need all of them.
-    const bool is_local = !is_barrier(kind) && wait.count > 0;
-    const bool takes_time = kind == TIME || kind == TIMED_BARRIER;
-    sync.lists = queue->lists;
-    sync.count = !is_local && queue->list_count > 1 ? queue->list_count : 0;
-    if (takes_time)
-        result = zepi_event_create_for(queue, ZEPI_EVENT_TIMED, &timed);
+    const bool is_local = queue->list_count == 1 || (!is_barrier(kind) && wait.count > 0);
+    if (kind == TIME || kind == TIMED_BARRIER)
+        result = zepi_event_create_of(queue->context, queue, ZEPI_EVENT_TIMED, &timed);
     if (result == ZEPI_SUCCESS)
         result =
             zepi_submit_begin(&submit, queue, wait, timed ? NULL : out_event, ZEPI_ENGINE_COMPUTE);
@@ -121,19 +113,15 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     if (timed) {
         submit.event = timed;
         submit.signal = timed->ze;
-        zepi_pooled_event_note_list(timed->pooled, submit.queue_list);
+        zepi_event_note_submit(timed);
+        zepi_event_note_list(timed, submit.queue_list);
     }
-    if (sync.count > 0)
-        result = append_sync_over_lists(&submit, kind, &sync);
-    else
-        result = ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal, submit.wait_count,
-                         submit.waits);
+    result = is_local ? ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal,
+                                submit.wait_count, submit.waits)
+                      : append_sync_over_lists(&submit, kind);
     if (is_barrier(kind) && submit.event)
         submit.event->number = ++queue->barrier_count;
-    result = zepi_submit_end(&submit, result, out_event);
-    for (uint32_t i = 0; i < sync.count; i++)
-        zepi_marker_give(sync.markers[i]);
-    return result;
+    return zepi_submit_end(&submit, result, out_event);
 }
 
 zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
@@ -152,14 +140,18 @@ zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,
     return append_sync(queue, wait, out_event, TIME);
 }
 
-zepi_result_t zepi_queue_local_marker(zepi_queue_t queue, zepi_event_t *out_event)
+zepi_result_t zepi_queue_local_marker(zepi_queue_t queue, zepi_wait_list_t wait,
+                                      zepi_event_t *out_event)
 {
-    const zepi_wait_list_t none = {0};
     struct zepi_submit submit;
-    zepi_result_t result = zepi_submit_begin(&submit, queue, none, out_event, ZEPI_ENGINE_COMPUTE);
+    zepi_result_t result = zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = ZEPI_ZE(zeCommandListAppendSignalEvent, submit.list, submit.signal);
+    // A barrier has times, but waits for all before it in its list if it waits for no event.
+    result = submit.signal && submit.wait_count == 0 && !(queue->flags & ZEPI_QUEUE_PROFILING)
+                 ? ZEPI_ZE(zeCommandListAppendSignalEvent, submit.list, submit.signal)
+                 : ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal,
+                           submit.wait_count, submit.waits);
     return zepi_submit_end(&submit, result, out_event);
 }
 

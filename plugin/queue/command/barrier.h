@@ -11,9 +11,10 @@
 zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait,
                                  zepi_event_t *out_event);
 zepi_result_t zepi_queue_marker(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event);
-// Of one list: behind the barriers before it, whatever other lists have to do. Its event has no
-// times. The queue has been checked, and captures nothing.
-zepi_result_t zepi_queue_local_marker(zepi_queue_t queue, zepi_event_t *out_event);
+// Of one list: behind the barriers before it, and once the wait list is complete, whatever other
+// lists have to do. ZEPI_CAPTURED: the queue captures.
+zepi_result_t zepi_queue_local_marker(zepi_queue_t queue, zepi_wait_list_t wait,
+                                      zepi_event_t *out_event);
 
 // A marker whose event has times in queues without profiling, too.
 zepi_result_t zepi_queue_record_time(zepi_queue_t queue, zepi_wait_list_t wait,

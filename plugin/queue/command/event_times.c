@@ -23,7 +23,7 @@ uint64_t zepi_timestamp_near(uint64_t mask, uint64_t ticks, uint64_t since)
 void zepi_event_set_begin(struct zepi_event *event, struct zepi_event *begin)
 {
     if (event->cache)
-        zepi_pooled_event_note_list(event->pooled, event->cache->list);
+        zepi_event_note_list(event, event->cache->list);
     event->cache = NULL;
     zepi_release(event->begin);
     event->begin = zepi_retain(begin);
@@ -73,7 +73,7 @@ static zepi_result_t fail_without_times(void)
 
 static bool is_timed(const struct zepi_event *event)
 {
-    return event && event->pooled->kind & ZEPI_EVENT_TIMED;
+    return event && event->kind & ZEPI_EVENT_TIMED;
 }
 
 bool zepi_event_has_times(struct zepi_event *event)
