@@ -234,7 +234,7 @@ static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
                                          const zepi_image_region_t *region, const void *memory,
                                          uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
                                          zepi_wait_list_t wait, ze_image_region_t *out_region,
-                                         struct zepi_image_copy *copy)
+                                         struct zepi_transfer *copy)
 {
     struct zepi_fault fault;
     zepi_result_t result;
@@ -252,11 +252,12 @@ zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t imag
                                            uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
                                            zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_image_copy copy = {.to = image, .from_memory = memory};
+    struct zepi_transfer copy = {
+        .head.kind = ZEPI_COMMAND_COPY_IMAGE, .to_image = image, .from = memory};
     const zepi_result_t result =
         prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
                             &copy.to_region, &copy);
-    return result ? result : zepi_queue_copy_image(queue, &copy, wait, out_event);
+    return result ? result : zepi_queue_transfer(queue, &copy, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
@@ -264,11 +265,12 @@ zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
                                              zepi_image_t image, const zepi_image_region_t *region,
                                              zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_image_copy copy = {.from = image, .to_memory = memory};
+    struct zepi_transfer copy = {
+        .head.kind = ZEPI_COMMAND_COPY_IMAGE, .from_image = image, .to = memory};
     const zepi_result_t result =
         prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
                             &copy.from_region, &copy);
-    return result ? result : zepi_queue_copy_image(queue, &copy, wait, out_event);
+    return result ? result : zepi_queue_transfer(queue, &copy, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
@@ -276,7 +278,8 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
                                         const zepi_image_region_t *from_region,
                                         zepi_wait_list_t wait, zepi_event_t *out_event)
 {
-    struct zepi_image_copy copy = {.to = to, .from = from};
+    struct zepi_transfer copy = {
+        .head.kind = ZEPI_COMMAND_COPY_IMAGE, .to_image = to, .from_image = from};
     zepi_result_t result;
     if ((result = check_copied_image(queue, to, wait)) ||
         (result = check_copied_image(queue, from, wait)) ||
@@ -292,5 +295,5 @@ zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,
     for (uint32_t i = 0; i < 3; i++)
         there.origin[i] = to_origin ? to_origin[i] : 0;
     result = read_image_region(to, &there, &copy.to_region);
-    return result ? result : zepi_queue_copy_image(queue, &copy, wait, out_event);
+    return result ? result : zepi_queue_transfer(queue, &copy, wait, out_event);
 }

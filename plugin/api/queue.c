@@ -42,7 +42,7 @@ zepi_result_t zepi_api_queue_create_on_engine(zepi_context_t context, zepi_devic
         (result = check_queue_flags(flags)) || (result = check_engine(device, compute_engine)) ||
         (result = zepi_api_check_output(out_queue, "output for the queue")))
         return result;
-    return zepi_queue_create_on_engine(context, device, flags, compute_engine, out_queue);
+    return zepi_queue_create(context, device, flags, compute_engine, out_queue);
 }
 
 zepi_result_t zepi_api_queue_create(zepi_context_t context, zepi_device_t device,

@@ -22,7 +22,7 @@ bool zepi_check_image_region(const struct zepi_image *image, const size_t origin
 // rows without gaps.
 bool zepi_check_image_memory(struct zepi_context *context, const char *what, const void *memory,
                              const struct zepi_image *image, const ze_image_region_t *region,
-                             size_t row_pitch, size_t slice_pitch, struct zepi_image_copy *copy,
+                             size_t row_pitch, size_t slice_pitch, struct zepi_transfer *copy,
                              struct zepi_fault *out_fault);
 
 #endif

@@ -196,7 +196,7 @@ static zepi_result_t copy_range_to_shared(struct zepi_buffer_uses *uses, struct 
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_queue_create(context, context->devices[from - ZEPI_LOCATION_DEVICES],
-                               ZEPI_QUEUE_IN_ORDER, &queue);
+                               ZEPI_QUEUE_IN_ORDER, ZEPI_COMPUTE_ENGINE_ANY, &queue);
     struct zepi_buffer_uses after = {
         .queue = queue, .has_own_queue = true, .host = {&before, 1}, .wait = {&before, 1}};
     if (result == ZEPI_SUCCESS)
@@ -374,7 +374,8 @@ static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
     struct zepi_context *context = part->buffer->context;
     struct zepi_use use = zepi_use_now(zepi_sync_of(context), 0);
     zepi_use_wait(zepi_sync_of(context), &use);
-    zepi_result_t result = zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &queue);
+    zepi_result_t result =
+        zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, ZEPI_COMPUTE_ENGINE_ANY, &queue);
     if (result != ZEPI_SUCCESS)
         return result;
     struct zepi_buffer_uses uses = {.queue = queue, .has_own_queue = true};

@@ -65,37 +65,37 @@ static const ze_image_region_t *image_copy_region(const ze_image_region_t *regio
 // Pitches came with the specification 1.4's extension zeCommandListAppendImageCopy...MemoryExt;
 // drivers without take rows without gaps alone.
 static zepi_result_t append_image_copy_with_pitches(ze_command_list_handle_t list,
-                                                    const struct zepi_image_copy *copy,
+                                                    const struct zepi_transfer *copy,
                                                     ze_event_handle_t signal, uint32_t wait_count,
                                                     ze_event_handle_t *waits)
 {
-    if (copy->to && zepi_ze.zeCommandListAppendImageCopyFromMemoryExt)
-        return ZEPI_ZE(zeCommandListAppendImageCopyFromMemoryExt, list, copy->to->ze,
-                       copy->from_memory, image_copy_region(&copy->to_region),
-                       copy->row_pitch_bytes, copy->slice_pitch_bytes, signal, wait_count, waits);
-    if (!copy->to && zepi_ze.zeCommandListAppendImageCopyToMemoryExt)
-        return ZEPI_ZE(zeCommandListAppendImageCopyToMemoryExt, list, copy->to_memory,
-                       copy->from->ze, image_copy_region(&copy->from_region), copy->row_pitch_bytes,
+    if (copy->to_image && zepi_ze.zeCommandListAppendImageCopyFromMemoryExt)
+        return ZEPI_ZE(zeCommandListAppendImageCopyFromMemoryExt, list, copy->to_image->ze,
+                       copy->from, image_copy_region(&copy->to_region), copy->row_pitch_bytes,
                        copy->slice_pitch_bytes, signal, wait_count, waits);
+    if (!copy->to_image && zepi_ze.zeCommandListAppendImageCopyToMemoryExt)
+        return ZEPI_ZE(zeCommandListAppendImageCopyToMemoryExt, list, copy->to,
+                       copy->from_image->ze, image_copy_region(&copy->from_region),
+                       copy->row_pitch_bytes, copy->slice_pitch_bytes, signal, wait_count, waits);
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the loader lacks image copies with pitches");
 }
 
 static zepi_result_t append_image_copy(ze_command_list_handle_t list,
-                                       const struct zepi_image_copy *copy, ze_event_handle_t signal,
+                                       const struct zepi_transfer *copy, ze_event_handle_t signal,
                                        uint32_t wait_count, ze_event_handle_t *waits)
 {
     const ze_image_region_t *to = image_copy_region(&copy->to_region);
     const ze_image_region_t *from = image_copy_region(&copy->from_region);
-    if (copy->to && copy->from)
-        return ZEPI_ZE(zeCommandListAppendImageCopyRegion, list, copy->to->ze, copy->from->ze, to,
-                       from, signal, wait_count, waits);
+    if (copy->to_image && copy->from_image)
+        return ZEPI_ZE(zeCommandListAppendImageCopyRegion, list, copy->to_image->ze,
+                       copy->from_image->ze, to, from, signal, wait_count, waits);
     if (copy->row_pitch_bytes > 0 || copy->slice_pitch_bytes > 0)
         return append_image_copy_with_pitches(list, copy, signal, wait_count, waits);
-    if (copy->to)
-        return ZEPI_ZE(zeCommandListAppendImageCopyFromMemory, list, copy->to->ze,
-                       copy->from_memory, to, signal, wait_count, waits);
-    return ZEPI_ZE(zeCommandListAppendImageCopyToMemory, list, copy->to_memory, copy->from->ze,
-                   from, signal, wait_count, waits);
+    if (copy->to_image)
+        return ZEPI_ZE(zeCommandListAppendImageCopyFromMemory, list, copy->to_image->ze, copy->from,
+                       to, signal, wait_count, waits);
+    return ZEPI_ZE(zeCommandListAppendImageCopyToMemory, list, copy->to, copy->from_image->ze, from,
+                   signal, wait_count, waits);
 }
 
 // ---- Hints ----
@@ -154,7 +154,7 @@ zepi_result_t zepi_append_transfer(ze_command_list_handle_t list, const struct z
     case ZEPI_COMMAND_COPY_RECT:
         return append_copy_rect(list, transfer, signal, wait_count, waits);
     case ZEPI_COMMAND_COPY_IMAGE:
-        return append_image_copy(list, transfer->image_copy, signal, wait_count, waits);
+        return append_image_copy(list, transfer, signal, wait_count, waits);
     case ZEPI_COMMAND_FILL:
         zepi_stats_count_bytes(ZEPI_STAT_FILLS, transfer->size_bytes);
         return ZEPI_ZE(zeCommandListAppendMemoryFill, list, transfer->to, transfer->pattern,
@@ -194,14 +194,4 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                        .from = source,
                                        .from_layout = *from};
     return zepi_queue_transfer(queue, &copy, wait, out_event);
-}
-
-zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_copy *copy,
-                                    zepi_wait_list_t wait, zepi_event_t *out_event)
-{
-    const struct zepi_transfer transfer = {.head.kind = ZEPI_COMMAND_COPY_IMAGE,
-                                           .to = copy->to_memory,
-                                           .from = copy->from_memory,
-                                           .image_copy = copy};
-    return zepi_queue_transfer(queue, &transfer, wait, out_event);
 }

@@ -19,19 +19,6 @@ struct zepi_layout {
     uint32_t slice_pitch_bytes; // 0: one slice
 };
 
-// A copy between images, or between an image and memory: rows without gaps if the pitches are 0.
-// Images are borrowed. Any thread, under no lock.
-struct zepi_image_copy {
-    struct zepi_image *to;         // NULL: memory
-    struct zepi_image *from;       // NULL: memory; not both
-    ze_image_region_t to_region;   // of an image; a width of 0: all of it
-    ze_image_region_t from_region; // the same
-    void *to_memory;
-    const void *from_memory;
-    uint32_t row_pitch_bytes;
-    uint32_t slice_pitch_bytes;
-};
-
 // A copy, fill or hint, as a command of a queue or a graph. Borrowed for one call, with what it
 // points to.
 struct zepi_transfer {
@@ -41,7 +28,13 @@ struct zepi_transfer {
     size_t size_bytes;
     struct zepi_layout to_layout; // rectangles
     struct zepi_layout from_layout;
-    const struct zepi_image_copy *image_copy;
+    // Copies of images. NULL: memory, whose rows have no gaps if the pitches are 0.
+    struct zepi_image *to_image; // borrowed
+    struct zepi_image *from_image;
+    ze_image_region_t to_region; // of an image; a width of 0: all of it
+    ze_image_region_t from_region;
+    uint32_t row_pitch_bytes;
+    uint32_t slice_pitch_bytes;
     const void *pattern; // of any size
     size_t pattern_size_bytes;
     uint32_t advice; // a bit for each zepi_advice_t
@@ -54,12 +47,8 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    const struct zepi_layout *from, zepi_wait_list_t wait,
                                    zepi_event_t *out_event);
 
-// The caller has checked the images, too. ZEPI_ERROR_UNSUPPORTED: there are pitches, and the loader
-// knows no copies with them.
-zepi_result_t zepi_queue_copy_image(zepi_queue_t queue, const struct zepi_image_copy *copy,
-                                    zepi_wait_list_t wait, zepi_event_t *out_event);
-
-// Enqueues a copy of a rectangle or an image, or a hint.
+// Enqueues a copy of a rectangle or an image, a fill that the driver has a command for, or a hint.
+// ZEPI_ERROR_UNSUPPORTED: the memory of an image has pitches, and the loader knows no such copies.
 zepi_result_t zepi_queue_transfer(zepi_queue_t queue, const struct zepi_transfer *transfer,
                                   zepi_wait_list_t wait, zepi_event_t *out_event);
 

@@ -9,15 +9,10 @@
 // read before the call returns. The caller has checked queue, wait list, pattern and ranges
 // (checks/check.h), and fills some bytes, a multiple of the pattern.
 
-// With a pattern that the driver has a command for.
+// With a pattern of any size, on any device.
 zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
                               size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
                               zepi_event_t *out_event);
-
-// A fill with a pattern of any size, on any device.
-zepi_result_t zepi_queue_fill_any(zepi_queue_t queue, void *destination, const void *pattern,
-                                  size_t pattern_size_bytes, size_t size_bytes,
-                                  zepi_wait_list_t wait, zepi_event_t *out_event);
 
 // Rows of `width_bytes`, each `pitch_bytes` after the one before; the pattern goes on from row to
 // row. All rows together are a multiple of it.

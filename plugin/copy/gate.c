@@ -17,7 +17,6 @@ enum side {
     SIDE_OTHER,
 };
 
-#define IP_XE2 (20u << 22)
 #define KIB ((size_t)1024)
 
 static bool has_several_roots(const struct zepi_context *context)
@@ -33,7 +32,7 @@ static bool is_copied_by_processor(const struct zepi_queue *queue, const void *u
                                    size_t size_bytes, bool is_destination)
 {
     const struct zepi_usm_region *region = zepi_usm_region_find_own(queue->context, usm);
-    const bool is_xe2 = queue->device->ip_version >= IP_XE2;
+    const bool is_xe2 = queue->device->ip_version >= ZEPI_QUIRK_IP_XE2;
     const size_t most_bytes =
         is_destination ? (is_xe2 ? 10240 : 4096) * KIB : (is_xe2 ? 64 : 1) * KIB;
     return (queue->device->platform->quirks.bits & ZEPI_QUIRK_PROCESSOR_COPIES) &&

@@ -79,7 +79,6 @@ static void dump_launch(FILE *file, const struct zepi_launch *launch)
 static void dump_command(FILE *file, const struct zepi_graph_command *command)
 {
     const struct zepi_transfer *transfer = command->transfer ? &command->transfer->transfer : NULL;
-    const struct zepi_image_copy *image = transfer ? transfer->image_copy : NULL;
     switch (command->kind) {
     case ZEPI_COMMAND_COPY:
         fprintf(file, "copy of %zu bytes\\nto %p\\nfrom %p", transfer->size_bytes, transfer->to,
@@ -92,8 +91,8 @@ static void dump_command(FILE *file, const struct zepi_graph_command *command)
         break;
     case ZEPI_COMMAND_COPY_IMAGE:
         fprintf(file, "copy of an image\\nto %p\\nfrom %p",
-                image->to ? (void *)image->to : image->to_memory,
-                image->from ? (const void *)image->from : image->from_memory);
+                transfer->to ? transfer->to : (void *)transfer->to_image,
+                transfer->from ? transfer->from : (const void *)transfer->from_image);
         break;
     case ZEPI_COMMAND_FILL:
         fprintf(file, "fill of %zu bytes\\nat %p\\nwith a pattern of %zu", transfer->size_bytes,

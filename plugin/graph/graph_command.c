@@ -83,22 +83,18 @@ zepi_result_t zepi_graph_command_set_transfer(struct zepi_graph_command *command
                                               const struct zepi_transfer *transfer,
                                               const struct zepi_graph_memory memory[2])
 {
-    const struct zepi_image_copy *image_copy = transfer->image_copy;
-    const size_t image_bytes = image_copy ? sizeof(*image_copy) : 0;
     const size_t pattern_bytes = transfer->pattern ? transfer->pattern_size_bytes : 0;
-    struct zepi_graph_transfer *own = zepi_sys_allocate(sizeof(*own) + image_bytes + pattern_bytes);
+    struct zepi_graph_transfer *own = zepi_sys_allocate(sizeof(*own) + pattern_bytes);
     if (!own)
         return zepi_fail_no_memory();
-    char *more = (char *)(own + 1);
     own->transfer = *transfer;
-    if (image_copy)
-        own->transfer.image_copy = memcpy(more, image_copy, image_bytes);
     if (transfer->pattern)
-        own->transfer.pattern = memcpy(more + image_bytes, transfer->pattern, pattern_bytes);
+        own->transfer.pattern = memcpy(own + 1, transfer->pattern, pattern_bytes);
     for (int i = 0; i < 2; i++) {
+        struct zepi_image *image = i == 0 ? transfer->to_image : transfer->from_image;
         own->memory[i] = memory ? memory[i] : (struct zepi_graph_memory){0};
-        if (image_copy)
-            own->memory[i].object = i == 0 ? (void *)image_copy->to : (void *)image_copy->from;
+        if (image)
+            own->memory[i].object = image;
         if (own->memory[i].object)
             zepi_retain(own->memory[i].object);
     }

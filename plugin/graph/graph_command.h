@@ -6,7 +6,6 @@
 #include "launch/launch_record.h"
 
 struct zepi_graph;
-struct zepi_image_copy;
 
 // Memory, or another object, that a recorded command uses.
 struct zepi_graph_memory {

@@ -27,14 +27,12 @@ static void queue_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(queue, queue_destroy);
 
-// Of the integrated GPUs all have the quirk, of the others those before this version.
-#define IP_XE_HPC (12u << 22 | 60u << 14)
-
+// Of the integrated GPUs all have the quirk, of the others those before Xe HPC.
 static bool waits_for_engine(const struct zepi_device *device)
 {
     return device->platform->quirks.bits & ZEPI_QUIRK_WAITS_FOR_ENGINE &&
            (device->properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED ||
-            device->ip_version < IP_XE_HPC);
+            device->ip_version < ZEPI_QUIRK_IP_XE_HPC);
 }
 
 // Whether the driver's lists keep the order. With times they do not do so on a device of several
@@ -79,6 +77,17 @@ static ze_command_queue_flags_t list_flags_of_queue(const struct zepi_queue *que
     return flags;
 }
 
+// Consumes the reference to the list.
+static zepi_result_t queue_add_list(struct zepi_queue *queue, struct zepi_command_list *list)
+{
+    const zepi_result_t result = zepi_command_list_attach(list, queue);
+    if (result == ZEPI_SUCCESS)
+        queue->lists[queue->list_count++] = list;
+    else
+        zepi_command_list_give(list, true);
+    return result;
+}
+
 static zepi_result_t queue_take_list(struct zepi_queue *queue, uint32_t ordinal, uint32_t index)
 {
     const enum zepi_event_kind events = event_kind_of(queue);
@@ -90,15 +99,8 @@ static zepi_result_t queue_take_list(struct zepi_queue *queue, uint32_t ordinal,
                                                 .priority = queue_priority_of(queue),
                                                 .events = events};
     struct zepi_command_list *list;
-    zepi_result_t result = zepi_command_list_take(queue->context, &kind, &list);
-    if (result == ZEPI_SUCCESS) {
-        result = zepi_command_list_attach(list, queue);
-        if (result == ZEPI_SUCCESS)
-            queue->lists[queue->list_count++] = list;
-        else
-            zepi_command_list_give(list, true);
-    }
-    return result;
+    const zepi_result_t result = zepi_command_list_take(queue->context, &kind, &list);
+    return result == ZEPI_SUCCESS ? queue_add_list(queue, list) : result;
 }
 
 static void queue_link_lists(struct zepi_queue *queue)
@@ -141,9 +143,12 @@ static zepi_result_t queue_take_lists(struct zepi_queue *queue)
     return result;
 }
 
+// A queue without lists. `keeps_order`: its lists do.
 static struct zepi_queue *queue_create_empty(struct zepi_context *context,
-                                             struct zepi_device *device, zepi_queue_flags_t flags)
+                                             struct zepi_device *device, zepi_queue_flags_t flags,
+                                             bool keeps_order)
 {
+    const bool is_in_order = flags & ZEPI_QUEUE_IN_ORDER;
     struct zepi_queue *queue = zepi_object_create(&zepi_queue_type);
     if (!queue)
         return NULL;
@@ -152,8 +157,27 @@ static struct zepi_queue *queue_create_empty(struct zepi_context *context,
     queue->device_index = zepi_context_device_index(context, device);
     queue->flags = flags;
     queue->compute_engine = ZEPI_COMPUTE_ENGINE_ANY;
+    queue->has_in_order_list = is_in_order && keeps_order;
+    queue->needs_barriers = is_in_order && !keeps_order;
+    queue->is_plain = !queue->needs_barriers;
     queue->number = zepi_queue_number_take(context);
     return queue;
+}
+
+// `result`: of giving the queue its lists.
+static zepi_result_t queue_hand_out(struct zepi_queue *queue, zepi_result_t result,
+                                    zepi_queue_t *out_queue)
+{
+    struct zepi_error error;
+    if (result == ZEPI_SUCCESS) {
+        zepi_object_publish(queue);
+        *out_queue = queue;
+        return ZEPI_SUCCESS;
+    }
+    zepi_error_save(&error);
+    zepi_release(queue);
+    zepi_error_restore(&error);
+    return result;
 }
 
 zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
@@ -161,61 +185,35 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
                                             void *native_handle, zepi_ownership_t ownership,
                                             zepi_queue_t *out_queue)
 {
-    struct zepi_queue *queue = queue_create_empty(context, device, flags);
+    // Nothing tells whether the list keeps the order: barriers do.
+    struct zepi_queue *queue = queue_create_empty(context, device, flags, false);
     if (!queue)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    // Nothing tells whether the list keeps the order: barriers do.
-    queue->needs_barriers = flags & ZEPI_QUEUE_IN_ORDER;
-    queue->is_plain = !queue->needs_barriers;
     const struct zepi_command_list_kind kind = {
         .device = device,
         .events = flags & ZEPI_QUEUE_PROFILING ? ZEPI_EVENT_TIMED : ZEPI_EVENT_PLAIN};
-    struct zepi_command_list *list = NULL;
+    struct zepi_command_list *list;
     zepi_result_t result =
         zepi_command_list_adopt(context, &kind, native_handle, ZEPI_OWNERSHIP_KEEP, &list);
     if (result == ZEPI_SUCCESS)
-        result = zepi_command_list_attach(list, queue);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(list);
-        zepi_release(queue);
-        return result;
+        result = queue_add_list(queue, list);
+    if (result == ZEPI_SUCCESS) {
+        list->ownership = ownership;
+        queue_link_lists(queue);
     }
-    queue->lists[queue->list_count++] = list;
-    queue_link_lists(queue);
-    list->ownership = ownership;
-    zepi_object_publish(queue);
-    *out_queue = queue;
-    return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t device,
-                                          zepi_queue_flags_t flags, uint32_t compute_engine,
-                                          zepi_queue_t *out_queue)
-{
-    struct zepi_queue *queue = queue_create_empty(context, device, flags);
-    if (!queue)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    queue->compute_engine = compute_engine;
-    queue->has_in_order_list = (flags & ZEPI_QUEUE_IN_ORDER) && has_ordered_lists(device, flags);
-    queue->needs_barriers = (flags & ZEPI_QUEUE_IN_ORDER) && !queue->has_in_order_list;
-    queue->is_plain = !queue->needs_barriers;
-    const zepi_result_t result = queue_take_lists(queue);
-    if (result != ZEPI_SUCCESS) {
-        struct zepi_error error;
-        zepi_error_save(&error);
-        zepi_release(queue);
-        zepi_error_restore(&error);
-        return result;
-    }
-    zepi_object_publish(queue);
-    *out_queue = queue;
-    return ZEPI_SUCCESS;
+    return queue_hand_out(queue, result, out_queue);
 }
 
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
-                                zepi_queue_flags_t flags, zepi_queue_t *out_queue)
+                                zepi_queue_flags_t flags, uint32_t compute_engine,
+                                zepi_queue_t *out_queue)
 {
-    return zepi_queue_create_on_engine(context, device, flags, ZEPI_COMPUTE_ENGINE_ANY, out_queue);
+    struct zepi_queue *queue =
+        queue_create_empty(context, device, flags, has_ordered_lists(device, flags));
+    if (!queue)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    queue->compute_engine = compute_engine;
+    return queue_hand_out(queue, queue_take_lists(queue), out_queue);
 }
 
 // While a host's function records to it, the queue's list is one of the graph's.

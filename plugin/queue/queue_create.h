@@ -13,11 +13,10 @@ zepi_result_t zepi_queue_create_from_native(struct zepi_context *context,
                                             void *native_handle, zepi_ownership_t ownership,
                                             zepi_queue_t *out_queue);
 
+// `compute_engine`: the number of one that the device has, or ZEPI_COMPUTE_ENGINE_ANY.
 zepi_result_t zepi_queue_create(zepi_context_t context, zepi_device_t device,
-                                zepi_queue_flags_t flags, zepi_queue_t *out_queue);
-zepi_result_t zepi_queue_create_on_engine(zepi_context_t context, zepi_device_t device,
-                                          zepi_queue_flags_t flags, uint32_t compute_engine,
-                                          zepi_queue_t *out_queue);
+                                zepi_queue_flags_t flags, uint32_t compute_engine,
+                                zepi_queue_t *out_queue);
 zepi_result_t zepi_queue_finish(zepi_queue_t queue);
 zepi_result_t zepi_queue_get_native(zepi_queue_t queue, void **out_native_handle);
 

@@ -22,6 +22,10 @@ enum zepi_quirk_bit {
     ZEPI_QUIRK_WAITS_FOR_ENGINE = 1u << 7,
 };
 
+// Versions of GPUs (`ip_version`) from which on some quirks differ.
+#define ZEPI_QUIRK_IP_XE_HPC (12u << 22 | 60u << 14)
+#define ZEPI_QUIRK_IP_XE2 (20u << 22)
+
 // A driver's workarounds, chosen when it comes up, and constant after that.
 struct zepi_quirks {
     uint32_t bits;   // enum zepi_quirk_bit: those in force

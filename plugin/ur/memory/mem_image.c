@@ -83,15 +83,16 @@ static ur_result_t copy_host_pixels(struct zepi_ur_mem *mem, const void *host, s
         return UR_RESULT_SUCCESS;
     if (row_pitch > UINT32_MAX || slice_pitch > UINT32_MAX)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_SIZE, "pitches beyond 32 bits");
-    zepi_result_t result =
-        zepi_queue_create(mem->context, mem->context->devices[0], ZEPI_QUEUE_IN_ORDER, &queue);
+    zepi_result_t result = zepi_queue_create(mem->context, mem->context->devices[0],
+                                             ZEPI_QUEUE_IN_ORDER, ZEPI_COMPUTE_ENGINE_ANY, &queue);
     if (result != ZEPI_SUCCESS)
         return zepi_ur_fail(result);
-    const struct zepi_image_copy copy = {.to = mem->image,
-                                         .from_memory = host,
-                                         .row_pitch_bytes = (uint32_t)row_pitch,
-                                         .slice_pitch_bytes = (uint32_t)slice_pitch};
-    result = zepi_queue_copy_image(queue, &copy, (zepi_wait_list_t){NULL, 0}, NULL);
+    const struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_IMAGE,
+                                       .to_image = mem->image,
+                                       .from = host,
+                                       .row_pitch_bytes = (uint32_t)row_pitch,
+                                       .slice_pitch_bytes = (uint32_t)slice_pitch};
+    result = zepi_queue_transfer(queue, &copy, (zepi_wait_list_t){NULL, 0}, NULL);
     if (result == ZEPI_SUCCESS)
         result = zepi_queue_wait(queue);
     zepi_release(queue);

@@ -133,8 +133,8 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     zepi_buffer_uses_init(&uses, command.queue, command.wait);
     zepi_result_t done = use_end(&uses, &to, offset, size, ZEPI_BUFFER_WRITE);
     if (done == ZEPI_SUCCESS)
-        done = zepi_queue_fill_any(command.queue, to.memory, pPattern, patternSize, size, uses.wait,
-                                   zepi_ur_command_event(&command));
+        done = zepi_queue_fill(command.queue, to.memory, pPattern, patternSize, size, uses.wait,
+                               zepi_ur_command_event(&command));
     return copy_end(&command, &uses, done, &to, &to, UR_COMMAND_MEM_BUFFER_FILL);
 }
 

@@ -21,10 +21,10 @@ static ur_result_t read_region(const struct zepi_ur_mem *mem, ur_rect_offset_t o
 }
 
 static ur_result_t image_command_end(struct zepi_ur_command *command,
-                                     const struct zepi_image_copy *copy, ur_command_t type)
+                                     const struct zepi_transfer *copy, ur_command_t type)
 {
     const zepi_result_t done =
-        zepi_queue_copy_image(command->queue, copy, command->wait, zepi_ur_command_event(command));
+        zepi_queue_transfer(command->queue, copy, command->wait, zepi_ur_command_event(command));
     return zepi_ur_command_end(command, done, type);
 }
 
@@ -44,10 +44,11 @@ static ur_result_t transfer_image(struct zepi_ur_command *command, ur_mem_handle
     ur_result_t result = image_command_begin(command, handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_image_copy copy = {.from = is_read ? mem->image : NULL,
-                                   .from_memory = is_read ? NULL : side->memory,
-                                   .to = is_read ? NULL : mem->image,
-                                   .to_memory = is_read ? side->memory : NULL};
+    struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_IMAGE,
+                                 .from_image = is_read ? mem->image : NULL,
+                                 .from = is_read ? NULL : side->memory,
+                                 .to_image = is_read ? NULL : mem->image,
+                                 .to = is_read ? side->memory : NULL};
     ze_image_region_t *own = is_read ? &copy.from_region : &copy.to_region;
     struct zepi_fault fault;
     if ((result = zepi_ur_check_pointer(side->memory, is_read ? "pDst" : "pSrc")) ||
@@ -91,14 +92,14 @@ ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t
                                        ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
-    struct zepi_image_copy copy = {0};
+    struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_IMAGE};
     ur_result_t result;
     if ((result = image_command_begin(&command, hImageSrc)) ||
         (result = zepi_ur_check_image(hImageDst, command.queue->context)) ||
         (result = read_region(zepi_ur_mem(hImageSrc), srcOrigin, region, &copy.from_region)) ||
         (result = read_region(zepi_ur_mem(hImageDst), dstOrigin, region, &copy.to_region)))
         return result;
-    copy.from = zepi_ur_mem(hImageSrc)->image;
-    copy.to = zepi_ur_mem(hImageDst)->image;
+    copy.from_image = zepi_ur_mem(hImageSrc)->image;
+    copy.to_image = zepi_ur_mem(hImageDst)->image;
     return image_command_end(&command, &copy, UR_COMMAND_MEM_IMAGE_COPY);
 }

@@ -106,8 +106,8 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
         (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
         return result;
     return zepi_ur_command_end(&command,
-                               zepi_queue_fill_any(command.queue, pMem, pPattern, patternSize, size,
-                                                   command.wait, zepi_ur_command_event(&command)),
+                               zepi_queue_fill(command.queue, pMem, pPattern, patternSize, size,
+                                               command.wait, zepi_ur_command_event(&command)),
                                UR_COMMAND_USM_FILL);
 }
 

@@ -55,9 +55,8 @@ ur_result_t zepi_urQueueCreate(ur_context_handle_t hContext, ur_device_handle_t 
         (result = read_queue_flags(pProperties, &flags)) ||
         (result = read_queue_engine(pProperties, zepi_ur_device(hDevice), &engine)))
         return result;
-    return zepi_ur_result(zepi_queue_create_on_engine(zepi_ur_context(hContext),
-                                                      zepi_ur_device(hDevice), flags, engine,
-                                                      (zepi_queue_t *)phQueue));
+    return zepi_ur_result(zepi_queue_create(zepi_ur_context(hContext), zepi_ur_device(hDevice),
+                                            flags, engine, (zepi_queue_t *)phQueue));
 }
 
 ZEPI_UR_DEFINE_REFERENCES(Queue, , ur_queue_handle_t, zepi_ur_check_queue)
