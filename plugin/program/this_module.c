@@ -207,12 +207,22 @@ zepi_result_t zepi_unit_unregister(zepi_unit_t token)
 
 // ---- Modules ----
 
-static struct zepi_unit_values *unit_find_values_locked(const struct zepi_unit_entry *unit,
-                                                        const struct zepi_context *context)
+// NULL without memory.
+static struct zepi_unit_values *unit_find_or_add_values_locked(struct zepi_unit_entry *unit,
+                                                               struct zepi_context *context)
 {
     struct zepi_unit_values *values = unit->values;
     while (values && values->context != context)
         values = values->next;
+    if (values)
+        return values;
+    values = zepi_allocate(1, sizeof(*values));
+    if (!values)
+        return NULL;
+    values->unit = unit;
+    values->context = context;
+    LL_PREPEND(unit->values, values);
+    DL_APPEND2(*values_of_context(context), values, previous_of_context, next_of_context);
     return values;
 }
 
@@ -256,31 +266,24 @@ static struct zepi_module *unit_find_module_locked(const struct zepi_unit_entry 
     return NULL;
 }
 
-// Enters a module that was made, unless another thread was faster: returns a new reference to that
-// one. `values` is consumed if it is used; then it is NULL.
-static struct zepi_module *unit_enter_locked(struct zepi_unit_entry *unit, struct zepi_module *made,
-                                             struct zepi_unit_values **values)
+// Enters a module that was made, unless another thread was faster: returns it, or a new reference
+// to that one. NULL without memory.
+static struct zepi_module *unit_enter_locked(struct zepi_unit_entry *unit, struct zepi_module *made)
 {
     struct zepi_module *there = unit_find_module_locked(unit, made->context, made->state);
     if (there)
         return there;
-    atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
     if (made->state == ZEPI_MODULE_INPUT) {
-        struct zepi_unit_values *known = unit_find_values_locked(unit, made->context);
-        if (!known) {
-            known = *values;
-            known->unit = unit;
-            LL_PREPEND(unit->values, known);
-            DL_APPEND2(*values_of_context(made->context), known, previous_of_context,
-                       next_of_context);
-            *values = NULL;
-        }
-        made->values = &known->values;
+        struct zepi_unit_values *values = unit_find_or_add_values_locked(unit, made->context);
+        if (!values)
+            return NULL;
+        made->values = &values->values;
     }
+    atomic_fetch_add_explicit(&unit->references, 1, memory_order_relaxed);
     made->unit = unit;
     made->unit_forget = unit_forget;
     LL_PREPEND2(unit->modules, made, unit_next);
-    return NULL;
+    return made;
 }
 
 static zepi_result_t create_unit_module(struct zepi_unit_entry *unit, struct zepi_context *context,
@@ -314,23 +317,18 @@ zepi_result_t zepi_unit_find_or_create_module(struct zepi_unit_entry *unit,
         *out_module = module;
         return ZEPI_SUCCESS;
     }
-    struct zepi_unit_values *values = zepi_allocate(1, sizeof(*values));
-    if (!values)
-        return zepi_fail_no_memory();
-    values->context = context;
     const zepi_result_t result = create_unit_module(unit, context, state, &made);
-    if (result == ZEPI_SUCCESS) {
-        zepi_mutex_lock(&mutex);
-        module = unit_enter_locked(unit, made, &values);
-        zepi_mutex_unlock(&mutex);
-    }
-    zepi_free(values);
     if (result != ZEPI_SUCCESS)
         return result;
-    if (module)
-        zepi_release(made);
-    else
+    zepi_mutex_lock(&mutex);
+    module = unit_enter_locked(unit, made);
+    zepi_mutex_unlock(&mutex);
+    if (module == made)
         zepi_object_publish(made);
-    *out_module = module ? module : made;
+    else
+        zepi_release(made);
+    if (!module)
+        return zepi_fail_no_memory();
+    *out_module = module;
     return ZEPI_SUCCESS;
 }
