@@ -21,21 +21,6 @@ static void link_sets_finish(struct sets *sets)
     zepi_free(sets->list);
 }
 
-static uint32_t count_ze_modules(uint32_t object_count, const zepi_module_t *objects,
-                                 uint32_t device_index)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < object_count; i++) {
-        for (uint32_t at = 0; at < objects[i]->part_count; at++) {
-            const struct zepi_build_result *device_module =
-                objects[i]->parts[at].device_module[device_index];
-            if (device_module)
-                count += zepi_device_module_of(device_module)->ze_module_count;
-        }
-    }
-    return count;
-}
-
 static zepi_result_t link_add_object(struct zepi_link_set *set, uint32_t index,
                                      const struct zepi_module *object)
 {
@@ -50,21 +35,14 @@ static zepi_result_t link_add_object(struct zepi_link_set *set, uint32_t index,
     return result;
 }
 
-static zepi_result_t link_set_init(struct zepi_link_set *set, uint32_t object_count,
-                                   const zepi_module_t *objects, uint32_t device_index)
+static zepi_result_t link_set_fill(struct zepi_link_set *set, uint32_t object_count,
+                                   const zepi_module_t *objects,
+                                   const struct zepi_build_options *options)
 {
-    zepi_result_t result =
-        zepi_link_set_init(set, objects[0]->context, device_index,
-                           count_ze_modules(object_count, objects, device_index));
-    if (result != ZEPI_SUCCESS)
-        return result;
+    zepi_result_t result = ZEPI_SUCCESS;
     for (uint32_t i = 0; i < object_count && result == ZEPI_SUCCESS; i++)
         result = link_add_object(set, i, objects[i]);
-    if (result == ZEPI_SUCCESS)
-        zepi_link_set_sort(set);
-    else
-        zepi_link_set_finish(set);
-    return result;
+    return result == ZEPI_SUCCESS ? zepi_link_set_end(set, options) : result;
 }
 
 static zepi_result_t sets_add_link_set(struct sets *sets, uint32_t object_count,
@@ -77,12 +55,12 @@ static zepi_result_t sets_add_link_set(struct sets *sets, uint32_t object_count,
         if (objects[i]->part_count > 0 && !zepi_module_has_code(objects[i], device_index))
             return ZEPI_SUCCESS;
     }
-    zepi_result_t result = link_set_init(set, object_count, objects, device_index);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    *set = (struct zepi_link_set){.context = objects[0]->context,
+                                  .device_index = device_index,
+                                  .device = objects[0]->context->devices[device_index]};
     const uint32_t index = sets->count++;
+    const zepi_result_t result = link_set_fill(set, object_count, objects, options);
     sets->image_room += set->count;
-    result = zepi_link_set_choose(set, options);
     if (result != ZEPI_SUCCESS || set->count == 0)
         return result;
     for (uint32_t i = 0; i < index; i++) {

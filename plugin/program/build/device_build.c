@@ -106,19 +106,10 @@ static enum zepi_build_status held_build_run(void *user, struct zepi_build_outpu
     return status;
 }
 
-static zepi_result_t find_or_build(struct zepi_context *context, const struct zepi_key *key,
-                                   const struct zepi_build_request *build,
-                                   struct zepi_build_result **out_result)
-{
-    const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
-        zepi_handle_caches_of(context)->modules, key, build, out_result);
-    return *out_result ? ZEPI_SUCCESS : zepi_lookup_fail(lookup);
-}
-
-zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
-                                               struct zepi_key *key,
-                                               const struct zepi_build_request *build,
-                                               struct zepi_build_result **out_result)
+// A new reference to the result, failed or not; notes nothing.
+static zepi_result_t look_up(struct zepi_context *context, uint32_t device_index,
+                             struct zepi_key *key, const struct zepi_build_request *build,
+                             struct zepi_build_result **out_result)
 {
     struct held_build held = {build, false};
     const struct zepi_build_request request = {.build = held_build_run, .user = &held};
@@ -127,8 +118,11 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
         zepi_key_add_u32(key, ZEPI_KEY_DEVICE_INDEX, device_index);
     if (key && !zepi_key_seal(key))
         result = zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS)
-        result = find_or_build(context, key, &request, out_result);
+    if (result == ZEPI_SUCCESS) {
+        const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
+            zepi_handle_caches_of(context)->modules, key, &request, out_result);
+        result = *out_result ? ZEPI_SUCCESS : zepi_lookup_fail(lookup);
+    }
     // No other thread has it yet.
     if (result == ZEPI_SUCCESS && !key && zepi_build_result_has_succeeded(*out_result))
         zepi_device_module_of(*out_result)->is_private = true;
@@ -138,31 +132,10 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
     return result;
 }
 
-// A new reference to the build's result, failed or not; notes nothing.
-static zepi_result_t look_up(const struct zepi_image_build *build,
-                             struct zepi_build_result **out_result)
-{
-    struct zepi_key key;
-    const struct zepi_build_request request = {.build = image_build_run, .user = (void *)build};
-    const bool is_private = build->options->variables == ZEPI_VARIABLES_OWN &&
-                            build->state == ZEPI_MODULE_EXECUTABLE &&
-                            zepi_device_image_has_variables(build->image);
-    if (is_private)
-        return zepi_device_module_find_or_build(build->context, build->device_index, NULL, &request,
-                                                out_result);
-    image_build_begin_key(&key, build);
-    const zepi_result_t result = zepi_device_module_find_or_build(
-        build->context, build->device_index, &key, &request, out_result);
-    zepi_key_finish(&key);
-    return result;
-}
-
-// ---- What the caller gets ----
-
-zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
-                                          struct zepi_device *device,
-                                          struct zepi_build_result *result,
-                                          struct zepi_build_result **out_result)
+// Notes failure and log for the caller's thread, and consumes a result that did not succeed.
+static zepi_result_t hand_out(const struct zepi_build_options *options, struct zepi_device *device,
+                              struct zepi_build_result *result,
+                              struct zepi_build_result **out_result)
 {
     size_t size_bytes;
     const bool has_succeeded = zepi_build_result_has_succeeded(result);
@@ -180,14 +153,31 @@ zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *optio
     return failure;
 }
 
+zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                               const struct zepi_build_options *options,
+                                               struct zepi_key *key,
+                                               const struct zepi_build_request *build,
+                                               struct zepi_build_result **out_result)
+{
+    struct zepi_build_result *result = NULL;
+    const zepi_result_t done = look_up(context, device_index, key, build, &result);
+    return done == ZEPI_SUCCESS
+               ? hand_out(options, context->devices[device_index], result, out_result)
+               : done;
+}
+
 zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result)
 {
-    struct zepi_build_result *result = NULL;
-    const zepi_result_t done = look_up(build, &result);
-    return done == ZEPI_SUCCESS
-               ? zepi_device_module_hand_out(build->options,
-                                             build->context->devices[build->device_index], result,
-                                             out_result)
-               : done;
+    struct zepi_key key;
+    const struct zepi_build_request request = {.build = image_build_run, .user = (void *)build};
+    const bool is_private = build->options->variables == ZEPI_VARIABLES_OWN &&
+                            build->state == ZEPI_MODULE_EXECUTABLE &&
+                            zepi_device_image_has_variables(build->image);
+    image_build_begin_key(&key, build);
+    const zepi_result_t result =
+        zepi_device_module_find_or_build(build->context, build->device_index, build->options,
+                                         is_private ? NULL : &key, &request, out_result);
+    zepi_key_finish(&key);
+    return result;
 }

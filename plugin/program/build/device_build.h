@@ -24,16 +24,10 @@ struct zepi_image_build {
 zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result);
 
-// Notes failure and log of a result for the caller's thread, and consumes one that did not succeed.
-zepi_result_t zepi_device_module_hand_out(const struct zepi_build_options *options,
-                                          struct zepi_device *device,
-                                          struct zepi_build_result *result,
-                                          struct zepi_build_result **out_result);
-
-// A new reference to the result, failed or not, of any build whose payload is a struct
-// zepi_device_module. `key` has the inputs beside the device; it is sealed here, and the caller
-// finishes it. NULL: built for the caller alone.
+// The same for any build whose payload is a struct zepi_device_module. `key` has the inputs beside
+// the device; it is sealed here, and the caller finishes it. NULL: built for the caller alone.
 zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                               const struct zepi_build_options *options,
                                                struct zepi_key *key,
                                                const struct zepi_build_request *build,
                                                struct zepi_build_result **out_result);

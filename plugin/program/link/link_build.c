@@ -201,16 +201,13 @@ zepi_result_t zepi_link_set_get_code(const struct zepi_link_set *set,
                                      struct zepi_build_result **out_result)
 {
     const struct zepi_build_request build = {.build = make_linked_binary, .user = (void *)set};
-    struct zepi_build_result *found;
     struct zepi_key key;
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_link_set(&key, set);
-    zepi_result_t result = zepi_device_module_find_or_build(
-        set->context, set->device_index, has_private_variables(set, options) ? NULL : &key, &build,
-        &found);
+    const zepi_result_t result = zepi_device_module_find_or_build(
+        set->context, set->device_index, options, has_private_variables(set, options) ? NULL : &key,
+        &build, out_result);
     zepi_key_finish(&key);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_hand_out(options, set->device, found, out_result);
     if (result == ZEPI_ERROR_LINK_FAILURE)
         name_linked_objects(set);
     return result;

@@ -75,46 +75,27 @@ static void link_set_unite_last(struct zepi_link_set *set)
     }
 }
 
-zepi_result_t zepi_link_set_init(struct zepi_link_set *set, struct zepi_context *context,
-                                 uint32_t device_index, uint32_t capacity)
-{
-    *set = (struct zepi_link_set){.context = context,
-                                  .device_index = device_index,
-                                  .device = context->devices[device_index],
-                                  .members = zepi_allocate(capacity, sizeof(set->members[0])),
-                                  .sorted = zepi_allocate(capacity, sizeof(set->sorted[0]))};
-    if (set->members && set->sorted)
-        return ZEPI_SUCCESS;
-    zepi_link_set_finish(set);
-    return zepi_fail_no_memory();
-}
-
 zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index,
                                 struct zepi_device_image *image, struct zepi_spec_values *values,
                                 const struct zepi_device_module *device_module)
 {
     zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t ze_module = 0;
-         ze_module < device_module->ze_module_count && result == ZEPI_SUCCESS; ze_module++) {
-        struct zepi_link_member *member = &set->members[set->count++];
-        member->object_index = object_index;
-        member->image = image;
-        member->values = values;
-        member->device_module = device_module;
-        member->ze_module = ze_module;
-        result = link_member_identify(member);
+    for (uint32_t i = 0; i < device_module->ze_module_count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_link_member *members =
+            zepi_grow(set->members, set->count, &set->capacity, sizeof(*members));
+        if (!members)
+            return zepi_fail_no_memory();
+        set->members = members;
+        members[set->count] = (struct zepi_link_member){.object_index = object_index,
+                                                        .image = image,
+                                                        .values = values,
+                                                        .device_module = device_module,
+                                                        .ze_module = i};
+        result = link_member_identify(&members[set->count++]);
         if (result == ZEPI_SUCCESS)
             link_set_unite_last(set);
     }
     return result;
-}
-
-void zepi_link_set_sort(struct zepi_link_set *set)
-{
-    for (uint32_t i = 0; i < set->count; i++)
-        set->sorted[i] = &set->members[i];
-    if (set->count > 0)
-        qsort(set->sorted, set->count, sizeof(set->sorted[0]), compare_members);
 }
 
 void zepi_link_set_finish(struct zepi_link_set *set)
@@ -191,8 +172,8 @@ static zepi_result_t check_link_program(const struct zepi_link_set *set)
     return ZEPI_SUCCESS;
 }
 
-zepi_result_t zepi_link_set_choose(struct zepi_link_set *set,
-                                   const struct zepi_build_options *options)
+static zepi_result_t choose_link_method(struct zepi_link_set *set,
+                                        const struct zepi_build_options *options)
 {
     struct zepi_error before;
     set->method = ZEPI_LINK_DYNAMIC;
@@ -206,4 +187,15 @@ zepi_result_t zepi_link_set_choose(struct zepi_link_set *set,
         return result;
     zepi_error_restore(&before);
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_link_set_end(struct zepi_link_set *set, const struct zepi_build_options *options)
+{
+    set->sorted = zepi_allocate(set->count, sizeof(set->sorted[0]));
+    if (!set->sorted)
+        return zepi_fail_no_memory();
+    for (uint32_t i = 0; i < set->count; i++)
+        set->sorted[i] = &set->members[i];
+    qsort(set->sorted, set->count, sizeof(set->sorted[0]), compare_members);
+    return choose_link_method(set, options);
 }

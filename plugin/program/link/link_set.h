@@ -21,6 +21,7 @@ struct zepi_link_member {
     struct zepi_build_result *table;
 };
 
+// Begins zeroed but for context and device.
 struct zepi_link_set {
     struct zepi_context *context;
     uint32_t device_index;
@@ -28,26 +29,21 @@ struct zepi_link_set {
     zepi_link_method_t method; // program or dynamic
     uint32_t part;             // of the module: equal sets are one
     uint32_t count;
+    size_t capacity;
     struct zepi_link_member *members; // owned; equal code once, in the caller's order
     // Owned; the members in an order of their own, so that the caller's does not matter.
     struct zepi_link_member **sorted;
 };
 
-// An empty set, for up to `capacity` ze_modules.
-zepi_result_t zepi_link_set_init(struct zepi_link_set *set, struct zepi_context *context,
-                                 uint32_t device_index, uint32_t capacity);
-// Adds the code of an image of the object. If that fails, finish the set.
+// Adds the code of an image of the object.
 zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index,
                                 struct zepi_device_image *image, struct zepi_spec_values *values,
                                 const struct zepi_device_module *device_module);
-// All are added.
-void zepi_link_set_sort(struct zepi_link_set *set);
+// All are added: sorts them, and chooses how to link. A method that the caller asked for and that
+// cannot be is ZEPI_ERROR_UNSUPPORTED; one that the environment asked for is left then.
+zepi_result_t zepi_link_set_end(struct zepi_link_set *set,
+                                const struct zepi_build_options *options);
 void zepi_link_set_finish(struct zepi_link_set *set);
-
-// Chooses how to link. A method that the caller asked for and that cannot be is
-// ZEPI_ERROR_UNSUPPORTED; one that the environment asked for is left then.
-zepi_result_t zepi_link_set_choose(struct zepi_link_set *set,
-                                   const struct zepi_build_options *options);
 
 // Whether two sets have equal members; their devices may differ.
 bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_link_set *b);
