@@ -102,22 +102,15 @@ ur_result_t zepi_ur_device_pci_address(void *object, const struct zepi_ur_info *
                       : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
 }
 
-ur_result_t zepi_ur_device_work_item_sizes(void *object, const struct zepi_ur_info *info)
+ur_result_t zepi_ur_device_group_limits(void *object, const struct zepi_ur_info *info)
 {
-    const struct zepi_device *device = object;
-    const ze_device_compute_properties_t *compute = &device->compute;
+    const ze_device_compute_properties_t *compute = &((const struct zepi_device *)object)->compute;
     const size_t sizes[3] = {compute->maxGroupSizeX, compute->maxGroupSizeY,
                              compute->maxGroupSizeZ};
-    return zepi_ur_info_return(info, sizes, sizeof(sizes));
-}
-
-ur_result_t zepi_ur_device_group_counts(void *object, const struct zepi_ur_info *info)
-{
-    const struct zepi_device *device = object;
-    const ze_device_compute_properties_t *compute = &device->compute;
     const size_t counts[3] = {compute->maxGroupCountX, compute->maxGroupCountY,
                               compute->maxGroupCountZ};
-    return zepi_ur_info_return(info, counts, sizeof(counts));
+    const bool is_count = info->query == UR_DEVICE_INFO_MAX_WORK_GROUPS_3D;
+    return zepi_ur_info_return(info, is_count ? counts : sizes, sizeof(sizes));
 }
 
 ur_result_t zepi_ur_device_sub_group_sizes(void *object, const struct zepi_ur_info *info)

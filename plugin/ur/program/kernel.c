@@ -132,6 +132,14 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
         zepi_kernel_get_native(kernel, context->devices[index], (void **)phNativeKernel));
 }
 
+static ur_result_t check_work_dim(uint32_t work_dim)
+{
+    return work_dim >= 1 && work_dim <= 3
+               ? UR_RESULT_SUCCESS
+               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
+                                "%u dimensions, expected 1 to 3", work_dim);
+}
+
 // The checks of a launch that a query about sizes needs.
 static ur_result_t check_suggestion_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queue,
                                           uint32_t work_dim, const size_t *global_size,
@@ -141,9 +149,7 @@ static ur_result_t check_suggestion_sizes(ur_kernel_handle_t kernel, ur_queue_ha
     if ((result = zepi_ur_check_kernel(kernel)) || (result = zepi_ur_check_queue(queue)) ||
         (result = zepi_ur_check_pointer(global_size, "pGlobalWorkSize")) ||
         (result = zepi_ur_check_pointer(out, "pSuggestedLocalWorkSize")) ||
-        (((work_dim == 0 || work_dim > 3)) &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
-                                  "%u dimensions, expected 1 to 3", work_dim))))
+        (result = check_work_dim(work_dim)))
         return result;
     return zepi_ur_check_same_context(zepi_ur_queue(queue)->context,
                                       zepi_ur_kernel(kernel)->context,
@@ -209,21 +215,18 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
     const size_t *pLocalWorkSize, size_t dynamicSharedMemorySize, uint32_t *pGroupCountRet)
 {
     uint32_t count;
-    uint32_t index = 0;
-    ur_result_t result = zepi_ur_check_kernel(hKernel);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_check_device_in(zepi_ur_kernel(hKernel)->context, hDevice, &index);
-    result = result ? result : zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize");
-    result = result ? result : zepi_ur_check_pointer(pGroupCountRet, "pGroupCountRet");
-    if (result == UR_RESULT_SUCCESS && (workDim == 0 || workDim > 3))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_WORK_DIMENSION,
-                                "%u dimensions, expected 1 to 3", workDim);
-    if (result == UR_RESULT_SUCCESS)
-        result = zepi_ur_result(zepi_kernel_max_cooperative_groups(
-            zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count));
-    if (result == UR_RESULT_SUCCESS)
-        *pGroupCountRet = limit_by_local_memory(
-            zepi_device_kernel_of(zepi_ur_kernel(hKernel)->device_kernels[index]),
-            zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
-    return result;
+    uint32_t index;
+    ur_result_t result;
+    if ((result = zepi_ur_check_kernel(hKernel)) ||
+        (result = zepi_ur_check_device_in(zepi_ur_kernel(hKernel)->context, hDevice, &index)) ||
+        (result = zepi_ur_check_pointer(pLocalWorkSize, "pLocalWorkSize")) ||
+        (result = zepi_ur_check_pointer(pGroupCountRet, "pGroupCountRet")) ||
+        (result = check_work_dim(workDim)) ||
+        (result = zepi_ur_result(zepi_kernel_max_cooperative_groups(
+             zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count))))
+        return result;
+    *pGroupCountRet =
+        limit_by_local_memory(zepi_device_kernel_of(zepi_ur_kernel(hKernel)->device_kernels[index]),
+                              zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
+    return UR_RESULT_SUCCESS;
 }
