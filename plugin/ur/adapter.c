@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "ur/adapter.h"
-
 #include "core/log.h"
+#include "ur/handles.h"
 #include "ur/info.h"
 
 struct zepi_object zepi_ur_adapter;

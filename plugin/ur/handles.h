@@ -20,6 +20,11 @@ ZEPI_UR_DEFINE_HANDLE(context, ur_context_handle_t, zepi_context, UR_RESULT_ERRO
 ZEPI_UR_DEFINE_HANDLE(queue, ur_queue_handle_t, zepi_queue, UR_RESULT_ERROR_INVALID_QUEUE)
 ZEPI_UR_DEFINE_HANDLE(event, ur_event_handle_t, zepi_event, UR_RESULT_ERROR_INVALID_EVENT)
 
+// The one adapter of the process. It owns nothing: platforms come up with the first query for them
+// and stay (device/adapter.h), so its reference count frees nothing.
+extern struct zepi_object zepi_ur_adapter;
+ur_result_t zepi_ur_check_adapter(ur_adapter_handle_t adapter);
+
 // A context, and a pointer that must not be NULL.
 static inline ur_result_t zepi_ur_check_context_pointer(ur_context_handle_t context,
                                                         const void *pointer, const char *name)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "device/adapter.h"
-#include "ur/adapter.h"
 #include "ur/device/device_value.h"
 #include "ur/handles.h"
 #include "ur/info.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/options.h"
 #include "device/adapter.h"
-#include "ur/adapter.h"
 #include "ur/handles.h"
 #include "ur/info.h"
 

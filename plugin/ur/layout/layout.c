@@ -3,7 +3,7 @@
 
 #include "core/object.h"
 #include "device/adapter.h"
-#include "ur/adapter.h"
+#include "ur/handles.h"
 #include "ur/layout/set_arguments.h"
 
 // ---- Functions of older releases, in place of the newest one's (CMakeLists.txt) ----

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/layout/loader.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
@@ -68,14 +69,9 @@ static void note_imported_name(struct search *search, const char *name)
         memcpy(search->loader->unknown_function, name, strlen(name) + 1);
 }
 
-static bool is_letter(unsigned char byte)
-{
-    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
-}
-
 static bool is_of_library_name(unsigned char byte)
 {
-    return is_letter(byte) || (byte >= '0' && byte <= '9') || byte == '_';
+    return isalnum(byte) || byte == '_';
 }
 
 // Notes each string that is a name as functions of Unified Runtime have it: urAdapterGet. It looks

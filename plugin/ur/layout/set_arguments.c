@@ -96,14 +96,13 @@ static ur_result_t set_argument(ur_kernel_handle_t handle, ur_exp_kernel_arg_pro
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
-    const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->argument_count;
-    if (record.index >= count)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                              "argument index %u, kernel '%s' has %u arguments", record.index,
-                              kernel->name, count);
     struct zepi_ur_set_arguments *set = set_arguments_find_or_create(kernel);
     if (!set)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    if (record.index >= set->count)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
+                              "argument index %u, kernel '%s' has %u arguments", record.index,
+                              kernel->name, set->count);
     zepi_mutex_lock(&set->mutex);
     const bool is_set = set_record_locked(set, record);
     zepi_mutex_unlock(&set->mutex);

@@ -48,15 +48,15 @@ static ur_result_t program_get_devices(struct zepi_ur_program *program,
 // Native code of one device at `out_bytes`; NULL: only its size is asked for. A program that was
 // not built for this device has none, unless it was made of native code.
 static ur_result_t program_get_binary(struct zepi_module *module, struct zepi_device *device,
-                                      size_t *inout_size, void *out_bytes)
+                                      size_t *out_size, void *out_bytes)
 {
-    *inout_size = out_bytes ? *inout_size : 0;
+    *out_size = out_bytes ? SIZE_MAX : 0; // the host has room for it
     if (!module)
         return UR_RESULT_SUCCESS;
     if (module->state != ZEPI_MODULE_INPUT) {
         const uint32_t index = zepi_context_device_index(module->context, device);
         return zepi_module_has_code(module, index) ? zepi_ur_result(zepi_module_get_native_binary(
-                                                         module, index, inout_size, out_bytes))
+                                                         module, index, out_size, out_bytes))
                                                    : UR_RESULT_SUCCESS;
     }
     for (uint32_t i = 0; i < module->image_count; i++) {
@@ -71,10 +71,9 @@ static ur_result_t program_get_binary(struct zepi_module *module, struct zepi_de
             return result;
         if (out_bytes)
             memcpy(out_bytes, info.bytes, info.size_bytes);
-        *inout_size = info.size_bytes;
+        *out_size = info.size_bytes;
         return UR_RESULT_SUCCESS;
     }
-    *inout_size = 0;
     return UR_RESULT_SUCCESS;
 }
 
@@ -106,10 +105,8 @@ static ur_result_t get_info_binaries(struct zepi_module *module, uint32_t count,
                               count * sizeof(void *));
     for (uint32_t i = 0; i < count && info->value && result == UR_RESULT_SUCCESS; i++) {
         void *out = ((void **)info->value)[i];
-        size_t size = 0;
-        result = out ? program_get_binary(module, devices[i], &size, NULL) : UR_RESULT_SUCCESS;
-        if (out && result == UR_RESULT_SUCCESS && size > 0)
-            result = program_get_binary(module, devices[i], &size, out);
+        size_t size;
+        result = out ? program_get_binary(module, devices[i], &size, out) : UR_RESULT_SUCCESS;
     }
     if (result == UR_RESULT_SUCCESS && info->out_size)
         *info->out_size = count * sizeof(void *);
