@@ -102,20 +102,11 @@ static void write_log_line(void *data, enum zepi_log_level level, const char *li
     zepi_error_restore(&error);
 }
 
-static enum zepi_log_level log_level_of(ur_logger_level_t level)
-{
-    switch (level) {
-    case UR_LOGGER_LEVEL_DEBUG:
-        return ZEPI_LOG_DEBUG;
-    case UR_LOGGER_LEVEL_INFO:
-        return ZEPI_LOG_INFO;
-    case UR_LOGGER_LEVEL_WARN:
-    case UR_LOGGER_LEVEL_ERROR:
-        return ZEPI_LOG_ERROR;
-    default:
-        return ZEPI_LOG_OFF;
-    }
-}
+static const enum zepi_log_level log_levels[] = {
+    [UR_LOGGER_LEVEL_DEBUG] = ZEPI_LOG_DEBUG, [UR_LOGGER_LEVEL_INFO] = ZEPI_LOG_INFO,
+    [UR_LOGGER_LEVEL_WARN] = ZEPI_LOG_ERROR,  [UR_LOGGER_LEVEL_ERROR] = ZEPI_LOG_ERROR,
+    [UR_LOGGER_LEVEL_QUIET] = ZEPI_LOG_OFF,
+};
 
 static ur_result_t check_logger_level(ur_logger_level_t level)
 {
@@ -134,7 +125,7 @@ ur_result_t zepi_urAdapterSetLoggerCallback(ur_adapter_handle_t hAdapter,
         (result = check_logger_level(level)))
         return result;
     atomic_store_explicit(&logger, pfnLoggerCallback, memory_order_release);
-    zepi_log_set_host(write_log_line, pUserData, log_level_of(level));
+    zepi_log_set_host(write_log_line, pUserData, log_levels[level]);
     return UR_RESULT_SUCCESS;
 }
 
@@ -144,6 +135,6 @@ ur_result_t zepi_urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t hAdapter,
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
     result = result ? result : check_logger_level(level);
     if (result == UR_RESULT_SUCCESS)
-        zepi_log_set_host_level(log_level_of(level));
+        zepi_log_set_host_level(log_levels[level]);
     return result;
 }

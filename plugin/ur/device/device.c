@@ -110,14 +110,15 @@ ur_result_t zepi_urDeviceRelease(ur_device_handle_t hDevice)
                : result;
 }
 
-// Code for GPUs is for them alone; SPIR-V is for every device that compiles it.
-static bool device_is_usable(const struct zepi_device *device, const ur_device_binary_t *binary)
+// Code for GPUs is for them alone, and comes first: nothing is left to compile. SPIR-V is for every
+// device that compiles it. 0: the device does not take the binary.
+static int binary_rank(const struct zepi_device *device, const ur_device_binary_t *binary)
 {
-    const char *target = binary->pDeviceTargetSpec;
-    if (!target)
-        return false;
+    const char *target = binary->pDeviceTargetSpec ? binary->pDeviceTargetSpec : "";
     if (strcmp(target, UR_DEVICE_BINARY_TARGET_SPIRV64_GEN) == 0)
-        return !device->platform->quirks.is_on_cpu && device->properties.type == ZE_DEVICE_TYPE_GPU;
+        return !device->platform->quirks.is_on_cpu && device->properties.type == ZE_DEVICE_TYPE_GPU
+                   ? 2
+                   : 0;
     return strcmp(target, UR_DEVICE_BINARY_TARGET_SPIRV64) == 0 &&
            device->module.spirvVersionSupported > 0;
 }
@@ -127,7 +128,8 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
                                       uint32_t *pSelectedBinary)
 {
     const struct zepi_device *device = zepi_ur_device(hDevice);
-    uint32_t best = NumBinaries;
+    uint32_t best = 0;
+    int best_rank = 0;
     ur_result_t result;
     if ((result = zepi_ur_check_device(hDevice)) ||
         (result = zepi_ur_check_pointer(pBinaries, "pBinaries")) ||
@@ -136,17 +138,13 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no binary to choose from"))))
         return result;
     for (uint32_t i = 0; i < NumBinaries; i++) {
-        if (!device_is_usable(device, &pBinaries[i]))
-            continue;
-        // Native code first: nothing is left to compile.
-        if (strcmp(pBinaries[i].pDeviceTargetSpec, UR_DEVICE_BINARY_TARGET_SPIRV64_GEN) == 0) {
+        const int rank = binary_rank(device, &pBinaries[i]);
+        if (rank > best_rank) {
+            best_rank = rank;
             best = i;
-            break;
         }
-        if (best == NumBinaries)
-            best = i;
     }
-    if (best == NumBinaries)
+    if (best_rank == 0)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BINARY,
                               "none of %u binaries is for device '%s'", NumBinaries,
                               device->properties.name);
