@@ -6,10 +6,10 @@
 #include "ze/ze_optional.h"
 
 // The only files of the plugin that know drivers by name (tools/layers checks it). A quirk is what
-// a driver does, or leaves out, that a caller does not expect from the specification; the table in
-// quirks.c has them all. Most are avoided on every driver, for next to nothing. A quirk with a bit
-// is avoided only where the driver has it: its price is felt, or the answer would be wrong
-// elsewhere. Comments outside name a quirk by its name in the table.
+// a driver does, or leaves out, that a caller does not expect from the specification; QUIRKS.md has
+// them all. Most are avoided on every driver, for next to nothing. A quirk with a bit is avoided
+// only where the driver has it: its price is felt, or the answer would be wrong elsewhere. Comments
+// outside name a quirk by its name there.
 
 enum zepi_quirk_bit {
     ZEPI_QUIRK_EARLY_COPIES = 1u << 0,
@@ -44,16 +44,6 @@ zepi_result_t zepi_quirks_choose(const ze_driver_properties_t *properties,
 // of ZEPI_QUIRKS, "" for none.
 uint32_t zepi_quirks_find(const char *driver, uint32_t build);
 zepi_result_t zepi_quirks_force(const char *text, uint32_t *bits);
-
-// A row of the table, for lists of them; NULL: there are no more.
-struct zepi_quirk {
-    const char *name;
-    uint32_t bit;         // 0: avoided on every driver
-    uint32_t drivers;     // that have it; with a bit: that are treated so
-    uint32_t first_build; // of the first of these, that has it; 0: any
-    const char *versions, *price, *seen;
-};
-const struct zepi_quirk *zepi_quirk_at(uint32_t index);
 
 // ---- Names that drivers give, or that messages give for drivers ----
 

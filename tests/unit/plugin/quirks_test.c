@@ -47,7 +47,7 @@ Test(quirks, are_forced_by_name_in_the_order_of_the_text)
 
 Test(quirks, with_unknown_names_are_refused_with_those_that_there_are)
 {
-    // The last is in the table, and avoided on every driver.
+    // The last is avoided on every driver.
     static const char *const texts[] = {"early-copy",
                                         "none,early_copies",
                                         ",",
@@ -64,22 +64,4 @@ Test(quirks, with_unknown_names_are_refused_with_those_that_there_are)
         cr_assert(strstr(zepi_last_error(NULL), "early-copies,slow-timed-status"), "%s",
                   zepi_last_error(NULL));
     }
-}
-
-Test(quirks, have_a_name_a_driver_versions_a_price_and_what_was_seen)
-{
-    const struct zepi_quirk *quirk;
-    uint32_t bits = 0;
-    for (uint32_t i = 0; (quirk = zepi_quirk_at(i)) != NULL; i++) {
-        cr_assert(quirk->name && quirk->drivers != 0 && quirk->versions && quirk->price &&
-                      strchr(quirk->seen, '.'),
-                  "row %u", i);
-        // Names that may be forced come first.
-        cr_assert(quirk->bit || i >= 5, "%s", quirk->name);
-        cr_assert_eq(bits & quirk->bit, 0, "%s", quirk->name);
-        bits |= quirk->bit;
-        for (uint32_t other = 0; other < i; other++)
-            cr_assert_str_neq(quirk->name, zepi_quirk_at(other)->name);
-    }
-    cr_assert_eq(bits, costly | intel);
 }

@@ -62,7 +62,7 @@ class Layers(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             ze = pathlib.Path(folder, "plugin", "ze")
             ze.mkdir(parents=True)
-            (ze / "quirks.c").write_text('    {"slow-waits", 0, "Intel", "22.43"},\n')
+            (ze / "QUIRKS.md").write_text("| slow-waits | Intel's | 22.43 |\n")
             for name, text in texts.items():
                 (ze / f"{name}.c").write_text(text)
             return layers.check_driver_names(pathlib.Path(folder))
@@ -81,7 +81,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.check_plugin(a="// Quirk slow-waits.\n// As for the quirk\n// slow-waits.\n"), [])
         for text in ("// Quirk fast-waits.", "// quirk\n    // fast-waits", "(quirk fast-waits)"):
             self.assertEqual(self.check_plugin(a=text),
-                             ["plugin/ze/a.c names the quirk fast-waits, which plugin/ze/quirks.c lacks"])
+                             ["plugin/ze/a.c names the quirk fast-waits, which plugin/ze/QUIRKS.md lacks"])
 
 
 if __name__ == "__main__":
