@@ -3,278 +3,247 @@
 
 #include "core/sys.h"
 
-#include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MIB (UINT64_C(1) << 20)
-#define MOST_SHARED_SECONDS 3600
-#define OPTION_COUNT 23
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct zepi_options options;
-// The list that zepi_options_list returns, with the values as text.
-static zepi_option_t list[OPTION_COUNT];
-static char values[OPTION_COUNT][32];
-static uint32_t list_count;
 
-// A program with more rights than the user that starts it (set-user-id) reads none: the user chose
-// them.
-static const char *read_variable(const char *name, const char *description)
-{
-    const char *text = secure_getenv(name);
-    const bool is_set = text && text[0] != '\0';
-    assert(list_count < OPTION_COUNT);
-    list[list_count] = (zepi_option_t){.name = name, .description = description, .is_set = is_set};
-    return is_set ? text : NULL;
-}
+struct row {
+    const char *name, *description;
+    const char *otherwise; // the value if it is not set, or not understood
+    // Writes the member. False: the text is not understood.
+    bool (*read)(const struct row *row, const char *text);
+    void *member;
+    size_t size;              // of the member, if it is a text; one that is empty is `otherwise`
+    const char *const *words; // that are understood, up to NULL; else `expected` says what is
+    const char *expected;
+};
 
-static void note_variable_value(const char *value)
-{
-    snprintf(values[list_count], sizeof(values[0]), "%s", value);
-    list[list_count].value = values[list_count];
-    list_count++;
-}
+// ---- Values ----
 
-static void refuse_variable(const char *name, const char *text, const char *expected)
+// The place of the text among the words; -1: it is none of them.
+static int find_word(const struct row *row, const char *text)
 {
-    list[list_count].is_set = false;
-    fprintf(stderr, "zepi: %s=%s: expected %s\n", name, text, expected);
-}
-
-// One of `count` words; the first is the default. Returns its index.
-static unsigned read_word(const char *name, const char *description, unsigned count,
-                          const char *const *words, unsigned otherwise)
-{
-    const char *text = read_variable(name, description);
-    unsigned index = 0;
-    while (text && index < count && strcmp(text, words[index]) != 0)
-        index++;
-    if (!text || index == count) {
-        if (text) {
-            char expected[128] = "";
-            for (unsigned i = 0; i < count; i++)
-                snprintf(expected + strlen(expected), sizeof(expected) - strlen(expected), "%s%s",
-                         i == 0           ? ""
-                         : i + 1 == count ? " or "
-                                          : ", ",
-                         words[i]);
-            refuse_variable(name, text, expected);
-        }
-        index = otherwise;
+    for (int i = 0; row->words[i]; i++) {
+        if (strcmp(text, row->words[i]) == 0)
+            return i;
     }
-    note_variable_value(words[index]);
-    return index;
+    return -1;
 }
 
-enum state { OFF, ON };
-
-static bool read_switch(const char *name, const char *description, enum state otherwise)
+// Every second word switches it on.
+static bool read_switch(const struct row *row, const char *text)
 {
-    static const char *const words[] = {[OFF] = "off", [ON] = "on", "0", "1"};
-    const unsigned index = read_word(name, description, 4, words, otherwise);
-    return index % 2 == 1;
+    const int word = find_word(row, text);
+    *(bool *)row->member = word % 2 == 1;
+    return word >= 0;
 }
 
-// A number with an optional K, M or G, or "unlimited".
-static uint64_t read_number(const char *name, const char *description, uint64_t otherwise)
+static bool read_log_level(const struct row *row, const char *text)
+{
+    const int word = find_word(row, text);
+    options.log_level = (enum zepi_log_level)word;
+    return word >= 0;
+}
+
+static bool read_link_method(const struct row *row, const char *text)
+{
+    const int word = find_word(row, text);
+    options.link_method = (zepi_link_method_t)word;
+    return word >= 0;
+}
+
+static bool read_number(const struct row *row, const char *text)
 {
     static const char units[] = "KMG";
-    const char *text = read_variable(name, description);
-    uint64_t number = otherwise;
-    if (text && strcmp(text, "unlimited") == 0) {
-        number = UINT64_MAX;
-    } else if (text) {
-        char *end;
-        errno = 0;
-        const uint64_t mantissa = strtoull(text, &end, 10);
-        const char *unit = *end ? strchr(units, *end) : NULL;
-        const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-        if (errno != 0 || text[0] < '0' || text[0] > '9' || (*end && (!unit || end[1])) ||
-            __builtin_mul_overflow(mantissa, UINT64_C(1) << shift, &number)) {
-            refuse_variable(name, text,
-                            "a number, with K, M or G for multiples of 1024, or unlimited");
-            number = otherwise;
-        }
-    }
-    char value[32];
-    if (number == UINT64_MAX)
-        snprintf(value, sizeof(value), "unlimited");
-    else
-        snprintf(value, sizeof(value), "%" PRIu64, number);
-    note_variable_value(value);
-    return number;
+    uint64_t *number = row->member;
+    *number = UINT64_MAX;
+    if (strcmp(text, "unlimited") == 0)
+        return true;
+    char *end;
+    errno = 0;
+    const uint64_t mantissa = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    return errno == 0 && text[0] >= '0' && text[0] <= '9' && (!*end || (unit && !end[1])) &&
+           !__builtin_mul_overflow(mantissa, UINT64_C(1) << shift, number);
 }
 
-static void read_text(const char *name, const char *description, char *out_text, size_t size)
+static bool read_shared_seconds(const struct row *row, const char *text)
 {
-    const char *text = read_variable(name, description);
-    if (text && strlen(text) >= size) {
-        refuse_variable(name, text, "a shorter text");
-        text = NULL;
-    }
-    snprintf(out_text, size, "%s", text ? text : "");
-    list[list_count++].value = out_text;
+    return read_number(row, text) && options.shared_seconds >= 1 && options.shared_seconds <= 3600;
 }
 
-// Programs look for parts of it: docs/dpcpp.md has the table.
-static void read_platform_name(void)
+static bool read_text(const struct row *row, const char *text)
 {
-    read_text("ZEPI_PLATFORM_NAME", "name of the platform in Unified Runtime",
-              options.platform_name, sizeof(options.platform_name));
-    if (!options.platform_name[0])
-        snprintf(options.platform_name, sizeof(options.platform_name),
-                 "Intel(R) oneAPI Unified Runtime over Level-Zero (zepi)");
+    return (size_t)snprintf(row->member, row->size, "%s", text) < row->size;
 }
 
-static void read_shared(void)
+static bool read_layout(const struct row *row, const char *text)
 {
-    read_text("ZEPI_CACHE_SHARED",
-              "server that keeps native code for many machines: "
-              "redis://HOST[:PORT][/DATABASE] or redis+unix:///PATH[?db=DATABASE]",
-              options.shared, sizeof(options.shared));
-    read_text("ZEPI_CACHE_SHARED_KEY_FILE",
-              "file with the key of its records, of 32 bytes or more; needed over TCP",
-              options.shared_key_file, sizeof(options.shared_key_file));
-    read_text("ZEPI_CACHE_SHARED_PASSWORD_FILE", "file with its password",
-              options.shared_password_file, sizeof(options.shared_password_file));
-    options.shared_seconds = read_number(
-        "ZEPI_CACHE_SHARED_SECONDS", "how long one process builds while others wait for it", 60);
-    if (options.shared_seconds == 0 || options.shared_seconds > MOST_SHARED_SECONDS) {
-        list_count--;
-        refuse_variable("ZEPI_CACHE_SHARED_SECONDS", list[list_count].value,
-                        "a number from 1 to 3600");
-        options.shared_seconds = 60;
-        note_variable_value("60");
-    }
+    const int word = find_word(row, text);
+    return word >= 0 && read_text(row, word > 0 ? text : "");
 }
 
-static void read_folder(void)
+static bool read_folder(const struct row *row, const char *text)
 {
-    read_variable("ZEPI_CACHE_DIR", "folder of the disk cache; else XDG_CACHE_HOME/zepi, else "
-                                    "HOME/.cache/zepi");
-    if (!zepi_sys_choose_cache_folder(secure_getenv("ZEPI_CACHE_DIR"),
-                                      secure_getenv("XDG_CACHE_HOME"), secure_getenv("HOME"),
-                                      options.cache_folder, sizeof(options.cache_folder)))
+    if (!zepi_sys_choose_cache_folder(text, secure_getenv("XDG_CACHE_HOME"), secure_getenv("HOME"),
+                                      row->member, row->size))
         options.cache_folder[0] = '\0';
-    list[list_count++].value = options.cache_folder;
+    return true;
 }
 
-static void read_read_only_folders(void)
+static bool read_read_only_folders(const struct row *row, const char *text)
 {
-    static const char name[] = "ZEPI_CACHE_READ_ONLY_DIRS";
-    char *text = options.read_only_folders;
-    read_text(name,
-              "folders of caches that are read after the own one: absolute, with colons between",
-              text, sizeof(options.read_only_folders));
     unsigned count = 1;
     bool is_absolute = text[0] == '/' || text[0] == '\0';
     for (const char *at = text; (at = strchr(at, ':')); count++)
         is_absolute = *++at == '/' && is_absolute;
-    if (!is_absolute || count > 8) {
-        list_count--;
-        refuse_variable(name, text, "at most eight absolute paths, with colons between");
-        text[0] = '\0';
-        list_count++;
-    }
-}
-
-static void tell_of_gone_variables(void)
-{
-    const bool is_idle_set = secure_getenv("ZEPI_COMPILER_IDLE_SECONDS");
-    if (is_idle_set || secure_getenv("ZEPI_COMPILER_BYTES"))
-        fprintf(stderr, "zepi: %s has no effect any more: a compiler process ends with its build\n",
-                is_idle_set ? "ZEPI_COMPILER_IDLE_SECONDS" : "ZEPI_COMPILER_BYTES");
+    return is_absolute && count <= 8 && read_text(row, text);
 }
 
 // A relative name is made absolute: the folder may be another one at the end. Programs with more
 // rights than their user write nothing.
-static void read_stats(void)
+static bool read_stats(const struct row *row, const char *text)
 {
     char folder[2048];
-    const char *path =
-        read_variable("ZEPI_STATS", "a report at the end of the process: off, stderr or a file, "
-                                    "which gets a line of JSON if it ends in .jsonl; on: none");
-    const char *ending = path ? strrchr(path, '.') : NULL;
+    const char *ending = strrchr(text, '.');
     if (ending && strcmp(ending, ".json") == 0)
-        refuse_variable("ZEPI_STATS", path,
-                        "a name that ends in .jsonl, since each process writes a line");
-    if (!path || strcmp(path, "off") == 0 || (ending && strcmp(ending, ".json") == 0))
-        path = "";
-    const bool is_relative =
-        path[0] && path[0] != '/' && strcmp(path, "stderr") != 0 && strcmp(path, "on") != 0;
-    if (is_relative && getcwd(folder, sizeof(folder)))
-        snprintf(options.stats, sizeof(options.stats), "%s/%s", folder, path);
-    else
-        snprintf(options.stats, sizeof(options.stats), "%s", path);
-    list[list_count++].value = options.stats[0] ? options.stats : "off";
+        return false;
+    if (strcmp(text, "off") == 0)
+        return read_text(row, "");
+    if (text[0] == '/' || strcmp(text, "stderr") == 0 || strcmp(text, "on") == 0 ||
+        !getcwd(folder, sizeof(folder)))
+        return read_text(row, text);
+    return (size_t)snprintf(row->member, row->size, "%s/%s", folder, text) < row->size;
+}
+
+// ---- The table ----
+
+static const char *const levels[] = {"off", "notice", "error", "info", "debug", NULL};
+static const char *const switches[] = {"off", "on", "0", "1", NULL};
+static const char *const methods[] = {"auto", "program", "dynamic", NULL};
+static const char *const places[] = {"library", "process", NULL};
+static const char *const layouts[] = {"auto", "2025.3", "2026.0", "2026.1", "2026.2", NULL};
+static const char number[] = "a number, with K, M or G for multiples of 1024, or unlimited";
+
+#define SWITCH(member) read_switch, &options.member, .words = switches
+#define NUMBER(member) read_number, &options.member, .expected = number
+#define TEXT(member) read_text, options.member, sizeof(options.member), .expected = "a shorter text"
+
+static const struct row rows[] = {
+    {"ZEPI_LOG",
+     "lines on stderr: off, notice (about the driver and the cache on disk alone), error, info or "
+     "debug",
+     "notice", read_log_level, &options.log_level, .words = levels},
+    {"ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", "on",
+     SWITCH(cache_is_on)},
+    {"ZEPI_CACHE_DISK", "keep native code on disk: on or off", "on", SWITCH(disk_is_on)},
+    {"ZEPI_CACHE_DIR", "folder of the disk cache; else XDG_CACHE_HOME/zepi, else HOME/.cache/zepi",
+     "", read_folder, options.cache_folder, sizeof(options.cache_folder), .expected = "a path"},
+    {"ZEPI_CACHE_READ_ONLY_DIRS",
+     "folders of caches that are read after the own one: absolute, with colons between", "",
+     read_read_only_folders, options.read_only_folders, sizeof(options.read_only_folders),
+     .expected = "at most eight absolute paths, with colons between"},
+    {"ZEPI_CACHE_MEMORY_BYTES", "modules, kernels and lookups kept, a context", "256M",
+     NUMBER(memory_bytes)},
+    {"ZEPI_CACHE_MEMORY_ENTRIES", "modules, kernels and lookups kept, a context", "16384",
+     NUMBER(memory_entries)},
+    {"ZEPI_CACHE_BINARY_BYTES", "native code kept in memory, of the process", "64M",
+     NUMBER(binary_bytes)},
+    {"ZEPI_CACHE_DISK_BYTES", "native code kept on disk", "1G", NUMBER(disk_bytes)},
+    {"ZEPI_CACHE_SHARED",
+     "server that keeps native code for many machines: redis://HOST[:PORT][/DATABASE] or "
+     "redis+unix:///PATH[?db=DATABASE]",
+     "", TEXT(shared)},
+    {"ZEPI_CACHE_SHARED_KEY_FILE",
+     "file with the key of its records, of 32 bytes or more; needed over TCP", "",
+     TEXT(shared_key_file)},
+    {"ZEPI_CACHE_SHARED_PASSWORD_FILE", "file with its password", "", TEXT(shared_password_file)},
+    {"ZEPI_CACHE_SHARED_SECONDS", "how long one process builds while others wait for it", "60",
+     read_shared_seconds, &options.shared_seconds, .expected = "a number from 1 to 3600"},
+    {"ZEPI_NEWER_FUNCTIONS", "use functions of Level Zero after 1.4 where they are: on or off",
+     "on", SWITCH(newer_functions)},
+    {"ZEPI_LINK", "how modules are linked: auto, program or dynamic", "auto", read_link_method,
+     &options.link_method, .words = methods},
+    {"ZEPI_COMPILER",
+     "where device code is compiled: library, in this process, or process, in one of its own, "
+     "which may crash",
+     "library", read_switch, &options.has_compiler_processes, .words = places},
+    {"ZEPI_COMPILER_SECONDS", "how long a build in a process of its own may take", "600",
+     NUMBER(compiler_seconds)},
+    {"ZEPI_USM_POOL", "cut small allocations of USM from larger ones and reuse them: on or off",
+     "on", SWITCH(usm_pool)},
+    {"ZEPI_LARGE_ALLOCATIONS",
+     "allocate beyond the limit of devices that address memory in 4 GB, and compile for it: on or "
+     "off",
+     "off", SWITCH(large_allocations)},
+    {"ZEPI_UR_LAYOUT",
+     "layout of Unified Runtime's tables: auto, that of the loader that asks, or a release of "
+     "DPC++",
+     "auto", read_layout, options.ur_layout, sizeof(options.ur_layout), .words = layouts},
+    // Programs look for parts of it: docs/dpcpp.md has the table.
+    {"ZEPI_PLATFORM_NAME", "name of the platform in Unified Runtime",
+     "Intel(R) oneAPI Unified Runtime over Level-Zero (zepi)", TEXT(platform_name)},
+    {"ZEPI_QUIRKS",
+     "for tests: workarounds for drivers that are in force (NAME, all) or not (-NAME, none)", "",
+     TEXT(quirks)},
+    {"ZEPI_STATS",
+     "a report at the end of the process: off, stderr or a file, which gets a line of JSON if it "
+     "ends in .jsonl; on: none",
+     "off", read_stats, options.stats, sizeof(options.stats),
+     .expected = "a name that ends in .jsonl, since each process writes a line"},
+};
+#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
+
+// ---- Reading ----
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+// The list that zepi_options_list returns, and the values that are not texts.
+static zepi_option_t list[ROW_COUNT];
+static char values[ROW_COUNT][32];
+
+static void refuse(const struct row *row, const char *text)
+{
+    char expected[128] = "";
+    for (int i = 0; row->words && row->words[i]; i++) {
+        const char *between = i == 0 ? "" : row->words[i + 1] ? ", " : " or ";
+        const size_t length = strlen(expected);
+        snprintf(expected + length, sizeof(expected) - length, "%s%s", between, row->words[i]);
+    }
+    fprintf(stderr, "zepi: %s=%s: expected %s\n", row->name, text,
+            row->words ? expected : row->expected);
 }
 
 static void read_environment(void)
 {
-    static const char *const levels[] = {"off", "error", "info", "debug"};
-    static const char *const methods[] = {"auto", "program", "dynamic"};
-    static const char *const places[] = {"library", "process"};
-    static const char *const layouts[] = {"auto", "2025.3", "2026.0", "2026.1", "2026.2"};
-    const unsigned level = read_word("ZEPI_LOG",
-                                     "lines on stderr: off, error, info or debug; if it is not "
-                                     "set, errors alone about the driver and the cache on disk",
-                                     4, levels, 1);
-    options.log_level = level == 0                     ? ZEPI_LOG_OFF
-                        : !list[list_count - 1].is_set ? ZEPI_LOG_NOTICE
-                                                       : (enum zepi_log_level)(level + 1);
-    options.cache_is_on =
-        read_switch("ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", ON);
-    options.disk_is_on = read_switch("ZEPI_CACHE_DISK", "keep native code on disk: on or off", ON);
-    read_folder();
-    read_read_only_folders();
-    options.memory_bytes = read_number("ZEPI_CACHE_MEMORY_BYTES",
-                                       "modules, kernels and lookups kept, a context", 256 * MIB);
-    options.memory_entries = read_number("ZEPI_CACHE_MEMORY_ENTRIES",
-                                         "modules, kernels and lookups kept, a context", 16384);
-    options.binary_bytes = read_number("ZEPI_CACHE_BINARY_BYTES",
-                                       "native code kept in memory, of the process", 64 * MIB);
-    options.disk_bytes =
-        read_number("ZEPI_CACHE_DISK_BYTES", "native code kept on disk", 1024 * MIB);
-    read_shared();
-    options.newer_functions =
-        read_switch("ZEPI_NEWER_FUNCTIONS",
-                    "use functions of Level Zero after 1.4 where they are: on or off", ON);
-    options.link_method = (zepi_link_method_t)read_word(
-        "ZEPI_LINK", "how modules are linked: auto, program or dynamic", 3, methods, 0);
-    options.has_compiler_processes =
-        read_word("ZEPI_COMPILER",
-                  "where device code is compiled: library, in this process, or process, in one of "
-                  "its own, which may crash",
-                  2, places, 0) == 1;
-    options.compiler_seconds = read_number(
-        "ZEPI_COMPILER_SECONDS", "how long a build in a process of its own may take", 600);
-    tell_of_gone_variables();
-    options.usm_pool =
-        read_switch("ZEPI_USM_POOL",
-                    "cut small allocations of USM from larger ones and reuse them: on or off", ON);
-    options.large_allocations = read_switch("ZEPI_LARGE_ALLOCATIONS",
-                                            "allocate beyond the limit of devices that address "
-                                            "memory in 4 GB, and compile for it: on or off",
-                                            OFF);
-    options.ur_layout = layouts[read_word(
-        "ZEPI_UR_LAYOUT",
-        "layout of Unified Runtime's tables: auto, that of the loader that asks, or a release of "
-        "DPC++",
-        5, layouts, 0)];
-    if (strcmp(options.ur_layout, layouts[0]) == 0)
-        options.ur_layout = "";
-    read_platform_name();
-    read_text(
-        "ZEPI_QUIRKS",
-        "for tests: workarounds for drivers that are in force (NAME, all) or not (-NAME, none)",
-        options.quirks, sizeof(options.quirks));
-    read_stats();
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const struct row *row = &rows[i];
+        // A program with more rights than the user that starts it (set-user-id) reads none: the
+        // user chose them.
+        const char *text = secure_getenv(row->name);
+        bool is_set = text && text[0];
+        if (is_set && !row->read(row, text)) {
+            refuse(row, text);
+            is_set = false;
+        }
+        if (!is_set) {
+            text = row->otherwise;
+            row->read(row, text);
+        }
+        list[i] = (zepi_option_t){.name = row->name,
+                                  .description = row->description,
+                                  .value = values[i],
+                                  .is_set = is_set};
+        if (row->size > 0)
+            list[i].value = *(const char *)row->member ? row->member : row->otherwise;
+        else
+            snprintf(values[i], sizeof(values[i]), "%s", text);
+    }
     const char *sysman = getenv("ZES_ENABLE_SYSMAN"); // as drivers read it
     options.has_sysman_devices = sysman && strcmp(sysman, "1") == 0;
 }
@@ -288,6 +257,6 @@ const struct zepi_options *zepi_options(void)
 const zepi_option_t *zepi_options_list(uint32_t *out_count)
 {
     zepi_options();
-    *out_count = list_count;
+    *out_count = ROW_COUNT;
     return list;
 }

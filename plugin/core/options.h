@@ -35,7 +35,7 @@ struct zepi_options {
     bool large_allocations;         // ZEPI_LARGE_ALLOCATIONS, see device/README.md
     bool has_sysman_devices;        // ZES_ENABLE_SYSMAN, Level Zero's: devices manage the system
     char stats[4096];               // ZEPI_STATS: "stderr" or a path that is absolute; "": none
-    const char *ur_layout;          // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
+    char ur_layout[8];              // ZEPI_UR_LAYOUT, a release of DPC++; "": the loader's
     char platform_name[256];        // ZEPI_PLATFORM_NAME, for Unified Runtime
     char quirks[256];               // ZEPI_QUIRKS, for tests, see ze/quirks.h
 
