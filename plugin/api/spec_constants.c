@@ -148,9 +148,74 @@ struct valued {
     struct zepi_spec_values *values; // borrowed
     const struct zepi_module *input; // whose declarations count, not the image's; NULL: none
     bool is_linked;                  // with others
+    bool is_used;                    // by code for a device
 };
 
-typedef bool visit_fn(void *user, const struct valued *valued);
+// What a question is about. Used images come first: an unused value counts where no used image has
+// the constant, since used images were made with the same value.
+struct valued_list {
+    struct zepi_spec_values *snapshot; // owned reference: of an input
+    uint32_t count;
+    struct valued list[];
+};
+
+static void valued_list_destroy(struct valued_list *values)
+{
+    zepi_spec_values_release(values->snapshot);
+    zepi_free(values);
+}
+
+static void list_input(struct valued_list *values, zepi_module_t input,
+                       const struct zepi_device_image *image)
+{
+    values->snapshot = zepi_module_snapshot(input);
+    for (uint32_t i = 0; i < input->image_count; i++) {
+        if (!image || image == input->images[i])
+            values->list[values->count++] = (struct valued){input->images[i], values->snapshot,
+                                                            image ? NULL : input, false, true};
+    }
+}
+
+static void list_part(struct valued_list *values, const struct zepi_module *module,
+                      uint32_t part_index, const struct zepi_device_image *image, bool is_used)
+{
+    const struct zepi_module_part *part = &module->parts[part_index];
+    for (uint32_t i = 0; i < part->image_count; i++) {
+        if (!image || (is_used && is_named_image(module, part_index, i, image)))
+            values->list[values->count++] = (struct valued){part->images[i], part->values[i], NULL,
+                                                            part->image_count > 1, is_used};
+    }
+}
+
+// The images of a module, or (`image` not NULL) those that a host means by this one.
+static zepi_result_t list_values(zepi_module_t module, zepi_device_image_t image,
+                                 struct valued_list **out_values)
+{
+    zepi_result_t result;
+    if ((result = zepi_check_object(module, &zepi_module_type)) ||
+        (image && (result = zepi_check_object(image, &zepi_device_image_type))))
+        return result;
+    size_t most = module->state == ZEPI_MODULE_INPUT ? module->image_count : 0;
+    for (uint32_t i = 0; i < module->part_count; i++)
+        most += module->parts[i].image_count;
+    struct valued_list *values = zepi_allocate(1, sizeof(*values) + most * sizeof(values->list[0]));
+    if (!values)
+        return zepi_fail_no_memory();
+    if (module->state == ZEPI_MODULE_INPUT)
+        list_input(values, module, image);
+    for (int is_used = 1; is_used >= 0; is_used--) {
+        for (uint32_t i = 0; i < module->part_count; i++) {
+            if ((zepi_module_any_code(module, i) != NULL) == is_used)
+                list_part(values, module, i, image, is_used);
+        }
+    }
+    if (image && values->count == 0) {
+        valued_list_destroy(values);
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is not one of the module's");
+    }
+    *out_values = values;
+    return ZEPI_SUCCESS;
+}
 
 static const struct zepi_spec_declaration *find_constant(const struct valued *valued, uint32_t id)
 {
@@ -159,210 +224,130 @@ static const struct zepi_spec_declaration *find_constant(const struct valued *va
                  : zepi_device_image_find_constant(valued->image, id);
 }
 
-static void visit_input(zepi_module_t input, const struct zepi_device_image *image, visit_fn *visit,
-                        void *user)
-{
-    struct zepi_spec_values *values = zepi_module_snapshot(input);
-    bool goes_on = true;
-    for (uint32_t i = 0; i < input->image_count && goes_on; i++) {
-        const struct valued valued = {input->images[i], values, image ? NULL : input, false};
-        if (!image || image == input->images[i])
-            goes_on = visit(user, &valued);
-    }
-    zepi_spec_values_release(values);
-}
-
-// Calls `visit` for each image of an input, or of the parts that serve a device, or of those that
-// serve none, until it returns false. `image` NULL: all of them.
-static void visit_values(zepi_module_t module, const struct zepi_device_image *image,
-                         bool is_serving, visit_fn *visit, void *user)
-{
-    if (module->state == ZEPI_MODULE_INPUT)
-        visit_input(module, image, visit, user);
-    for (uint32_t i = 0; i < module->part_count; i++) {
-        const struct zepi_module_part *part = &module->parts[i];
-        if ((zepi_module_any_code(module, i) != NULL) != is_serving)
-            continue;
-        for (uint32_t at = 0; at < part->image_count; at++) {
-            const struct valued valued = {part->images[at], part->values[at], NULL,
-                                          part->image_count > 1};
-            if ((!image || is_named_image(module, i, at, image)) && !visit(user, &valued))
-                return;
-        }
-    }
-}
-
-static bool note_declaring_image(void *user, const struct valued *valued)
-{
-    *(const struct zepi_device_image **)user = valued->image;
-    return false;
-}
-
-static zepi_result_t check_named_image(zepi_module_t module, zepi_device_image_t image)
-{
-    const struct zepi_device_image *found = NULL;
-    zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result != ZEPI_SUCCESS || !image)
-        return result;
-    result = zepi_check_object(image, &zepi_device_image_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    visit_values(module, image, true, note_declaring_image, &found);
-    return found ? ZEPI_SUCCESS
-                 : zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "the image is not one of the module's");
-}
-
-// A constant as it was found: the declaration, and the values that the image was built with or that
-// the input has now.
+// A constant as it was found: the declaration, and the image that has it, with its values.
 struct source {
-    uint32_t id;
-    const struct zepi_spec_declaration *declaration;
-    struct zepi_spec_values *values; // owned reference, or NULL
+    const struct zepi_spec_declaration *declaration; // NULL: not found
+    const struct valued *valued;
     bool is_ambiguous;
 };
 
 // Linked objects keep constants of their own; other images are alternatives, which may agree.
-static bool note_value_source(void *user, const struct valued *valued)
+static struct source find_source(const struct valued_list *values, uint32_t id)
 {
-    struct source *source = user;
-    const struct zepi_spec_declaration *declaration = find_constant(valued, source->id);
-    if (!declaration)
-        return true;
-    if (!source->declaration) {
-        source->declaration = declaration;
-        source->values = zepi_spec_values_retain(valued->values);
-        return true;
+    struct source source = {0};
+    for (uint32_t i = 0; i < values->count && !source.is_ambiguous; i++) {
+        const struct valued *valued = &values->list[i];
+        const struct zepi_spec_declaration *declaration = find_constant(valued, id);
+        if (!declaration || (source.declaration && source.valued->is_used != valued->is_used))
+            continue;
+        if (!source.declaration)
+            source = (struct source){declaration, valued, false};
+        else
+            source.is_ambiguous =
+                valued->is_linked || declaration->size_bytes != source.declaration->size_bytes ||
+                memcmp(zepi_spec_effective(declaration, valued->values),
+                       zepi_spec_effective(source.declaration, source.valued->values),
+                       declaration->size_bytes) != 0;
     }
-    source->is_ambiguous = valued->is_linked ||
-                           declaration->size_bytes != source->declaration->size_bytes ||
-                           memcmp(zepi_spec_effective(declaration, valued->values),
-                                  zepi_spec_effective(source->declaration, source->values),
-                                  declaration->size_bytes) != 0;
-    return !source->is_ambiguous;
+    return source;
 }
 
-// A value that a built module did not use counts where no other image has the constant: used images
-// were made with the same value.
-static void find_value_source(zepi_module_t module, const struct zepi_device_image *image,
-                              uint32_t id, struct source *source)
+static zepi_result_t fail_ambiguous_constant(const struct valued_list *values, uint32_t id)
 {
-    *source = (struct source){.id = id};
-    visit_values(module, image, true, note_value_source, source);
-    if (!source->declaration && !image)
-        visit_values(module, NULL, false, note_value_source, source);
-}
-
-struct listing {
-    uint32_t id;
-    uint32_t index;
-};
-
-static bool append_ambiguous_image(void *user, const struct valued *valued)
-{
-    struct listing *listing = user;
-    if (zepi_device_image_find_constant(valued->image, listing->id))
-        zepi_error_append(" image %u", listing->index);
-    listing->index++;
-    return true;
-}
-
-static zepi_result_t fail_ambiguous_constant(zepi_module_t module, uint32_t id)
-{
-    struct listing listing = {.id = id};
     zepi_fail(
         ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
         "several images of the module have a specialization constant %u; name the image:", id);
-    visit_values(module, NULL, true, append_ambiguous_image, &listing);
+    for (uint32_t i = 0; i < values->count; i++) {
+        if (zepi_device_image_find_constant(values->list[i].image, id))
+            zepi_error_append(" image %u", i);
+    }
     return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
+}
+
+static zepi_result_t get_constant(const struct zepi_module *module,
+                                  const struct valued_list *values, uint32_t id, size_t size_bytes,
+                                  void *out_value)
+{
+    const struct source source = find_source(values, id);
+    if (!source.declaration)
+        return zepi_module_fail_unknown_constant(module, id);
+    if (source.is_ambiguous)
+        return fail_ambiguous_constant(values, id);
+    if (size_bytes != source.declaration->size_bytes)
+        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                         "specialization constant %u is %s: expected room for %u bytes, got %zu",
+                         id, zepi_scalar_name(source.declaration->type),
+                         (unsigned)source.declaration->size_bytes, size_bytes);
+    memcpy(out_value, zepi_spec_effective(source.declaration, source.valued->values), size_bytes);
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_api_spec_constant_get(zepi_module_t module, zepi_device_image_t image,
                                          uint32_t id, size_t size_bytes, void *out_value)
 {
-    struct source source;
-    zepi_result_t result = check_named_image(module, image);
-    if (result != ZEPI_SUCCESS)
+    struct valued_list *values;
+    zepi_result_t result;
+    if ((result = zepi_api_check_output(out_value, "output for the value")) ||
+        (result = list_values(module, image, &values)))
         return result;
-    if (!out_value)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the value is NULL");
-    find_value_source(module, image, id, &source);
-    if (!source.declaration)
-        return zepi_module_fail_unknown_constant(module, id);
-    if (source.is_ambiguous)
-        result = fail_ambiguous_constant(module, id);
-    else if (size_bytes != source.declaration->size_bytes)
-        result = zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
-                           "specialization constant %u is %s: expected room for %u bytes, got %zu",
-                           id, zepi_scalar_name(source.declaration->type),
-                           (unsigned)source.declaration->size_bytes, size_bytes);
-    if (result == ZEPI_SUCCESS)
-        memcpy(out_value, zepi_spec_effective(source.declaration, source.values), size_bytes);
-    zepi_spec_values_release(source.values);
+    result = get_constant(module, values, id, size_bytes, out_value);
+    valued_list_destroy(values);
     return result;
 }
 
 // ---- Composites ----
 
-// A composite's bytes: as set as a whole, else the default, and in it the elements in force. Where
-// one image's compiler dropped an element, another's may have kept it.
-struct composition {
-    const char *name;
-    size_t size_bytes;
-    uint8_t *bytes;      // owned
-    uint8_t *is_written; // the same memory
-    bool has_begun;
-    bool is_ambiguous;
-    bool has_other_size;
-};
-
-static void compose_element(struct composition *composition, const zepi_spec_element_t *element,
-                            const uint8_t *value)
+// False: another image has another value there.
+static bool compose_element(uint8_t *bytes, uint8_t *is_written, const uint8_t *value, size_t size)
 {
-    uint8_t *bytes = composition->bytes + element->offset_bytes;
-    uint8_t *is_written = composition->is_written + element->offset_bytes;
-    if (is_written[0] && memcmp(bytes, value, element->size_bytes) != 0)
-        composition->is_ambiguous = true;
-    memcpy(bytes, value, element->size_bytes);
+    const bool is_same = !is_written[0] || memcmp(bytes, value, size) == 0;
+    memcpy(bytes, value, size);
     is_written[0] = 1;
+    return is_same;
 }
 
-static bool compose_constant(void *user, const struct valued *valued)
+static zepi_result_t fail_ambiguous_composite(const char *name)
 {
-    struct composition *composition = user;
-    const struct zepi_device_image_layout *layout =
-        zepi_device_image_find_layout(valued->image, composition->name);
-    const struct zepi_spec_composite *set =
-        zepi_spec_values_find_composite(valued->values, composition->name);
-    if (!layout)
-        return true;
-    composition->has_other_size = layout->size_bytes != composition->size_bytes;
-    composition->is_ambiguous =
-        composition->is_ambiguous || (composition->has_begun && valued->is_linked);
-    if (composition->has_other_size || composition->is_ambiguous)
-        return false;
-    if (!composition->has_begun)
-        memcpy(composition->bytes, set ? set->bytes : layout->default_bytes, layout->size_bytes);
-    composition->has_begun = true;
-    for (uint32_t i = 0; i < layout->element_count; i++) {
-        const zepi_spec_element_t *element = &layout->elements[i];
-        compose_element(composition, element,
-                        zepi_spec_effective(find_constant(valued, element->id), valued->values));
+    return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
+                     "several images of the module have a composite '%s'; name the image", name);
+}
+
+// A composite's bytes: as set as a whole, else the default, and in it the elements in force. Where
+// one image's compiler dropped an element, another's may have kept it. Behind the bytes, which are
+// zeroed, is room for as many.
+static zepi_result_t compose(const struct valued_list *values, const char *name, size_t size_bytes,
+                             uint8_t *bytes)
+{
+    const struct valued *first = NULL;
+    for (uint32_t i = 0; i < values->count; i++) {
+        const struct valued *valued = &values->list[i];
+        const struct zepi_device_image_layout *layout =
+            zepi_device_image_find_layout(valued->image, name);
+        if (!layout || (first && first->is_used != valued->is_used))
+            continue;
+        if (layout->size_bytes != size_bytes)
+            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                             "images of the module have a composite '%s' of other than %zu bytes; "
+                             "name the image",
+                             name, size_bytes);
+        if (first && valued->is_linked)
+            return fail_ambiguous_composite(name);
+        if (!first) {
+            const struct zepi_spec_composite *set =
+                zepi_spec_values_find_composite(valued->values, name);
+            memcpy(bytes, set ? set->bytes : layout->default_bytes, size_bytes);
+            first = valued;
+        }
+        for (uint32_t at = 0; at < layout->element_count; at++) {
+            const zepi_spec_element_t *element = &layout->elements[at];
+            uint8_t *place = bytes + element->offset_bytes;
+            if (!compose_element(
+                    place, place + size_bytes,
+                    zepi_spec_effective(find_constant(valued, element->id), valued->values),
+                    element->size_bytes))
+                return fail_ambiguous_composite(name);
+        }
     }
-    return !composition->is_ambiguous;
-}
-
-static zepi_result_t finish_composition(const struct composition *composition, void *out_value)
-{
-    if (composition->has_other_size)
-        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
-                         "images of the module have a composite '%s' of other than %zu bytes; name "
-                         "the image",
-                         composition->name, composition->size_bytes);
-    if (composition->is_ambiguous)
-        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
-                         "several images of the module have a composite '%s'; name the image",
-                         composition->name);
-    memcpy(out_value, composition->bytes, composition->size_bytes);
     return ZEPI_SUCCESS;
 }
 
@@ -371,22 +356,19 @@ zepi_result_t zepi_api_spec_constant_get_by_name(zepi_module_t module, zepi_devi
                                                  void *out_value)
 {
     const struct zepi_device_image_layout *layout;
-    zepi_result_t result;
-    if ((result = check_named_image(module, image)) ||
-        (result = find_composite_layout(module, image && image->source ? image->source : image,
-                                        name, size_bytes, out_value, &layout)))
+    struct valued_list *values;
+    zepi_result_t result = list_values(module, image, &values);
+    if (result != ZEPI_SUCCESS)
         return result;
-    struct composition composition = {.name = name, .size_bytes = size_bytes};
-    composition.bytes = zepi_allocate(2, size_bytes);
-    if (!composition.bytes)
-        return zepi_fail_no_memory();
-    composition.is_written = composition.bytes + size_bytes;
-    visit_values(module, image, true, compose_constant, &composition);
-    // As with a constant: an unused value counts if there is no other.
-    if (!image && !composition.has_begun && !composition.has_other_size)
-        visit_values(module, NULL, false, compose_constant, &composition);
-    result = finish_composition(&composition, out_value);
-    zepi_free(composition.bytes);
+    result = find_composite_layout(module, image && image->source ? image->source : image, name,
+                                   size_bytes, out_value, &layout);
+    uint8_t *bytes = result == ZEPI_SUCCESS ? zepi_allocate(2, size_bytes) : NULL;
+    if (result == ZEPI_SUCCESS)
+        result = bytes ? compose(values, name, size_bytes, bytes) : zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS)
+        memcpy(out_value, bytes, size_bytes);
+    zepi_free(bytes);
+    valued_list_destroy(values);
     return result;
 }
 
@@ -411,22 +393,22 @@ zepi_result_t zepi_api_spec_constant_list(zepi_module_t module, zepi_device_imag
                                           uint32_t capacity, zepi_spec_constant_t *out_constants,
                                           uint32_t *out_count)
 {
+    struct valued_list *values;
     zepi_result_t result;
-    if ((result = check_named_image(module, image)) ||
-        (result = zepi_check_list(capacity, out_constants, out_count)))
+    if ((result = zepi_check_list(capacity, out_constants, out_count)) ||
+        (result = list_values(module, image, &values)))
         return result;
     const struct zepi_spec_declaration *declarations =
         image ? image->declarations : module->declarations;
     const uint32_t count = image ? image->declaration_count : module->declaration_count;
     for (uint32_t i = 0; i < count && i < capacity; i++) {
-        struct source source;
-        find_value_source(module, image, declarations[i].id, &source);
-        describe_constant(source.declaration && !source.is_ambiguous ? source.declaration
-                                                                     : &declarations[i],
-                          source.is_ambiguous ? NULL : source.values, &out_constants[i]);
+        const struct source source = find_source(values, declarations[i].id);
+        const bool is_one = source.declaration && !source.is_ambiguous;
+        describe_constant(is_one ? source.declaration : &declarations[i],
+                          is_one ? source.valued->values : NULL, &out_constants[i]);
         out_constants[i].is_ambiguous = source.is_ambiguous;
-        zepi_spec_values_release(source.values);
     }
+    valued_list_destroy(values);
     *out_count = count;
     return ZEPI_SUCCESS;
 }
