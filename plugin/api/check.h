@@ -35,28 +35,11 @@ zepi_result_t zepi_api_check_state(zepi_module_state_t state);
 // A context and a device of it.
 zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device);
 
-static inline zepi_result_t zepi_api_check_wait_list(const struct zepi_context *context,
-                                                     zepi_wait_list_t wait)
-{
-    struct zepi_fault fault;
-    return __builtin_expect(zepi_check_wait_list(context, wait, &fault), 1)
-               ? ZEPI_SUCCESS
-               : zepi_fault_fail(&fault);
-}
-
 // The queue and the wait list of a command.
 static inline zepi_result_t zepi_api_check_command(zepi_queue_t queue, zepi_wait_list_t wait)
 {
     const zepi_result_t result = zepi_check_object(queue, &zepi_queue_type);
-    return result == ZEPI_SUCCESS ? zepi_api_check_wait_list(queue->context, wait) : result;
-}
-
-static inline zepi_result_t zepi_api_check_range(struct zepi_context *context, const char *name,
-                                                 const void *memory, size_t size_bytes)
-{
-    struct zepi_fault fault;
-    return zepi_check_range(context, name, memory, size_bytes, &fault) ? ZEPI_SUCCESS
-                                                                       : zepi_fault_fail(&fault);
+    return result == ZEPI_SUCCESS ? zepi_check_wait_list(queue->context, wait) : result;
 }
 
 #endif

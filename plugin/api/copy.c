@@ -10,7 +10,7 @@
 static zepi_result_t check_bytes(struct zepi_context *context, const char *name, const void *memory,
                                  size_t size_bytes)
 {
-    return size_bytes > 0 ? zepi_api_check_range(context, name, memory, size_bytes) : ZEPI_SUCCESS;
+    return size_bytes > 0 ? zepi_check_range(context, name, memory, size_bytes) : ZEPI_SUCCESS;
 }
 
 static __attribute__((noinline)) zepi_result_t
@@ -40,16 +40,6 @@ zepi_result_t zepi_api_queue_copy(zepi_queue_t queue, void *destination, const v
     return zepi_queue_copy_end(queue, destination, source, size_bytes);
 }
 
-static zepi_result_t read_rect(struct zepi_context *context, const char *name, const void *memory,
-                               const zepi_rect_t *rect, const size_t region[3],
-                               struct zepi_layout *out_layout)
-{
-    struct zepi_fault fault;
-    return zepi_check_rect_in_memory(context, name, memory, rect, region, out_layout, &fault)
-               ? ZEPI_SUCCESS
-               : zepi_fault_fail(&fault);
-}
-
 zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,
                                        const zepi_rect_t *destination_rect, const void *source,
                                        const zepi_rect_t *source_rect, const size_t region[3],
@@ -64,9 +54,10 @@ zepi_result_t zepi_api_queue_copy_rect(zepi_queue_t queue, void *destination,
                          "destination, source, their rectangles and the region must not be NULL");
     if (region[0] == 0 || region[1] == 0 || region[2] == 0)
         return zepi_queue_marker(queue, wait, out_event);
-    if ((result = read_rect(queue->context, "destination", destination, destination_rect, region,
-                            &to)) ||
-        (result = read_rect(queue->context, "source", source, source_rect, region, &from)))
+    if ((result = zepi_check_rect_in_memory(queue->context, "destination", destination,
+                                            destination_rect, region, &to)) ||
+        (result = zepi_check_rect_in_memory(queue->context, "source", source, source_rect, region,
+                                            &from)))
         return result;
     return zepi_queue_copy_rect(queue, destination, &to, source, &from, wait, out_event);
 }

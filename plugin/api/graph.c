@@ -122,8 +122,8 @@ zepi_result_t zepi_api_graph_add_copy(zepi_graph_t graph, void *destination, con
     zepi_result_t result = begin_graph_add(graph, ZEPI_COMMAND_COPY, wait, &command);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
-    result = result ? result : zepi_api_check_range(graph->context, "source", source, size_bytes);
+    result = zepi_check_range(graph->context, "destination", destination, size_bytes);
+    result = result ? result : zepi_check_range(graph->context, "source", source, size_bytes);
     const struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY,
                                        .to = destination,
                                        .from = source,
@@ -141,7 +141,7 @@ zepi_result_t zepi_api_graph_add_fill(zepi_graph_t graph, void *destination, con
     zepi_result_t result = begin_graph_add(graph, ZEPI_COMMAND_FILL, wait, &command);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_api_check_range(graph->context, "destination", destination, size_bytes);
+    result = zepi_check_range(graph->context, "destination", destination, size_bytes);
     if (result == ZEPI_SUCCESS && !pattern)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the pattern is NULL");
     if (result == ZEPI_SUCCESS && (pattern_size_bytes == 0 || size_bytes % pattern_size_bytes != 0))

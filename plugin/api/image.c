@@ -218,15 +218,12 @@ static zepi_result_t read_image_region(const struct zepi_image *image,
                                        const zepi_image_region_t *region,
                                        ze_image_region_t *out_region)
 {
-    struct zepi_fault fault;
     size_t origin[3] = {0}, extent[3] = {0};
     for (int i = 0; i < 3 && region; i++) {
         origin[i] = region->origin[i];
         extent[i] = region->extent[i];
     }
-    return zepi_check_image_region(image, origin, region ? extent : NULL, out_region, &fault)
-               ? ZEPI_SUCCESS
-               : zepi_fault_fail(&fault);
+    return zepi_check_image_region(image, origin, region ? extent : NULL, out_region);
 }
 
 // The queue, the image, its region, the pitches, and the memory for them.
@@ -236,15 +233,12 @@ static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
                                          zepi_wait_list_t wait, ze_image_region_t *out_region,
                                          struct zepi_transfer *copy)
 {
-    struct zepi_fault fault;
     zepi_result_t result;
     if ((result = check_copied_image(queue, image, wait)) ||
         (result = read_image_region(image, region, out_region)))
         return result;
     return zepi_check_image_memory(queue->context, "memory", memory, image, out_region,
-                                   row_pitch_bytes, slice_pitch_bytes, copy, &fault)
-               ? ZEPI_SUCCESS
-               : zepi_fault_fail(&fault);
+                                   row_pitch_bytes, slice_pitch_bytes, copy);
 }
 
 zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,

@@ -30,9 +30,8 @@ uint32_t zepi_image_pixel_bytes(const struct zepi_image *image)
     return 0;
 }
 
-bool zepi_check_image_region(const struct zepi_image *image, const size_t origin[3],
-                             const size_t extent[3], ze_image_region_t *out_region,
-                             struct zepi_fault *out_fault)
+zepi_result_t zepi_check_image_region(const struct zepi_image *image, const size_t origin[3],
+                                      const size_t extent[3], ze_image_region_t *out_region)
 {
     static const size_t begin[3];
     const ze_image_desc_t *desc = &image->desc;
@@ -44,10 +43,10 @@ bool zepi_check_image_region(const struct zepi_image *image, const size_t origin
         extent = all;
     }
     for (int i = 0; i < 3; i++) {
-        *out_fault =
-            (struct zepi_fault){.kind = ZEPI_FAULT_IMAGE, .wanted = extent[i], .has = all[i]};
         if (extent[i] == 0 || origin[i] > all[i] || extent[i] > all[i] - origin[i])
-            return false;
+            return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                             "a region of %zu pixels in a dimension in which the image has %zu",
+                             extent[i], all[i]);
     }
     *out_region = (ze_image_region_t){.originX = (uint32_t)origin[0],
                                       .originY = (uint32_t)origin[1],
@@ -55,34 +54,25 @@ bool zepi_check_image_region(const struct zepi_image *image, const size_t origin
                                       .width = (uint32_t)extent[0],
                                       .height = (uint32_t)extent[1],
                                       .depth = (uint32_t)extent[2]};
-    return true;
+    return ZEPI_SUCCESS;
 }
 
-bool zepi_check_image_memory(struct zepi_context *context, const char *what, const void *memory,
-                             const struct zepi_image *image, const ze_image_region_t *region,
-                             size_t row_pitch, size_t slice_pitch, struct zepi_transfer *copy,
-                             struct zepi_fault *out_fault)
+zepi_result_t zepi_check_image_memory(struct zepi_context *context, const char *name,
+                                      const void *memory, const struct zepi_image *image,
+                                      const ze_image_region_t *region, size_t row_pitch,
+                                      size_t slice_pitch, struct zepi_transfer *copy)
 {
     const size_t row = (size_t)zepi_image_pixel_bytes(image) * region->width;
     const size_t pitch = row_pitch ? row_pitch : row;
-    *out_fault = (struct zepi_fault){ZEPI_FAULT_ROW_PITCH, what, NULL, row, pitch};
-    if (pitch < row)
-        return false;
-    out_fault->kind = ZEPI_FAULT_ROW_32_BITS;
-    if (pitch > UINT32_MAX && pitch != row)
-        return false;
     const size_t least = pitch * region->height;
     const size_t slice = slice_pitch ? slice_pitch : least;
-    *out_fault = (struct zepi_fault){ZEPI_FAULT_SLICE_PITCH, what, NULL, least, slice};
-    if (slice < least)
-        return false;
     const bool is_dense = pitch == row && slice == least;
-    out_fault->kind = ZEPI_FAULT_SLICE_32_BITS;
-    if (slice > UINT32_MAX && !is_dense)
-        return false;
+    const struct zepi_pitches pitches = {pitch, row, slice, least, pitch == row, is_dense};
+    const zepi_result_t result = zepi_check_pitches(name, &pitches);
+    if (result != ZEPI_SUCCESS)
+        return result;
     copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
     copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
-    return zepi_check_range(context, what, memory,
-                            slice * (region->depth - 1) + pitch * (region->height - 1) + row,
-                            out_fault);
+    return zepi_check_range(context, name, memory,
+                            slice * (region->depth - 1) + pitch * (region->height - 1) + row);
 }

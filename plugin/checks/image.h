@@ -15,14 +15,13 @@ uint32_t zepi_image_pixel_bytes(const struct zepi_image *image);
 
 // Pixels that are inside the image, as Level Zero takes them. Layers of an array are the dimension
 // behind its last one. `extent` NULL: the whole image.
-bool zepi_check_image_region(const struct zepi_image *image, const size_t origin[3],
-                             const size_t extent[3], ze_image_region_t *out_region,
-                             struct zepi_fault *out_fault);
+zepi_result_t zepi_check_image_region(const struct zepi_image *image, const size_t origin[3],
+                                      const size_t extent[3], ze_image_region_t *out_region);
 // Memory for a region of the image, whose pitches are 0 if they were left out, and come out as 0 of
 // rows without gaps.
-bool zepi_check_image_memory(struct zepi_context *context, const char *what, const void *memory,
-                             const struct zepi_image *image, const ze_image_region_t *region,
-                             size_t row_pitch, size_t slice_pitch, struct zepi_transfer *copy,
-                             struct zepi_fault *out_fault);
+zepi_result_t zepi_check_image_memory(struct zepi_context *context, const char *name,
+                                      const void *memory, const struct zepi_image *image,
+                                      const ze_image_region_t *region, size_t row_pitch,
+                                      size_t slice_pitch, struct zepi_transfer *copy);
 
 #endif

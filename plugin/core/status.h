@@ -14,6 +14,7 @@ enum zepi_subject {
     ZEPI_SUBJECT_ARG_COUNT,
     ZEPI_SUBJECT_ARG,
     ZEPI_SUBJECT_GROUP_SIZE,
+    ZEPI_SUBJECT_CONTEXT,
 };
 
 // Notes a failure: the mistake and the expected value, as one sentence without a full stop. Returns

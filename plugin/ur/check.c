@@ -82,20 +82,11 @@ ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
     return result;
 }
 
-ur_result_t zepi_ur_fail_check(const struct zepi_fault *fault)
+ur_result_t zepi_ur_fail_wait_list(zepi_result_t result)
 {
-    zepi_ur_fail(zepi_fault_fail(fault));
-    switch (fault->kind) {
-    case ZEPI_FAULT_NO_LIST:
-    case ZEPI_FAULT_EVENT:
-        return UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
-    case ZEPI_FAULT_PLATFORM:
-        return UR_RESULT_ERROR_INVALID_CONTEXT;
-    case ZEPI_FAULT_NULL:
-        return UR_RESULT_ERROR_INVALID_NULL_POINTER;
-    default:
-        return UR_RESULT_ERROR_INVALID_SIZE;
-    }
+    zepi_ur_fail(result);
+    return zepi_last_subject() == ZEPI_SUBJECT_CONTEXT ? UR_RESULT_ERROR_INVALID_CONTEXT
+                                                       : UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST;
 }
 
 ur_result_t zepi_ur_refuse_handle(const void *handle, const struct zepi_type *type,

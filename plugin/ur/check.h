@@ -40,8 +40,15 @@ static inline ur_result_t zepi_ur_result_with(zepi_result_t result, zepi_result_
 ur_result_t zepi_ur_refuse(ur_result_t result, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold, noinline));
 
-// The code and the sentence of a fault.
-ur_result_t zepi_ur_fail_check(const struct zepi_fault *fault) __attribute__((cold, noinline));
+// The code of a check of memory: a pointer that is NULL has its own.
+static inline ur_result_t zepi_ur_result_of_range(zepi_result_t result)
+{
+    return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_VALUE,
+                               UR_RESULT_ERROR_INVALID_NULL_POINTER);
+}
+
+// The code of a wait list that is wrong.
+ur_result_t zepi_ur_fail_wait_list(zepi_result_t result) __attribute__((cold, noinline));
 
 ur_result_t zepi_ur_refuse_handle(const void *handle, const struct zepi_type *type,
                                   ur_result_t wrong) __attribute__((cold, noinline));

@@ -34,13 +34,12 @@ struct zepi_ur_command {
 static inline ur_result_t zepi_ur_check_wait_list(const struct zepi_context *context,
                                                   zepi_wait_list_t wait)
 {
-    struct zepi_fault fault;
     if (__builtin_expect(wait.count == 0 && wait.events, 0))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_EVENT_WAIT_LIST,
                               "the wait list has no events, and is not NULL");
-    return __builtin_expect(zepi_check_wait_list(context, wait, &fault), 1)
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_fail_check(&fault);
+    const zepi_result_t result = zepi_check_wait_list(context, wait);
+    return __builtin_expect(result == ZEPI_SUCCESS, 1) ? UR_RESULT_SUCCESS
+                                                       : zepi_ur_fail_wait_list(result);
 }
 // The wait list, and that the command is executed: a host cannot wait for one that is captured.
 ur_result_t zepi_ur_check_blocking(const struct zepi_ur_command *command);

@@ -78,10 +78,7 @@ static inline ur_result_t zepi_ur_return_native(const void *native, ur_native_ha
 static inline ur_result_t zepi_ur_check_range(struct zepi_context *context, const void *memory,
                                               size_t size, const char *name)
 {
-    struct zepi_fault fault;
-    return __builtin_expect(zepi_check_range(context, name, memory, size, &fault), 1)
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_fail_check(&fault);
+    return zepi_ur_result_of_range(zepi_check_range(context, name, memory, size));
 }
 
 // Retains or releases the object of a handle that was checked.

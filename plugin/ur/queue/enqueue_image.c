@@ -14,10 +14,7 @@ static ur_result_t read_region(const struct zepi_ur_mem *mem, ur_rect_offset_t o
 {
     const size_t from[3] = {origin.x, origin.y, origin.z};
     const size_t extent[3] = {region.width, region.height, region.depth};
-    struct zepi_fault fault;
-    return zepi_check_image_region(mem->image, from, extent, out_region, &fault)
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_fail_check(&fault);
+    return zepi_ur_result(zepi_check_image_region(mem->image, from, extent, out_region));
 }
 
 static ur_result_t image_command_end(struct zepi_ur_command *command,
@@ -50,14 +47,13 @@ static ur_result_t transfer_image(struct zepi_ur_command *command, ur_mem_handle
                                  .to_image = is_read ? NULL : mem->image,
                                  .to = is_read ? side->memory : NULL};
     ze_image_region_t *own = is_read ? &copy.from_region : &copy.to_region;
-    struct zepi_fault fault;
-    if ((result = zepi_ur_check_pointer(side->memory, is_read ? "pDst" : "pSrc")) ||
-        (result = read_region(mem, origin, region, own)))
+    const char *name = is_read ? "pDst" : "pSrc";
+    if ((result = zepi_ur_check_pointer(side->memory, name)) ||
+        (result = read_region(mem, origin, region, own)) ||
+        (result = zepi_ur_result(
+             zepi_check_image_memory(command->queue->context, name, side->memory, mem->image, own,
+                                     side->row_pitch, side->slice_pitch, &copy))))
         return result;
-    if (!zepi_check_image_memory(command->queue->context, is_read ? "pDst" : "pSrc", side->memory,
-                                 mem->image, own, side->row_pitch, side->slice_pitch, &copy,
-                                 &fault))
-        return zepi_ur_fail_check(&fault);
     return image_command_end(command, &copy, type);
 }
 

@@ -173,12 +173,10 @@ static ur_result_t read_rows(struct zepi_context *context, const void *memory, s
 {
     const zepi_rect_t rect = {.row_pitch_bytes = pitch};
     const size_t region[3] = {width, height, 1};
-    struct zepi_fault fault;
     if (pitch == 0)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a pitch of 0 bytes at %s", name);
-    return zepi_check_rect_in_memory(context, name, memory, &rect, region, out_layout, &fault)
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_fail_check(&fault);
+    return zepi_ur_result_of_range(
+        zepi_check_rect_in_memory(context, name, memory, &rect, region, out_layout));
 }
 
 ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,

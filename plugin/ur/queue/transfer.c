@@ -36,13 +36,14 @@ static ur_result_t read_rect(struct zepi_context *context, const struct zepi_ur_
                              .slice_pitch_bytes = rect->slice_pitch};
     const size_t box[3] = {region.width, region.height, region.depth};
     const size_t row = rect->row_pitch ? rect->row_pitch : region.width;
-    struct zepi_fault fault;
     size_t size;
-    if (!(end->name ? zepi_check_rect_in_memory(context, end->name, end->memory, &own, box,
-                                                out_layout, &fault)
-                    : zepi_check_rect("the buffer", &own, box, zepi_ur_mem(end->buffer)->size_bytes,
-                                      out_layout, &size, &fault)))
-        return zepi_ur_fail_check(&fault);
+    const ur_result_t result = zepi_ur_result_of_range(
+        end->name
+            ? zepi_check_rect_in_memory(context, end->name, end->memory, &own, box, out_layout)
+            : zepi_check_rect("buffer", &own, box, zepi_ur_mem(end->buffer)->size_bytes, out_layout,
+                              &size));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
     // Unified Runtime's own rule.
     return rect->slice_pitch % row == 0
                ? UR_RESULT_SUCCESS
