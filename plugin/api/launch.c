@@ -177,10 +177,9 @@ static inline zepi_result_t read_arguments(struct zepi_launch *launch,
     return result;
 }
 
-static inline zepi_result_t read_desc(struct zepi_launch *launch, struct zepi_launch_room *room,
-                                      const struct zepi_context *context,
-                                      const struct zepi_device *device,
-                                      const zepi_launch_desc_t *desc)
+zepi_result_t zepi_api_read_launch(struct zepi_launch *launch, struct zepi_launch_room *room,
+                                   const struct zepi_context *context,
+                                   const struct zepi_device *device, const zepi_launch_desc_t *desc)
 {
     zepi_result_t result = zepi_launch_check_count(launch, desc->argument_count);
     if (result == ZEPI_SUCCESS)
@@ -194,13 +193,6 @@ static inline zepi_result_t read_desc(struct zepi_launch *launch, struct zepi_la
     if (__builtin_expect(result != ZEPI_SUCCESS, 0))
         zepi_launch_room_finish(room, launch);
     return result;
-}
-
-zepi_result_t zepi_api_read_launch(struct zepi_launch *launch, struct zepi_launch_room *room,
-                                   const struct zepi_context *context,
-                                   const struct zepi_device *device, const zepi_launch_desc_t *desc)
-{
-    return read_desc(launch, room, context, device, desc);
 }
 
 zepi_result_t zepi_api_check_named(const struct zepi_queue *queue, const zepi_launch_desc_t *desc)
@@ -220,6 +212,20 @@ zepi_result_t zepi_api_check_named(const struct zepi_queue *queue, const zepi_la
     return ZEPI_SUCCESS;
 }
 
+// A launch that has a target.
+static inline zepi_result_t launch_target(struct zepi_queue *queue, struct zepi_launch *launch,
+                                          const zepi_launch_desc_t *desc, zepi_wait_list_t wait,
+                                          zepi_event_t *out_event)
+{
+    struct zepi_launch_room room;
+    zepi_result_t result = zepi_api_read_launch(launch, &room, queue->context, queue->device, desc);
+    if (result == ZEPI_SUCCESS) {
+        result = zepi_launch(queue, launch, wait, out_event);
+        zepi_launch_room_finish(&room, launch);
+    }
+    return result;
+}
+
 // A launch by name, or with values, a module or a selector.
 static __attribute__((noinline)) zepi_result_t launch_by_name(struct zepi_queue *queue,
                                                               const zepi_launch_desc_t *desc,
@@ -227,7 +233,6 @@ static __attribute__((noinline)) zepi_result_t launch_by_name(struct zepi_queue 
                                                               zepi_event_t *out_event)
 {
     struct zepi_build_result *found;
-    struct zepi_launch_room room;
     zepi_result_t result = zepi_api_check_named(queue, desc);
     if (result == ZEPI_SUCCESS && !desc->kernel && !desc->kernel_name)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch has neither a kernel nor a name");
@@ -238,11 +243,7 @@ static __attribute__((noinline)) zepi_result_t launch_by_name(struct zepi_queue 
     struct zepi_launch launch;
     launch.module = desc->kernel ? desc->kernel->module : desc->module;
     launch.target = *zepi_found_target(found);
-    result = read_desc(&launch, &room, queue->context, queue->device, desc);
-    if (result == ZEPI_SUCCESS) {
-        result = zepi_launch(queue, &launch, wait, out_event);
-        zepi_launch_room_finish(&room, &launch);
-    }
+    result = launch_target(queue, &launch, desc, wait, out_event);
     zepi_build_result_release(found);
     return result;
 }
@@ -251,7 +252,6 @@ zepi_result_t zepi_api_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t
                                     zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_launch launch;
-    struct zepi_launch_room room;
     zepi_result_t result = zepi_api_check_command(queue, wait);
     if (result == ZEPI_SUCCESS)
         result = zepi_api_check_launch_desc(desc);
@@ -262,11 +262,5 @@ zepi_result_t zepi_api_queue_launch(zepi_queue_t queue, const zepi_launch_desc_t
     result = zepi_check_object(desc->kernel, &zepi_kernel_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_launch_set_kernel(&launch, desc->kernel, queue->context, queue->device_index);
-    if (result == ZEPI_SUCCESS)
-        result = read_desc(&launch, &room, queue->context, queue->device, desc);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_launch(queue, &launch, wait, out_event);
-    zepi_launch_room_finish(&room, &launch);
-    return result;
+    return result ? result : launch_target(queue, &launch, desc, wait, out_event);
 }

@@ -69,26 +69,31 @@ zepi_result_t zepi_api_module_build(zepi_module_t input, const zepi_build_desc_t
     return result ? result : zepi_module_build(input, desc, ZEPI_VARIABLES_SHARED, out_executable);
 }
 
-static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_module_t *objects,
-                                          const void *out_executable)
+// Modules of one context, all in this state, or (0) in that of the first one.
+static zepi_result_t check_modules(uint32_t count, const zepi_module_t *modules,
+                                   zepi_module_state_t state, const void *out_module)
 {
-    if (!out_executable || (object_count > 0 && !objects))
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         out_executable ? "the list of objects" : "the output for the module");
-    if (object_count == 0)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is nothing to link: no object is given");
-    for (uint32_t i = 0; i < object_count; i++) {
-        const zepi_result_t result = zepi_check_object(objects[i], &zepi_module_type);
+    zepi_result_t result;
+    if ((result = zepi_api_check_output(out_module, "output for the module")) ||
+        (count > 0 && (result = zepi_api_check_output(modules, "list of modules"))))
+        return result;
+    if (count == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module in the list");
+    for (uint32_t i = 0; i < count; i++) {
+        result = zepi_check_object(modules[i], &zepi_module_type);
         if (result != ZEPI_SUCCESS) {
-            zepi_error_prepend("object %u: ", i);
+            zepi_error_prepend("module %u: ", i);
             return result;
         }
-        if (objects[i]->context != objects[0]->context)
+        const zepi_module_state_t expected = state ? state : modules[0]->state;
+        if (modules[i]->context != modules[0]->context)
             return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "object %u is of another context than object 0", i);
-        if (objects[i]->state != ZEPI_MODULE_OBJECT)
-            return zepi_fail(ZEPI_ERROR_WRONG_STATE, "module %u is %s, expected object", i,
-                             zepi_module_state_name(objects[i]->state));
+                             "module %u is of another context than module 0", i);
+        if (modules[i]->state != expected)
+            return zepi_fail(state ? ZEPI_ERROR_WRONG_STATE : ZEPI_ERROR_INVALID_OBJECT,
+                             "module %u is %s, expected %s", i,
+                             zepi_module_state_name(modules[i]->state),
+                             zepi_module_state_name(expected));
     }
     return ZEPI_SUCCESS;
 }
@@ -96,40 +101,19 @@ static zepi_result_t check_linked_objects(uint32_t object_count, const zepi_modu
 zepi_result_t zepi_api_module_link(uint32_t object_count, const zepi_module_t *objects,
                                    const zepi_build_desc_t *desc, zepi_module_t *out_executable)
 {
-    const zepi_result_t result = check_linked_objects(object_count, objects, out_executable);
+    const zepi_result_t result =
+        check_modules(object_count, objects, ZEPI_MODULE_OBJECT, out_executable);
     return result ? result
                   : zepi_module_link(object_count, objects, desc, ZEPI_VARIABLES_SHARED,
                                      out_executable);
 }
 
-static zepi_result_t check_handles_of_join(uint32_t module_count, const zepi_module_t *modules)
-{
-    if (module_count == 0 || !modules)
-        return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "there is no module to join");
-    for (uint32_t i = 0; i < module_count; i++) {
-        const zepi_result_t result = zepi_check_object(modules[i], &zepi_module_type);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        if (modules[i]->context != modules[0]->context)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "modules 0 and %u cannot be joined: their contexts differ", i);
-        if (modules[i]->state != modules[0]->state)
-            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                             "modules 0 and %u cannot be joined: one is %s, the other %s", i,
-                             zepi_module_state_name(modules[0]->state),
-                             zepi_module_state_name(modules[i]->state));
-    }
-    return ZEPI_SUCCESS;
-}
-
 zepi_result_t zepi_api_module_join(uint32_t module_count, const zepi_module_t *modules,
                                    zepi_module_t *out_module)
 {
-    zepi_result_t result;
-    if ((result = zepi_api_check_output(out_module, "output for the module")) ||
-        (result = check_handles_of_join(module_count, modules)))
-        return result;
-    return zepi_module_join(module_count, modules, out_module);
+    const zepi_result_t result =
+        check_modules(module_count, modules, (zepi_module_state_t)0, out_module);
+    return result ? result : zepi_module_join(module_count, modules, out_module);
 }
 
 zepi_result_t zepi_api_module_create_from_native(zepi_context_t context, zepi_device_t device,

@@ -30,30 +30,20 @@ zepi_result_t zepi_api_unit_get_module(zepi_unit_t token, zepi_context_t context
     return result;
 }
 
-// Whether get would return a module that is not empty: objects and executables that no device
-// of the context takes are left out of it.
-static zepi_result_t unit_has_images(struct zepi_unit_entry *unit, struct zepi_context *context,
-                                     zepi_module_state_t state, bool *out_has)
-{
-    struct zepi_module *module = NULL;
-    *out_has = unit->counts[state] > 0;
-    if (state == ZEPI_MODULE_INPUT || !*out_has)
-        return ZEPI_SUCCESS;
-    const zepi_result_t result = zepi_unit_find_or_create_module(unit, context, state, &module);
-    if (result == ZEPI_SUCCESS)
-        *out_has = zepi_module_count_images(module) > 0;
-    zepi_release(module);
-    return result;
-}
-
 zepi_result_t zepi_api_unit_has_module(zepi_unit_t token, zepi_context_t context,
                                        zepi_module_state_t state, bool *out_has)
 {
     struct zepi_unit_entry *unit = NULL;
-    bool has = false;
+    struct zepi_module *module = NULL;
     zepi_result_t result = check_unit_request(context, state, out_has);
     result = result ? result : zepi_unit_acquire(token, &unit);
-    result = result ? result : unit_has_images(unit, context, state, &has);
+    bool has = result == ZEPI_SUCCESS && unit->counts[state] > 0;
+    // Objects and executables that no device of the context takes are left out of the module.
+    if (has && state != ZEPI_MODULE_INPUT) {
+        result = zepi_unit_find_or_create_module(unit, context, state, &module);
+        has = module && zepi_module_count_images(module) > 0;
+        zepi_release(module);
+    }
     zepi_unit_release(unit);
     if (result == ZEPI_SUCCESS)
         *out_has = has;
@@ -62,14 +52,11 @@ zepi_result_t zepi_api_unit_has_module(zepi_unit_t token, zepi_context_t context
 
 zepi_result_t zepi_api_unit_has_any_module(zepi_unit_t token, zepi_context_t context, bool *out_has)
 {
-    struct zepi_unit_entry *unit = NULL;
     bool has = false;
     zepi_result_t result = check_unit_request(context, ZEPI_MODULE_INPUT, out_has);
-    result = result ? result : zepi_unit_acquire(token, &unit);
     for (zepi_module_state_t state = ZEPI_MODULE_INPUT;
          state <= ZEPI_MODULE_EXECUTABLE && result == ZEPI_SUCCESS && !has; state++)
-        result = unit_has_images(unit, context, state, &has);
-    zepi_unit_release(unit);
+        result = zepi_api_unit_has_module(token, context, state, &has);
     if (result == ZEPI_SUCCESS)
         *out_has = has;
     return result;

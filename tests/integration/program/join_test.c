@@ -76,7 +76,7 @@ Test(join, refuses_modules_that_do_not_belong_together)
     TEST_OK(zepi.release(modules[1]));
     modules[1] = build_with(modules[0], 3);
     TEST_FAILS_SAYING(zepi.module_join(2, modules, &joined), ZEPI_ERROR_INVALID_OBJECT,
-                      "one is input, the other executable");
+                      "module 1 is executable, expected input");
     TEST_OK(zepi.release(modules[0]));
     TEST_OK(zepi.release(modules[1]));
 }
@@ -331,7 +331,7 @@ Test(join, contexts_make_a_difference)
     modules[1] = test_input(other, "scaled_copy");
     cr_assert(!are_equal(modules[0], modules[1]));
     TEST_FAILS_SAYING(zepi.module_join(2, modules, &joined), ZEPI_ERROR_INVALID_OBJECT,
-                      "contexts differ");
+                      "module 1 is of another context");
     TEST_OK(zepi.release(modules[0]));
     TEST_OK(zepi.release(modules[1]));
     TEST_OK(zepi.release(other));

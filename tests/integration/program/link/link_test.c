@@ -176,7 +176,7 @@ Test(link, refuses_what_is_no_list_of_objects)
     TEST_FAILS(zepi.module_link(1, NULL, NULL, &module), ZEPI_ERROR_INVALID_VALUE);
     TEST_FAILS(zepi.module_link(1, list, NULL, NULL), ZEPI_ERROR_INVALID_VALUE);
     TEST_FAILS_SAYING(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_INVALID_OBJECT,
-                      "object 1: the module is NULL");
+                      "module 1: the module is NULL");
     list[1] = input;
     TEST_FAILS_SAYING(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_WRONG_STATE,
                       "module 1 is input, expected object");
@@ -189,7 +189,7 @@ Test(link, refuses_what_is_no_list_of_objects)
     zepi_module_t foreign = test_input(other, "negate");
     TEST_OK(zepi.module_compile(foreign, NULL, &list[1]));
     TEST_FAILS_SAYING(zepi.module_link(2, list, NULL, &module), ZEPI_ERROR_INVALID_OBJECT,
-                      "object 1 is of another context");
+                      "module 1 is of another context");
     const zepi_build_desc_t unknown = {.size = sizeof(unknown), .link_method = 7};
     TEST_FAILS(zepi.module_link(1, list, &unknown, &module), ZEPI_ERROR_INVALID_VALUE);
     cr_assert_null(module);
