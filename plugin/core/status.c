@@ -196,46 +196,44 @@ const char *zepi_build_log_get(void)
     return zepi_thread.texts && zepi_thread.texts->log ? zepi_thread.texts->log : "";
 }
 
-#define RESULT_NAMES(X)                                                                            \
-    X(ZEPI_SUCCESS)                                                                                \
-    X(ZEPI_ERROR_INVALID_VALUE)                                                                    \
-    X(ZEPI_ERROR_INVALID_SIZE)                                                                     \
-    X(ZEPI_ERROR_INVALID_OBJECT)                                                                   \
-    X(ZEPI_ERROR_WRONG_STATE)                                                                      \
-    X(ZEPI_ERROR_KERNEL_NOT_FOUND)                                                                 \
-    X(ZEPI_ERROR_INVALID_KERNEL)                                                                   \
-    X(ZEPI_ERROR_COMPILER_UNAVAILABLE)                                                             \
-    X(ZEPI_ERROR_OUT_OF_HOST_MEMORY)                                                               \
-    X(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY)                                                             \
-    X(ZEPI_ERROR_DEVICE_LOST)                                                                      \
-    X(ZEPI_ERROR_UNSUPPORTED)                                                                      \
-    X(ZEPI_ERROR_UNSUPPORTED_VERSION)                                                              \
-    X(ZEPI_ERROR_NOT_READY)                                                                        \
-    X(ZEPI_ERROR_UNINITIALIZED)                                                                    \
-    X(ZEPI_ERROR_UNKNOWN)                                                                          \
-    X(ZEPI_ERROR_COMPILE_FAILURE)                                                                  \
-    X(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN)                                                            \
-    X(ZEPI_ERROR_SPEC_CONSTANT_SIZE)                                                               \
-    X(ZEPI_ERROR_SPEC_CONSTANT_NOT_SETTABLE)                                                       \
-    X(ZEPI_ERROR_SPEC_CONSTANT_MISMATCH)                                                           \
-    X(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED)                                                           \
-    X(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS)                                                          \
-    X(ZEPI_ERROR_LINK_FAILURE)                                                                     \
-    X(ZEPI_ERROR_CAPTURE_UNSUPPORTED)                                                              \
-    X(ZEPI_ERROR_CAPTURE_INVALIDATED)                                                              \
-    X(ZEPI_ERROR_CAPTURE_MERGE)                                                                    \
-    X(ZEPI_ERROR_CAPTURE_UNJOINED)                                                                 \
-    X(ZEPI_ERROR_CAPTURED_EVENT)                                                                   \
-    X(ZEPI_ERROR_NOT_CAPTURING)
-
 const char *zepi_result_name(zepi_result_t result)
 {
-#define RESULT_CASE(name)                                                                          \
+#define NAME(name)                                                                                 \
     case name:                                                                                     \
         return #name;
     switch (result) {
-        RESULT_NAMES(RESULT_CASE)
+        NAME(ZEPI_SUCCESS)
+        NAME(ZEPI_ERROR_INVALID_VALUE)
+        NAME(ZEPI_ERROR_INVALID_SIZE)
+        NAME(ZEPI_ERROR_INVALID_OBJECT)
+        NAME(ZEPI_ERROR_WRONG_STATE)
+        NAME(ZEPI_ERROR_KERNEL_NOT_FOUND)
+        NAME(ZEPI_ERROR_INVALID_KERNEL)
+        NAME(ZEPI_ERROR_COMPILER_UNAVAILABLE)
+        NAME(ZEPI_ERROR_OUT_OF_HOST_MEMORY)
+        NAME(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY)
+        NAME(ZEPI_ERROR_DEVICE_LOST)
+        NAME(ZEPI_ERROR_UNSUPPORTED)
+        NAME(ZEPI_ERROR_UNSUPPORTED_VERSION)
+        NAME(ZEPI_ERROR_NOT_READY)
+        NAME(ZEPI_ERROR_UNINITIALIZED)
+        NAME(ZEPI_ERROR_UNKNOWN)
+        NAME(ZEPI_ERROR_COMPILE_FAILURE)
+        NAME(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN)
+        NAME(ZEPI_ERROR_SPEC_CONSTANT_SIZE)
+        NAME(ZEPI_ERROR_SPEC_CONSTANT_NOT_SETTABLE)
+        NAME(ZEPI_ERROR_SPEC_CONSTANT_MISMATCH)
+        NAME(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED)
+        NAME(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS)
+        NAME(ZEPI_ERROR_LINK_FAILURE)
+        NAME(ZEPI_ERROR_CAPTURE_UNSUPPORTED)
+        NAME(ZEPI_ERROR_CAPTURE_INVALIDATED)
+        NAME(ZEPI_ERROR_CAPTURE_MERGE)
+        NAME(ZEPI_ERROR_CAPTURE_UNJOINED)
+        NAME(ZEPI_ERROR_CAPTURED_EVENT)
+        NAME(ZEPI_ERROR_NOT_CAPTURING)
     }
+#undef NAME
     return "an unknown result";
 }
 
