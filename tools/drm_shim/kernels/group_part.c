@@ -1,41 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "group_part.h"
 
+#include "tools/ze_cpu/module/spirv_copy.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_WORDS 5
-#define BOUND_WORD 3
-#define MORE_WORDS 64 // at most, for declarations and for a kernel
-
 enum {
-    OP_NAME = 5,
-    OP_ENTRY_POINT = 15,
-    OP_TYPE_VOID = 19, // the first of types
-    OP_TYPE_BOOL = 20,
-    OP_TYPE_INT = 21,
-    OP_TYPE_VECTOR = 23,
-    OP_TYPE_POINTER = 32,
-    OP_TYPE_FUNCTION = 33,
-    OP_TYPE_FORWARD_POINTER = 39, // the last of types
-    OP_CONSTANT = 43,
-    OP_FUNCTION = 54,
-    OP_FUNCTION_PARAMETER = 55,
-    OP_FUNCTION_END = 56,
-    OP_FUNCTION_CALL = 57,
-    OP_VARIABLE = 59,
-    OP_LOAD = 61,
-    OP_DECORATE = 71,
-    OP_GROUP_MEMBER_DECORATE = 75, // the last of decorations
-    OP_VECTOR_EXTRACT_DYNAMIC = 77,
-    OP_SUBTRACT = 130,
-    OP_LESS_THAN = 176, // unsigned
-    OP_LABEL = 248,
-    OP_BRANCH_CONDITIONAL = 250,
-    OP_RETURN = 253,
     STORAGE_INPUT = 1,
-    DECORATION_BUILT_IN = 11,
-    DECORATION_LINKAGE = 41,
     BUILT_IN_WORKGROUP_ID = 26,
 };
 
@@ -64,18 +36,17 @@ struct copy {
     uint32_t kernel_count;
     uint32_t group, vector;        // the group's number and its type: the module's, or new ones
     size_t decorations, functions; // where the first ones may be
-    uint32_t *to;
-    size_t written;
+    struct spirv_copy to;
 };
 
 static uint32_t operation_at(const struct copy *copy, size_t at)
 {
-    return copy->words[at] & 0xffff;
+    return spirv_operation(copy->words + at);
 }
 
 static size_t length_at(const struct copy *copy, size_t at)
 {
-    return copy->words[at] >> 16;
+    return spirv_length(copy->words + at);
 }
 
 static uint32_t id_of_module(const struct copy *copy, uint32_t id)
@@ -88,38 +59,21 @@ static uint32_t id_of_kernel(const struct copy *copy, uint32_t kernel, uint32_t 
     return copy->bound + IDS_OF_MODULE + (kernel - 1) * IDS_OF_KERNEL + id;
 }
 
-static void write_words(struct copy *copy, const uint32_t *words, size_t count)
+// An instruction of the module, with another word in the place of the second, and three operands
+// more.
+static void write_longer(struct copy *copy, const uint32_t *words, uint32_t second,
+                         const uint32_t operands[3])
 {
-    memcpy(copy->to + copy->written, words, count * sizeof(*words));
-    copy->written += count;
-}
-
-// An instruction and its operands.
-#define WRITE(copy, operation, ...)                                                                \
-    write_instruction(copy, operation, (const uint32_t[]){__VA_ARGS__},                            \
-                      sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-
-static void write_instruction(struct copy *copy, uint32_t operation, const uint32_t *operands,
-                              size_t count)
-{
-    const uint32_t first = (uint32_t)(count + 1) << 16 | operation;
-    write_words(copy, &first, 1);
-    write_words(copy, operands, count);
-}
-
-// An instruction of the module with three operands more.
-static void write_longer(struct copy *copy, size_t at, const uint32_t operands[3])
-{
-    const size_t length = length_at(copy, at);
-    const uint32_t first = copy->words[at] + (UINT32_C(3) << 16);
-    write_words(copy, &first, 1);
-    write_words(copy, copy->words + at + 1, length - 1);
-    write_words(copy, operands, 3);
+    const uint32_t head[2] = {words[0] + (UINT32_C(3) << 16), second};
+    spirv_write(&copy->to, head, 2);
+    spirv_write(&copy->to, words + 2, spirv_length(words) - 2);
+    spirv_write(&copy->to, operands, 3);
 }
 
 static void read_module(struct copy *copy)
 {
-    for (size_t at = HEADER_WORDS; at < copy->count; at += length_at(copy, at)) {
+    SPIRV_EACH(at, copy->words, copy->count)
+    {
         const uint32_t operation = operation_at(copy, at), *words = copy->words + at;
         if (operation == OP_ENTRY_POINT && copy->kernels[words[2]] == 0)
             copy->kernels[words[2]] = ++copy->kernel_count;
@@ -149,29 +103,30 @@ static void write_declarations(struct copy *copy)
 {
     const uint32_t number = id_of_module(copy, ID_LONG);
     const uint32_t pointer = id_of_module(copy, ID_POINTER);
-    WRITE(copy, OP_TYPE_INT, number, 64, 0);
-    WRITE(copy, OP_TYPE_BOOL, id_of_module(copy, ID_BOOL));
+    SPIRV_WRITE(&copy->to, OP_TYPE_INT, number, 64, 0);
+    SPIRV_WRITE(&copy->to, OP_TYPE_BOOL, id_of_module(copy, ID_BOOL));
     if (copy->vector == id_of_module(copy, ID_VECTOR)) {
-        WRITE(copy, OP_TYPE_VECTOR, copy->vector, number, 3);
-        WRITE(copy, OP_TYPE_POINTER, pointer, STORAGE_INPUT, copy->vector);
-        WRITE(copy, OP_VARIABLE, pointer, copy->group, STORAGE_INPUT);
+        SPIRV_WRITE(&copy->to, OP_TYPE_VECTOR, copy->vector, number, 3);
+        SPIRV_WRITE(&copy->to, OP_TYPE_POINTER, pointer, STORAGE_INPUT, copy->vector);
+        SPIRV_WRITE(&copy->to, OP_VARIABLE, pointer, copy->group, STORAGE_INPUT);
     }
-    WRITE(copy, OP_CONSTANT, number, id_of_module(copy, ID_ZERO), 0, 0);
-    WRITE(copy, OP_CONSTANT, number, id_of_module(copy, ID_ALL), UINT32_MAX, UINT32_MAX);
+    SPIRV_WRITE(&copy->to, OP_CONSTANT, number, id_of_module(copy, ID_ZERO), 0, 0);
+    SPIRV_WRITE(&copy->to, OP_CONSTANT, number, id_of_module(copy, ID_ALL), UINT32_MAX, UINT32_MAX);
     for (size_t at = copy->functions; at < copy->count; at += length_at(copy, at)) {
         const uint32_t *words = copy->words + at;
         if (operation_at(copy, at) != OP_FUNCTION || copy->kernels[words[2]] == 0)
             continue;
-        const size_t start = copy->written;
-        write_longer(copy, copy->types[words[4]], (const uint32_t[]){number, number, number});
-        copy->to[start + 1] = id_of_kernel(copy, copy->kernels[words[2]], ID_TYPE);
+        write_longer(copy, copy->words + copy->types[words[4]],
+                     id_of_kernel(copy, copy->kernels[words[2]], ID_TYPE),
+                     (const uint32_t[]){number, number, number});
     }
 }
 
 static void write_function(struct copy *copy, size_t at, uint32_t kernel)
 {
     const uint32_t *words = copy->words + at;
-    WRITE(copy, OP_FUNCTION, words[1], words[2], words[3], id_of_kernel(copy, kernel, ID_TYPE));
+    SPIRV_WRITE(&copy->to, OP_FUNCTION, words[1], words[2], words[3],
+                id_of_kernel(copy, kernel, ID_TYPE));
 }
 
 // Variables have to be in the first block, which begins at `at`.
@@ -179,7 +134,7 @@ static void write_variables(struct copy *copy, size_t at)
 {
     for (; operation_at(copy, at) != OP_FUNCTION_END; at += length_at(copy, at))
         if (operation_at(copy, at) == OP_VARIABLE)
-            write_words(copy, copy->words + at, length_at(copy, at));
+            spirv_write(&copy->to, copy->words + at, length_at(copy, at));
 }
 
 // The parameters and the test in front of a kernel's first block, whose label is at `at`.
@@ -191,18 +146,19 @@ static void write_begin(struct copy *copy, size_t at, uint32_t kernel)
     const uint32_t distance = id_of_kernel(copy, kernel, ID_DISTANCE);
     const uint32_t is_in = id_of_kernel(copy, kernel, ID_IS_IN);
     for (uint32_t id = ID_DIMENSION; id <= ID_COUNT; id++)
-        WRITE(copy, OP_FUNCTION_PARAMETER, number, id_of_kernel(copy, kernel, id));
-    WRITE(copy, OP_LABEL, id_of_kernel(copy, kernel, ID_BEGIN));
+        SPIRV_WRITE(&copy->to, OP_FUNCTION_PARAMETER, number, id_of_kernel(copy, kernel, id));
+    SPIRV_WRITE(&copy->to, OP_LABEL, id_of_kernel(copy, kernel, ID_BEGIN));
     write_variables(copy, at);
-    WRITE(copy, OP_LOAD, copy->vector, groups, copy->group);
-    WRITE(copy, OP_VECTOR_EXTRACT_DYNAMIC, number, here, groups,
-          id_of_kernel(copy, kernel, ID_DIMENSION));
-    WRITE(copy, OP_SUBTRACT, number, distance, here, id_of_kernel(copy, kernel, ID_FIRST));
-    WRITE(copy, OP_LESS_THAN, id_of_module(copy, ID_BOOL), is_in, distance,
-          id_of_kernel(copy, kernel, ID_COUNT));
-    WRITE(copy, OP_BRANCH_CONDITIONAL, is_in, copy->words[at + 1], end);
-    WRITE(copy, OP_LABEL, end);
-    write_words(copy, (const uint32_t[]){1 << 16 | OP_RETURN}, 1);
+    SPIRV_WRITE(&copy->to, OP_LOAD, copy->vector, groups, copy->group);
+    SPIRV_WRITE(&copy->to, OP_VECTOR_EXTRACT_DYNAMIC, number, here, groups,
+                id_of_kernel(copy, kernel, ID_DIMENSION));
+    SPIRV_WRITE(&copy->to, OP_SUBTRACT, number, distance, here,
+                id_of_kernel(copy, kernel, ID_FIRST));
+    SPIRV_WRITE(&copy->to, OP_LESS_THAN, id_of_module(copy, ID_BOOL), is_in, distance,
+                id_of_kernel(copy, kernel, ID_COUNT));
+    SPIRV_WRITE(&copy->to, OP_BRANCH_CONDITIONAL, is_in, copy->words[at + 1], end);
+    SPIRV_WRITE(&copy->to, OP_LABEL, end);
+    spirv_write(&copy->to, (const uint32_t[]){1 << 16 | OP_RETURN}, 1);
 }
 
 // Whether the instruction gives a kernel's name to another function, which has the kernel's code.
@@ -215,10 +171,10 @@ static bool is_second_name(const struct copy *copy, size_t at)
     if ((operation != OP_NAME && !is_linkage) || copy->kernels[words[1]] != 0)
         return false;
     const char *name = (const char *)(words + (is_linkage ? 3 : 2));
-    for (size_t entry = HEADER_WORDS; entry < copy->decorations; entry += length_at(copy, entry))
-        if (operation_at(copy, entry) == OP_ENTRY_POINT &&
-            strcmp((const char *)(copy->words + entry + 3), name) == 0)
-            return true;
+    SPIRV_EACH(entry, copy->words, copy->decorations)
+    if (operation_at(copy, entry) == OP_ENTRY_POINT &&
+        strcmp((const char *)(copy->words + entry + 3), name) == 0)
+        return true;
     return false;
 }
 
@@ -228,11 +184,13 @@ static void write_module(struct copy *copy)
                              id_of_module(copy, ID_ALL)};
     uint32_t kernel = 0; // the kernel of the instruction, or 0
     bool is_in_body = false;
-    write_words(copy, copy->words, HEADER_WORDS);
-    for (size_t at = HEADER_WORDS; at < copy->count; at += length_at(copy, at)) {
+    spirv_write(&copy->to, copy->words, SPIRV_HEADER_WORDS);
+    SPIRV_EACH(at, copy->words, copy->count)
+    {
         const uint32_t operation = operation_at(copy, at), *words = copy->words + at;
         if (at == copy->decorations && copy->vector == id_of_module(copy, ID_VECTOR))
-            WRITE(copy, OP_DECORATE, copy->group, DECORATION_BUILT_IN, BUILT_IN_WORKGROUP_ID);
+            SPIRV_WRITE(&copy->to, OP_DECORATE, copy->group, DECORATION_BUILT_IN,
+                        BUILT_IN_WORKGROUP_ID);
         if (at == copy->functions)
             write_declarations(copy);
         if (operation == OP_FUNCTION) {
@@ -246,20 +204,12 @@ static void write_module(struct copy *copy)
         if (operation == OP_FUNCTION && kernel != 0)
             write_function(copy, at, kernel);
         else if (operation == OP_FUNCTION_CALL && copy->kernels[words[3]] != 0)
-            write_longer(copy, at, all);
+            write_longer(copy, words, words[1], all);
         else if ((operation != OP_VARIABLE || !is_in_body) && !is_second_name(copy, at))
-            write_words(copy, words, length_at(copy, at));
+            spirv_write(&copy->to, words, length_at(copy, at));
         if (operation == OP_FUNCTION_END)
             kernel = is_in_body = 0;
     }
-}
-
-// Calls and types grow by less than what the module has for them.
-static bool allocate(struct copy *copy)
-{
-    const size_t words = 2 * copy->count + MORE_WORDS + MORE_WORDS * (size_t)copy->kernel_count;
-    copy->to = malloc(words * sizeof(*copy->to));
-    return copy->to != NULL;
 }
 
 bool shim_group_part_add(const void *spirv, size_t spirv_bytes, uint8_t **out_spirv,
@@ -267,17 +217,17 @@ bool shim_group_part_add(const void *spirv, size_t spirv_bytes, uint8_t **out_sp
 {
     struct copy copy = {.words = spirv, .count = spirv_bytes / sizeof(uint32_t)};
     *out_spirv = NULL;
-    copy.bound = copy.words[BOUND_WORD];
+    copy.bound = copy.words[SPIRV_BOUND];
     copy.kernels = calloc(copy.bound, sizeof(*copy.kernels));
     copy.types = calloc(copy.bound, sizeof(*copy.types));
     bool is_fine = copy.kernels && copy.types;
     if (is_fine)
         read_module(&copy);
-    if (copy.kernel_count > 0 && (is_fine = allocate(&copy))) {
+    if (copy.kernel_count > 0) {
         write_module(&copy);
-        copy.to[BOUND_WORD] += IDS_OF_MODULE + copy.kernel_count * IDS_OF_KERNEL;
-        *out_spirv = (uint8_t *)copy.to;
-        *out_size_bytes = copy.written * sizeof(*copy.to);
+        is_fine =
+            spirv_finish(&copy.to, copy.bound + IDS_OF_MODULE + copy.kernel_count * IDS_OF_KERNEL,
+                         out_spirv, out_size_bytes);
     }
     free(copy.kernels);
     free(copy.types);

@@ -1,44 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "sub_groups.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "spirv_copy.h"
 
-#define HEADER_WORDS 5
-#define MODE_WORDS 4
-#define CAPABILITY_WORDS 2
+#include <stdlib.h>
 
 enum {
-    OP_ENTRY_POINT = 15,
-    OP_EXECUTION_MODE = 16,
-    OP_CAPABILITY = 17,
-    OP_CONSTANT = 43,
-    OP_FUNCTION = 54,
-    OP_FUNCTION_END = 56,
-    OP_FUNCTION_CALL = 57,
-    OP_DECORATE = 71,
-    OP_CONTROL_BARRIER = 224,
-    OP_LABEL = 248,
-    OP_GROUP_ALL = 261, // the first that has a scope
-    OP_GROUP_S_MAX = 271,
-    OP_GROUP_NON_UNIFORM_ELECT = 333,
-    OP_GROUP_NON_UNIFORM_QUAD_SWAP = 366,
-    FIRST_OP_OF_EXTENSIONS = 4096,
-    OP_ATOMIC_F_MIN = 5614,
-    OP_ATOMIC_F_MAX = 5615,
-    OP_ASSUME_TRUE = 5630,
-    OP_EXPECT = 5631,
-    OP_ATOMIC_F_ADD = 6035,
     SCOPE_WORKGROUP = 2,
     MODE_SUBGROUP_SIZE = 35,
-    DECORATION_BUILT_IN = 11,
     BUILT_IN_SUBGROUP_SIZE = 36,
     BUILT_IN_SUBGROUP_LOCAL_INVOCATION_ID = 41,
     CAPABILITY_GROUPS = 18,
-    CAPABILITY_SUBGROUP_DISPATCH = 58,
     CAPABILITY_NON_UNIFORM = 61,
     CAPABILITY_NON_UNIFORM_QUAD = 68,
-    CAPABILITY_INTEL_SHUFFLE = 5568,
     CAPABILITY_INTEL_BLOCK_IO = 5569,
     CAPABILITY_FUNCTION_POINTERS = 5603,
 };
@@ -59,7 +33,6 @@ struct reading {
     uint8_t *marks;     // of each id
     uint32_t bound;     // of ids
     size_t entries_end; // behind the last entry point
-    uint32_t kernel_count;
     bool uses_sub_groups, uses_function_pointers;
     bool has_dispatch;
 };
@@ -71,16 +44,11 @@ bool cpu_sub_groups_need(uint32_t capability)
            capability == CAPABILITY_INTEL_SHUFFLE || capability == CAPABILITY_INTEL_BLOCK_IO;
 }
 
-static size_t length_at(const struct reading *reading, size_t at)
-{
-    return reading->words[at] >> 16;
-}
-
 static bool is_of_sub_groups(const struct reading *reading, size_t at)
 {
     const uint32_t *words = reading->words + at;
-    const size_t length = length_at(reading, at);
-    switch (words[0] & 0xffff) {
+    const size_t length = spirv_length(reading->words + at);
+    switch (spirv_operation(words)) {
     case OP_CAPABILITY:
         return cpu_sub_groups_need(words[1]);
     case OP_DECORATE:
@@ -106,10 +74,10 @@ static void set_mark(struct reading *reading, uint32_t id, uint8_t mark)
 static void mark_values(struct reading *reading, size_t at)
 {
     const uint32_t *words = reading->words + at;
-    const size_t length = length_at(reading, at);
-    if ((words[0] & 0xffff) == OP_DECORATE && is_of_sub_groups(reading, at))
+    const size_t length = spirv_length(reading->words + at);
+    if (spirv_operation(words) == OP_DECORATE && is_of_sub_groups(reading, at))
         set_mark(reading, words[1], MARK_SUB_GROUP_VALUE);
-    if ((words[0] & 0xffff) == OP_CONSTANT && length == 4 && words[3] == SCOPE_WORKGROUP)
+    if (spirv_operation(words) == OP_CONSTANT && length == 4 && words[3] == SCOPE_WORKGROUP)
         set_mark(reading, words[2], MARK_WORKGROUP);
 }
 
@@ -118,8 +86,8 @@ static void mark_values(struct reading *reading, size_t at)
 static bool depends_on_size(const struct reading *reading, size_t at)
 {
     const uint32_t *words = reading->words + at;
-    const uint32_t operation = words[0] & 0xffff;
-    const size_t length = length_at(reading, at);
+    const uint32_t operation = spirv_operation(words);
+    const size_t length = spirv_length(reading->words + at);
     if (operation == OP_CONTROL_BARRIER)
         return length < 2 || !has_mark(reading, words[1], MARK_WORKGROUP);
     if ((operation >= OP_GROUP_ALL && operation <= OP_GROUP_S_MAX) ||
@@ -139,7 +107,7 @@ static bool depends_on_size(const struct reading *reading, size_t at)
     case OP_EXPECT:
         return false;
     default:
-        return operation >= FIRST_OP_OF_EXTENSIONS;
+        return operation >= OP_FIRST_OF_EXTENSIONS;
     }
 }
 
@@ -149,11 +117,12 @@ static bool mark_functions(struct reading *reading)
 {
     uint32_t function = 0;
     bool is_in_function = false, has_body = false, is_any_new = false;
-    for (size_t at = HEADER_WORDS; at < reading->count; at += length_at(reading, at)) {
-        const uint32_t operation = reading->words[at] & 0xffff;
+    SPIRV_EACH(at, reading->words, reading->count)
+    {
+        const uint32_t operation = spirv_operation(reading->words + at);
         bool uses = false;
         if (operation == OP_FUNCTION) {
-            function = length_at(reading, at) > 2 ? reading->words[at + 2] : 0;
+            function = spirv_length(reading->words + at) > 2 ? reading->words[at + 2] : 0;
             is_in_function = true;
             has_body = false;
         } else if (operation == OP_FUNCTION_END) {
@@ -174,18 +143,17 @@ static bool mark_functions(struct reading *reading)
 // The SPIR-V has passed zepi's walk: lengths, names and operands are right.
 static void read_all(struct reading *reading)
 {
-    for (size_t at = HEADER_WORDS; at < reading->count; at += length_at(reading, at)) {
-        const uint32_t operation = reading->words[at] & 0xffff;
+    SPIRV_EACH(at, reading->words, reading->count)
+    {
+        const uint32_t operation = spirv_operation(reading->words + at);
         mark_values(reading, at);
         reading->uses_sub_groups = reading->uses_sub_groups || is_of_sub_groups(reading, at);
         if (operation == OP_CAPABILITY && reading->words[at + 1] == CAPABILITY_SUBGROUP_DISPATCH)
             reading->has_dispatch = true;
         if (operation == OP_CAPABILITY && reading->words[at + 1] == CAPABILITY_FUNCTION_POINTERS)
             reading->uses_function_pointers = true;
-        if (operation == OP_ENTRY_POINT) {
-            reading->entries_end = at + length_at(reading, at);
-            reading->kernel_count++;
-        }
+        if (operation == OP_ENTRY_POINT)
+            reading->entries_end = at + spirv_length(reading->words + at);
     }
 }
 
@@ -201,53 +169,42 @@ static uint32_t size_for(const struct reading *reading, uint32_t function, const
     return reading->choose(reading->context, name);
 }
 
-// Writes an execution mode for each kernel that needs one; returns how many words these are.
-static size_t write_modes(const struct reading *reading, uint32_t *to)
+// Writes an execution mode for each kernel that needs one. False: none does.
+static bool write_modes(const struct reading *reading, struct spirv_copy *copy)
 {
-    size_t written = 0;
-    for (size_t at = HEADER_WORDS; at < reading->entries_end; at += length_at(reading, at)) {
-        if ((reading->words[at] & 0xffff) != OP_ENTRY_POINT)
+    bool is_any = false;
+    SPIRV_EACH(at, reading->words, reading->entries_end)
+    {
+        const uint32_t *words = reading->words + at;
+        if (spirv_operation(words) != OP_ENTRY_POINT)
             continue;
-        const char *name = (const char *)(reading->words + at + 3);
+        const char *name = (const char *)(words + 3);
         const struct zepi_spirv_kernel *kernel = zepi_spirv_find_kernel(reading->walk, name);
-        const uint32_t size = size_for(reading, reading->words[at + 2], name);
+        const uint32_t size = size_for(reading, words[2], name);
         if (!kernel || kernel->required_sub_group_size != 0 || size == 0)
             continue;
-        const uint32_t mode[MODE_WORDS] = {MODE_WORDS << 16 | OP_EXECUTION_MODE,
-                                           reading->words[at + 2], MODE_SUBGROUP_SIZE, size};
-        memcpy(to + written, mode, sizeof(mode));
-        written += MODE_WORDS;
+        SPIRV_WRITE(copy, OP_EXECUTION_MODE, words[2], MODE_SUBGROUP_SIZE, size);
+        is_any = true;
     }
-    return written;
+    return is_any;
 }
 
 static bool write_copy(struct reading *reading, uint8_t **out_spirv, size_t *out_size_bytes)
 {
-    const uint32_t capability[] = {CAPABILITY_WORDS << 16 | OP_CAPABILITY,
-                                   CAPABILITY_SUBGROUP_DISPATCH};
-    const uint32_t *entries_end = reading->words + reading->entries_end;
-    const size_t rest = reading->count - reading->entries_end;
+    struct spirv_copy copy = {0};
+    const size_t head = SPIRV_HEADER_WORDS, end = reading->entries_end;
     while (reading->uses_sub_groups && mark_functions(reading))
         ;
-    uint32_t *words =
-        malloc((reading->count + CAPABILITY_WORDS + (size_t)reading->kernel_count * MODE_WORDS) *
-               sizeof(*words));
-    if (!words)
-        return false;
-    uint32_t *to = mempcpy(words, reading->words, HEADER_WORDS * sizeof(*to));
+    spirv_write(&copy, reading->words, head);
     if (!reading->has_dispatch)
-        to = mempcpy(to, capability, sizeof(capability));
-    to = mempcpy(to, reading->words + HEADER_WORDS,
-                 (reading->entries_end - HEADER_WORDS) * sizeof(*to));
-    const size_t mode_words = write_modes(reading, to);
-    to = mempcpy(to + mode_words, entries_end, rest * sizeof(*to));
-    if (mode_words == 0) {
-        free(words);
+        SPIRV_WRITE(&copy, OP_CAPABILITY, CAPABILITY_SUBGROUP_DISPATCH);
+    spirv_write(&copy, reading->words + head, end - head);
+    if (!write_modes(reading, &copy)) {
+        free(copy.words);
         return true;
     }
-    *out_spirv = (uint8_t *)words;
-    *out_size_bytes = (size_t)(to - words) * sizeof(*words);
-    return true;
+    spirv_write(&copy, reading->words + end, reading->count - end);
+    return spirv_finish(&copy, reading->bound, out_spirv, out_size_bytes);
 }
 
 bool cpu_sub_groups_require(const void *spirv, size_t spirv_bytes, const struct zepi_spirv *walk,
@@ -260,12 +217,12 @@ bool cpu_sub_groups_require(const void *spirv, size_t spirv_bytes, const struct 
                               .choose = choose,
                               .context = context};
     *out_spirv = NULL;
-    reading.bound = reading.words[3];
+    reading.bound = reading.words[SPIRV_BOUND];
     reading.marks = calloc((size_t)reading.bound + 1, 1);
     if (!reading.marks)
         return false;
     read_all(&reading);
-    const bool is_fine = reading.kernel_count == 0 ||
+    const bool is_fine = reading.entries_end == 0 ||
                          !(reading.uses_sub_groups || reading.uses_function_pointers) ||
                          write_copy(&reading, out_spirv, out_size_bytes);
     free(reading.marks);
