@@ -137,11 +137,6 @@ uint64_t cpu_object_live(enum cpu_kind kind)
     return live;
 }
 
-const char *cpu_kind_name(enum cpu_kind kind)
-{
-    return kind_names[kind];
-}
-
 void cpu_report(const char *function, const char *format, ...)
 {
     char line[512];

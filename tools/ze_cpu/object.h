@@ -53,7 +53,6 @@ void cpu_object_init(struct cpu_object *object, enum cpu_kind kind);
 ze_result_t cpu_object_check(const void *handle, enum cpu_kind kind, const char *function);
 
 uint64_t cpu_object_live(enum cpu_kind kind);
-const char *cpu_kind_name(enum cpu_kind kind);
 
 // One line on stderr, with the function's name in front. For misuse by the application.
 __attribute__((format(printf, 2, 3))) void cpu_report(const char *function, const char *format,

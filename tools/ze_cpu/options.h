@@ -30,7 +30,6 @@ struct cpu_options {
     bool executes;
     bool counts;
     bool traces;
-    bool lists_leaks;
 };
 
 const struct cpu_options *cpu_options(void);

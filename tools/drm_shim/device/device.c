@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
-#include "export.h"
+#include "buffer.h"
 #include "faults.h"
 #include "i915.h"
 #include "log.h"
@@ -10,6 +10,8 @@
 #include <drm/drm.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static int answer_version(const struct shim_node *node, struct drm_version *version)
 {
@@ -35,6 +37,49 @@ static int answer_version(const struct shim_node *node, struct drm_version *vers
     return 0;
 }
 
+// The first bytes of a descriptor's file, which is as long as the buffer.
+struct ticket {
+    char kind[16];
+    pid_t process;
+    uint64_t serial;
+};
+
+static const char ticket_kind[16] = "drm_shim buffer";
+
+// Buffers as file descriptors ("PRIME"), by which the driver hands memory from one device to
+// another. A descriptor is good in this process only, and for as long as the buffer has a handle;
+// mapping it shows nothing.
+static int export_buffer(struct drm_prime_handle *prime)
+{
+    struct shim_buffer buffer;
+    if (!shim_buffer_find(prime->handle, &buffer))
+        return ENOENT;
+    struct ticket ticket = {.process = getpid(), .serial = buffer.serial};
+    memcpy(ticket.kind, ticket_kind, sizeof(ticket_kind));
+    const int fd = memfd_create("drm_shim_buffer", MFD_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    if (ftruncate(fd, (off_t)buffer.size) != 0 ||
+        pwrite(fd, &ticket, sizeof(ticket), 0) != (ssize_t)sizeof(ticket)) {
+        const int error = errno;
+        close(fd);
+        return error;
+    }
+    prime->fd = fd;
+    return 0;
+}
+
+static int import_buffer(struct drm_prime_handle *prime)
+{
+    struct ticket ticket;
+    if (pread(prime->fd, &ticket, sizeof(ticket), 0) != (ssize_t)sizeof(ticket) ||
+        memcmp(ticket.kind, ticket_kind, sizeof(ticket_kind)) != 0)
+        return EINVAL;
+    if (ticket.process != getpid())
+        return EOPNOTSUPP;
+    return shim_buffer_share(ticket.serial, &prime->handle);
+}
+
 static bool is_i915(const struct shim_node *node)
 {
     return node->product->interface == SHIM_INTERFACE_I915;
@@ -46,9 +91,9 @@ static int answer(const struct shim_node *node, unsigned long request, void *arg
     case DRM_IOCTL_VERSION:
         return answer_version(node, argument);
     case DRM_IOCTL_PRIME_HANDLE_TO_FD:
-        return shim_export_buffer(argument);
+        return export_buffer(argument);
     case DRM_IOCTL_PRIME_FD_TO_HANDLE:
-        return shim_import_buffer(argument);
+        return import_buffer(argument);
     default:
         return is_i915(node) ? shim_i915_answer(node, request, argument)
                              : shim_xe_answer(node, request, argument);

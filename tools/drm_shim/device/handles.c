@@ -30,18 +30,6 @@ uint32_t shim_handles_add(struct shim_handles *handles, void *item)
     return has_room ? i + 1 : 0;
 }
 
-static void *exchange(struct shim_handles *handles, uint32_t handle, void *item)
-{
-    void *before = NULL;
-    pthread_mutex_lock(&handles->mutex);
-    if (handle > 0 && handle <= handles->capacity) {
-        before = handles->items[handle - 1];
-        handles->items[handle - 1] = item;
-    }
-    pthread_mutex_unlock(&handles->mutex);
-    return before;
-}
-
 void *shim_handles_find(struct shim_handles *handles, uint32_t handle)
 {
     pthread_mutex_lock(&handles->mutex);
@@ -52,5 +40,12 @@ void *shim_handles_find(struct shim_handles *handles, uint32_t handle)
 
 void *shim_handles_remove(struct shim_handles *handles, uint32_t handle)
 {
-    return exchange(handles, handle, NULL);
+    void *item = NULL;
+    pthread_mutex_lock(&handles->mutex);
+    if (handle > 0 && handle <= handles->capacity) {
+        item = handles->items[handle - 1];
+        handles->items[handle - 1] = NULL;
+    }
+    pthread_mutex_unlock(&handles->mutex);
+    return item;
 }

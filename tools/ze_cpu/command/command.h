@@ -137,4 +137,9 @@ void *cpu_command_take(struct cpu_command *command, size_t size_bytes);
 // Releases the objects that it holds. NULL is fine.
 void cpu_command_destroy(struct cpu_command *command);
 
+// Repeats the pattern; a last piece may be cut.
+void cpu_fill(void *target, size_t size_bytes, const void *pattern, size_t pattern_bytes);
+
+void cpu_copy_region(void *target, const void *source, const struct cpu_copy_region *region);
+
 #endif

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "context.h"
-
 #include "device/device.h"
 #include "entry.h"
 #include "memory_free.h"
+#include "object.h"
 #include "queue/engine.h"
 
 ze_result_t ZE_APICALL cpu_zeContextCreate(ze_driver_handle_t hDriver,
@@ -23,7 +22,7 @@ ze_result_t ZE_APICALL cpu_zeContextCreateEx(ze_driver_handle_t hDriver,
     ze_result_t result = cpu_devices_check(numDevices, phDevices, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct cpu_context *context = cpu_object_create(CPU_CONTEXT, sizeof(*context));
+    struct cpu_object *context = cpu_object_create(CPU_CONTEXT, sizeof(*context));
     if (context == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     *phContext = (ze_context_handle_t)context;

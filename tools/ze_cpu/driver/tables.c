@@ -7,9 +7,33 @@
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
+
+// The functions that are not offered. One stub serves any parameters: the calling convention lets a
+// callee ignore arguments.
+ze_result_t ZE_APICALL cpu_refused(void)
+{
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+static ze_result_t refuse(const char *name)
+{
+    if (cpu_options()->traces)
+        fprintf(stderr, "ze_cpu: %s = 0x%x (not offered)\n", name,
+                (unsigned)ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)
+#define REFUSED(table, member, name)                                                               \
+    ze_result_t ZE_APICALL cpu_refused_##name(void)                                                \
+    {                                                                                              \
+        return refuse(#name);                                                                      \
+    }
+#include "functions.def"
 
 const struct cpu_tables *cpu_tables_inner(void)
 {

@@ -2,7 +2,7 @@
 #ifndef ZE_CPU_MEMORY_H
 #define ZE_CPU_MEMORY_H
 
-#include "allocation.h"
+#include "pages.h"
 
 #include <level_zero/ze_api.h>
 #include <stdbool.h>

@@ -2,7 +2,6 @@
 #include "executor.h"
 
 #include "command/command_list.h"
-#include "command/copy.h"
 #include "device/device.h"
 #include "device/device_access.h"
 #include "event/fence.h"
