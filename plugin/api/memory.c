@@ -55,11 +55,10 @@ zepi_result_t zepi_api_pool_create(zepi_context_t context, const zepi_pool_desc_
          (result = zepi_read_desc(&own, sizeof(own), sizeof(own.size), desc, "pool description"))))
         return result;
     return zepi_pool_make(context, NULL,
-                          &(struct zepi_usm_pool_desc){
-                              .most_bytes = ZEPI_USM_POOLED_BYTES,
-                              .maximum_bytes = own.maximum_bytes,
-                              .threshold_bytes = own.kept_bytes,
-                              .contents = own.is_zeroed ? ZEPI_USM_ZEROS : ZEPI_USM_ANY_BYTES},
+                          &(struct zepi_usm_pool_desc){.most_bytes = ZEPI_USM_POOLED_BYTES,
+                                                       .maximum_bytes = own.maximum_bytes,
+                                                       .threshold_bytes = own.kept_bytes,
+                                                       .is_zeroed = own.is_zeroed},
                           out_pool);
 }
 

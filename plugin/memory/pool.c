@@ -12,28 +12,28 @@
 
 // ---- Memory of pools ----
 
-static struct zepi_usm_pool *usm_pool_allocate(struct zepi_context *context, const void *user)
+static struct zepi_usm_pool *usm_pool_allocate(struct zepi_context *context, bool is_counted)
 {
     const uint32_t device_count = context->device_count;
-    // The context's own pool has no shared memory, and does not count.
-    const uint32_t heap_count = 1 + device_count * (user ? 2 : 1);
+    const uint32_t heap_count = 2 * (device_count + 1);
     const size_t size = sizeof(struct zepi_usm_pool) + heap_count * sizeof(struct zepi_usm_heap);
     struct zepi_usm_pool *pool = zepi_sys_allocate_lines(size);
     if (!pool)
         return NULL;
     memset(pool, 0, size);
     pool->context = context;
+    pool->is_counted = is_counted;
     pool->heap_count = heap_count;
     for (uint32_t i = 0; i < heap_count; i++) {
         struct zepi_usm_heap *heap = &pool->heaps[i];
+        const uint32_t device = i % (device_count + 1);
         heap->pool = pool;
-        heap->kind = i < device_count    ? ZEPI_USM_DEVICE
-                     : i == device_count ? ZEPI_USM_HOST
-                                         : ZEPI_USM_SHARED;
-        if (heap->kind != ZEPI_USM_HOST)
-            heap->device = context->devices[i < device_count ? i : i - device_count - 1];
+        heap->device = device < device_count ? context->devices[device] : NULL;
+        heap->kind = i > device_count ? ZEPI_USM_SHARED
+                     : heap->device   ? ZEPI_USM_DEVICE
+                                      : ZEPI_USM_HOST;
         for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            zepi_usm_shard_init(&heap->shards[at], heap, user != NULL);
+            zepi_usm_shard_init(&heap->shards[at], heap);
     }
     return pool;
 }
@@ -43,28 +43,22 @@ static size_t least_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Prepares a pool without memory, which no other thread knows.
-static void usm_pool_open(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc,
-                          void *user)
+// Prepares a pool without memory, from which no other thread allocates.
+static void usm_pool_open(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
 {
     pool->most_bytes =
         zepi_options()->usm_pool ? least_size(desc->most_bytes, ZEPI_USM_POOLED_BYTES) : 0;
     pool->least_driver_bytes = least_size(desc->least_driver_bytes, DRIVER_MOST_BYTES);
-    pool->contents = desc->contents;
-    atomic_store_explicit(&pool->user, user, memory_order_relaxed);
+    pool->is_zeroed = desc->is_zeroed;
     atomic_store_explicit(&pool->used_high_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->reserved_high_bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->maximum_bytes,
                           desc->maximum_bytes > 0 ? desc->maximum_bytes : SIZE_MAX,
                           memory_order_relaxed);
     atomic_store_explicit(&pool->threshold_bytes, desc->threshold_bytes, memory_order_relaxed);
-    for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            pool->heaps[i].shards[at].is_closed = false;
-    }
 }
 
-// A pool that was released and has no memory, or NULL. All with a user have as many heaps.
+// A pool that was released and has no memory, or NULL.
 static struct zepi_usm_pool *get_released_pool(struct zepi_usm_pools *pools)
 {
     zepi_mutex_lock(&pools->mutex);
@@ -79,19 +73,21 @@ static struct zepi_usm_pool *get_released_pool(struct zepi_usm_pools *pools)
     return pool;
 }
 
-// A pool with a user counts, and has shared memory.
+// A pool with a user counts its bytes.
 static zepi_result_t usm_pool_create(struct zepi_context *context,
                                      const struct zepi_usm_pool_desc *desc, void *user,
                                      struct zepi_usm_pool **out_pool)
 {
     struct zepi_usm_pools *pools = zepi_usm_pools_of(context);
-    struct zepi_usm_pool *pool = user ? get_released_pool(pools) : NULL;
+    // Default pools are made under the lock.
+    struct zepi_usm_pool *pool = user && !desc->is_default ? get_released_pool(pools) : NULL;
     const bool is_new = !pool;
     if (is_new)
-        pool = usm_pool_allocate(context, user);
+        pool = usm_pool_allocate(context, user != NULL);
     if (!pool)
         return zepi_fail_no_memory();
-    usm_pool_open(pool, desc, user);
+    usm_pool_open(pool, desc);
+    atomic_store_explicit(&pool->user, user, memory_order_relaxed);
     if (is_new) {
         pool->next = atomic_load_explicit(&pools->first, memory_order_relaxed);
         // Release: a thread that walks along the list sees this one's writes.
@@ -103,17 +99,13 @@ static zepi_result_t usm_pool_create(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-// Memory in use stays in use until it is freed.
+// Memory in use stays in use until it is freed, and then goes back to the driver.
 static void usm_pool_release(struct zepi_usm_pool *pool)
 {
+    struct zepi_usm_pools *pools = zepi_usm_pools_of(pool->context);
     atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
     atomic_store_explicit(&pool->threshold_bytes, 0, memory_order_relaxed);
-    for (uint32_t i = 0; i < pool->heap_count; i++) {
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            zepi_usm_shard_close(&pool->heaps[i].shards[at]);
-    }
     zepi_usm_pool_trim(pool, 0);
-    struct zepi_usm_pools *pools = zepi_usm_pools_of(pool->context);
     zepi_mutex_lock(&pools->mutex);
     pool->next_released = pools->released;
     pools->released = pool;
@@ -138,8 +130,7 @@ static void pool_destroy(void *object)
             pools->of_devices[i].current = NULL;
     }
     zepi_mutex_unlock(&pools->mutex);
-    if (pool->usm)
-        usm_pool_release(pool->usm);
+    usm_pool_release(pool->usm);
     if (!pool->is_default)
         zepi_release(pool->context);
 }
@@ -152,15 +143,16 @@ zepi_result_t zepi_pool_make(struct zepi_context *context, struct zepi_device *d
     struct zepi_pool *pool = zepi_object_create(&zepi_pool_type);
     if (!pool)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    const zepi_result_t result = usm_pool_create(context, desc, pool, &pool->usm);
+    if (result != ZEPI_SUCCESS) {
+        zepi_object_discard(pool);
+        return result;
+    }
     pool->context = desc->is_default ? context : zepi_retain(context);
     pool->device = device;
     pool->is_default = desc->is_default;
-    const zepi_result_t result = usm_pool_create(context, desc, pool, &pool->usm);
-    if (result == ZEPI_SUCCESS)
-        *out_pool = pool;
-    else
-        zepi_release(pool);
-    return result;
+    *out_pool = pool;
+    return ZEPI_SUCCESS;
 }
 
 static struct zepi_device_pools *device_pools_of(const struct zepi_context *context,
@@ -176,24 +168,14 @@ zepi_result_t zepi_pool_get_default(struct zepi_context *context, struct zepi_de
                                                    .is_default = true};
     struct zepi_device_pools *pools = device_pools_of(context, device);
     struct zepi_mutex *mutex = &zepi_usm_pools_of(context)->mutex;
-    struct zepi_pool *made = NULL;
+    zepi_result_t result = ZEPI_SUCCESS;
     zepi_mutex_lock(mutex);
-    struct zepi_pool *found = pools->default_pool;
+    if (!pools->default_pool)
+        result = zepi_pool_make(context, device, &desc, &pools->default_pool);
+    if (result == ZEPI_SUCCESS)
+        *out_pool = pools->default_pool;
     zepi_mutex_unlock(mutex);
-    if (!found) {
-        const zepi_result_t result = zepi_pool_make(context, device, &desc, &made);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        zepi_mutex_lock(mutex);
-        // Another thread may have been faster.
-        found = pools->default_pool ? pools->default_pool : made;
-        pools->default_pool = found;
-        zepi_mutex_unlock(mutex);
-        if (found != made)
-            zepi_release(made);
-    }
-    *out_pool = found;
-    return ZEPI_SUCCESS;
+    return result;
 }
 
 zepi_result_t zepi_pool_get_current(struct zepi_context *context, struct zepi_device *device,

@@ -19,12 +19,12 @@ struct zepi_pool {
 extern const struct zepi_type zepi_pool_type;
 
 struct zepi_usm_pool_desc {
-    size_t most_bytes;               // longer allocations are not pooled
-    size_t least_driver_bytes;       // the least that the driver is asked for
-    size_t maximum_bytes;            // of the driver's; 0: no limit
-    size_t threshold_bytes;          // up to here nothing goes back to the driver by itself
-    enum zepi_usm_contents contents; // of memory that comes from the driver
-    bool is_default;                 // goes with its context
+    size_t most_bytes;         // longer allocations are not pooled
+    size_t least_driver_bytes; // the least that the driver is asked for
+    size_t maximum_bytes;      // of the driver's; 0: no limit
+    size_t threshold_bytes;    // up to here nothing goes back to the driver by itself
+    bool is_zeroed;            // memory that comes from the driver
+    bool is_default;           // goes with its context
 };
 
 // The longest allocations that a pool can have.

@@ -53,43 +53,37 @@ static zepi_result_t relax_size_limit(const struct zepi_context *context, zepi_d
 }
 
 // An allocation of the driver's for this one. It begins with a granule, for the table.
-static zepi_result_t allocate_dedicated(struct zepi_usm_pool *pool,
-                                        const struct zepi_usm_alloc_desc *wanted,
-                                        struct zepi_usm_attempts *attempts, void **out_memory)
+static zepi_result_t allocate_dedicated(struct zepi_usm_heap *heap,
+                                        const struct zepi_usm_alloc_desc *wanted, void **out_memory)
 {
-    struct zepi_context *context = pool->context;
-    const struct zepi_usm_region_desc desc = {
+    const struct zepi_usm_pool *pool = heap->pool;
+    const struct zepi_context *context = pool->context;
+    struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
+    const bool is_aligned = wanted->alignment_bytes >= ZEPI_USM_GRANULE_BYTES;
+    struct zepi_usm_region_desc desc = {
         .size_bytes = wanted->size_bytes < pool->least_driver_bytes ? pool->least_driver_bytes
                                                                     : wanted->size_bytes,
         .shift = ZEPI_USM_WHOLE_SHIFT,
-        .context = context,
-        .device = wanted->device,
-        .kind = wanted->kind,
-        .pool = pool,
-        .used_bytes = wanted->size_bytes,
-        .export_types = wanted->export_types,
-        .epoch = zepi_sync_epoch(zepi_sync_of(context))};
+        .alignment_bytes = is_aligned ? wanted->alignment_bytes : ZEPI_USM_GRANULE_BYTES,
+        .export_types = wanted->export_types};
     ze_relaxed_allocation_limits_exp_desc_t relaxed;
-    const void *next;
+    struct zepi_usm_region *region;
+    void *memory;
     zepi_result_t result =
-        relax_size_limit(context, wanted->device, desc.size_bytes, &relaxed, &next);
+        relax_size_limit(context, wanted->device, desc.size_bytes, &relaxed, &desc.next);
     if (result != ZEPI_SUCCESS)
         return result;
     const ze_external_memory_export_desc_t export_desc = {
         .stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC,
-        .pNext = next,
+        .pNext = desc.next,
         .flags = wanted->export_types};
     if (wanted->export_types)
-        next = &export_desc;
-    const bool is_aligned = wanted->alignment_bytes >= ZEPI_USM_GRANULE_BYTES;
-    struct zepi_usm_region *region;
-    void *memory;
-    result = zepi_usm_region_allocate(&desc, 1,
-                                      is_aligned ? wanted->alignment_bytes : ZEPI_USM_GRANULE_BYTES,
-                                      next, attempts, &region, &memory);
-    if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) // quirk alignment-refused
-        result = zepi_usm_region_allocate(&desc, 1, wanted->alignment_bytes, next, attempts,
-                                          &region, &memory);
+        desc.next = &export_desc;
+    result = zepi_usm_region_allocate(shard, &desc, &region, &memory);
+    if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) { // quirk alignment-refused
+        desc.alignment_bytes = wanted->alignment_bytes;
+        result = zepi_usm_region_allocate(shard, &desc, &region, &memory);
+    }
     if (result != ZEPI_SUCCESS)
         return result;
     if (!region && wanted->export_types) {
@@ -97,15 +91,14 @@ static zepi_result_t allocate_dedicated(struct zepi_usm_pool *pool,
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver's memory at %p is not aligned",
                          memory);
     }
-    if (region && pool != zepi_usm_pools_of(context)->own)
-        zepi_usm_pool_count(pool, wanted->size_bytes);
+    if (region)
+        zepi_usm_shard_begin_dedicated(shard, region, wanted->size_bytes);
     *out_memory = memory;
     return ZEPI_SUCCESS;
 }
 
 // The calling thread's free blocks, a slab more, or another thread's free blocks. NULL: none.
-static void *usm_heap_get_block(struct zepi_usm_heap *heap, const struct zepi_usm_alloc_desc *desc,
-                                struct zepi_usm_attempts *attempts)
+static void *usm_heap_get_block(struct zepi_usm_heap *heap, const struct zepi_usm_alloc_desc *desc)
 {
     const size_t size_bytes = desc->size_bytes;
     const unsigned size_class = zepi_usm_class_of(zepi_usm_block_bytes(desc));
@@ -118,7 +111,7 @@ static void *usm_heap_get_block(struct zepi_usm_heap *heap, const struct zepi_us
         zepi_usm_shard_collect(own);
         memory = zepi_usm_shard_get(own, size_class, size_bytes);
     }
-    while (!memory && zepi_usm_shard_grow(own, size_class, attempts))
+    while (!memory && zepi_usm_shard_grow(own, size_class))
         memory = zepi_usm_shard_get(own, size_class, size_bytes);
     for (unsigned i = 0; i < ZEPI_USM_SHARDS && !memory; i++)
         memory = zepi_usm_shard_get(&heap->shards[i], size_class, size_bytes);
@@ -146,16 +139,13 @@ zepi_result_t zepi_usm_pool_allocate(struct zepi_usm_pool *pool,
                                      const struct zepi_usm_alloc_desc *desc, void **out_memory,
                                      struct zepi_point *out_freed)
 {
-    struct zepi_usm_attempts attempts = {0, 0};
+    struct zepi_usm_heap *heap = zepi_usm_pool_heap(pool, desc->device, desc->kind);
     *out_freed = (struct zepi_point){NULL, 0};
     void *memory = usm_get_pending(pool, desc, out_freed);
-    struct zepi_usm_heap *heap = !memory && zepi_usm_pool_has_blocks(pool, desc)
-                                     ? zepi_usm_pool_heap(pool, desc->device, desc->kind)
-                                     : NULL;
-    if (heap)
-        memory = usm_heap_get_block(heap, desc, &attempts);
+    if (!memory && zepi_usm_pool_has_blocks(pool, desc))
+        memory = usm_heap_get_block(heap, desc);
     if (!memory)
-        return allocate_dedicated(pool, desc, &attempts, out_memory);
+        return allocate_dedicated(heap, desc, out_memory);
     *out_memory = memory;
     return ZEPI_SUCCESS;
 }
@@ -236,7 +226,7 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
     struct zepi_usm_heap *heap = zepi_usm_pools_of(context)->own->heaps; // of the first device
     if (__builtin_expect(heap->device != device || kind != ZEPI_USM_DEVICE, 0))
         heap = zepi_usm_pool_heap(zepi_usm_pools_of(context)->own, device, kind);
-    if (__builtin_expect(!heap, 0))
+    if (__builtin_expect(!heap || kind == ZEPI_USM_SHARED, 0))
         return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
     struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
     if (__builtin_expect(!zepi_mutex_try_lock(&shard->mutex), 0))
@@ -247,61 +237,6 @@ zepi_result_t zepi_usm_allocate(zepi_context_t context, zepi_device_t device, ze
         return allocate_more(shard, size_bytes, out_memory);
     *out_memory = memory;
     zepi_mutex_unlock(&shard->mutex);
-    return ZEPI_SUCCESS;
-}
-
-static zepi_result_t fail_no_allocation(const void *memory)
-{
-    return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is not where an allocation begins, or was freed",
-                     memory);
-}
-
-// Another interface may have the memory: it is for no other allocation.
-static bool is_exportable(const struct zepi_usm_region *region)
-{
-    return atomic_load_explicit(&region->export_types, memory_order_relaxed) != 0;
-}
-
-// No command uses it.
-static zepi_result_t region_free_or_keep(struct zepi_usm_region *region)
-{
-    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
-    if (!zepi_options()->usm_pool || is_exportable(region) ||
-        atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed) >
-            atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed))
-        return zepi_usm_region_free(region);
-    return zepi_usm_pool_add_dedicated(pool, region, (struct zepi_use){0})
-               ? ZEPI_SUCCESS
-               : zepi_usm_region_free(region);
-}
-
-static void free_deferred_region(struct zepi_deferred *deferred)
-{
-    region_free_or_keep(
-        (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred)));
-}
-
-static zepi_result_t free_dedicated(struct zepi_usm_region *region, void *memory,
-                                    struct zepi_point freed)
-{
-    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
-    struct zepi_context *context = pool->context;
-    const size_t size_bytes = zepi_usm_region_room(region, memory);
-    if (!zepi_usm_region_claim(region, (uintptr_t)memory))
-        return fail_no_allocation(memory);
-    if (pool != zepi_usm_pools_of(context)->own)
-        zepi_usm_pool_discount(pool, size_bytes);
-    struct zepi_sync *sync = zepi_sync_of(context);
-    struct zepi_use use = zepi_use_until(freed);
-    if (freed.timeline && !is_exportable(region) && zepi_usm_pool_add_dedicated(pool, region, use))
-        return ZEPI_SUCCESS;
-    if (!freed.timeline)
-        use = zepi_use_now(sync, region->blocks[0].epoch);
-    if (!use.point.timeline)
-        return region_free_or_keep(region);
-    region->deferred.bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
-    region->deferred.run = free_deferred_region;
-    zepi_defer_until(sync, use, &region->deferred);
     return ZEPI_SUCCESS;
 }
 
@@ -360,11 +295,7 @@ zepi_result_t zepi_usm_put_at(struct zepi_context *context, void *memory, struct
         freed.timeline = NULL;
     if (atomic_load_explicit(&region->ze, memory_order_relaxed) != context->ze)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%p is memory of another context", memory);
-    struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
-    if (!shard)
-        return free_dedicated(region, memory, freed);
-    return zepi_usm_shard_put(shard, region, (uintptr_t)memory, freed) ? ZEPI_SUCCESS
-                                                                       : fail_no_allocation(memory);
+    return zepi_usm_block_put(region, memory, freed);
 }
 
 zepi_result_t zepi_usm_put(struct zepi_context *context, void *memory)
@@ -396,7 +327,7 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
         return free_any(context, memory);
     struct zepi_usm_region *region = zepi_usm_region_find_own(context, memory);
     struct zepi_usm_shard *shard =
-        region ? atomic_load_explicit(&region->uncounted, memory_order_relaxed) : NULL;
+        region ? atomic_load_explicit(&region->quick, memory_order_relaxed) : NULL;
     if (__builtin_expect(!shard || !zepi_mutex_try_lock(&shard->mutex), 0))
         return free_any(context, memory);
     struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, region, (uintptr_t)memory);

@@ -2,9 +2,9 @@
 #ifndef ZEPI_MEMORY_USM_DRIVER_H
 #define ZEPI_MEMORY_USM_DRIVER_H
 
-#include "device/context.h"
+#include "memory/usm_slab.h"
 
-// USM from the driver.
+// USM from the driver. Any thread.
 
 // Writes to a device's memory, which the host may not reach, and returns when that is over: `data`,
 // or zeros if it is NULL.
@@ -17,20 +17,13 @@ static inline zepi_usm_write **zepi_usm_write_of(const struct zepi_context *cont
     return context->components[ZEPI_COMPONENT_COPY];
 }
 
-enum zepi_usm_contents { ZEPI_USM_ANY_BYTES, ZEPI_USM_ZEROS };
-
-// The attempts of one allocation of the host's, which asks for a slab and then for dedicated
-// memory: both together wait once for memory that commands use. Begins with zeros.
-struct zepi_usm_attempts {
-    unsigned of_pool;   // zepi_usm_pool_reserve
-    unsigned of_driver; // zepi_context_reclaim
-};
-
-// Any thread. Asks the driver, and again after zepi_context_reclaim. `next`: extensions, or NULL.
-zepi_result_t zepi_usm_driver_allocate(struct zepi_context *context, struct zepi_device *device,
-                                       zepi_usm_kind_t kind, enum zepi_usm_contents contents,
-                                       size_t size_bytes, size_t alignment_bytes, const void *next,
-                                       struct zepi_usm_attempts *attempts, void **out_memory);
+// Gets memory for a heap from the driver. For a dedicated allocation the driver is asked again
+// after zepi_context_reclaim; in place of a slab, one of these may be had.
+zepi_result_t zepi_usm_driver_allocate(const struct zepi_usm_heap *heap,
+                                       const struct zepi_usm_region_desc *desc, void **out_memory);
+// Sets the memory of the region, which is the shard's and begins at `base`; its blocks are free.
+void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc,
+                          struct zepi_usm_shard *shard, uintptr_t base);
 
 // The bytes from `memory`, which lies in an allocation of the driver's, to the end of that. A
 // driver may import or open more than it was asked for, and a piece of a larger allocation.

@@ -1,132 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "memory/usm_pool.h"
 
-#include "core/alloc.h"
 #include "core/options.h"
 #include "core/stats.h"
-#include "device/context.h"
 #include "ze/ze.h"
 
 #define SLAB_BLOCKS 64
 #define SLAB_MOST_BYTES ((size_t)2 << 20) // if no block is longer
 #define SLAB_MOST_SHIFT 16                // longer blocks have a slab each
 #define IDLE_BYTES ((size_t)4 << 20)      // of a shard, kept without a block in use
-
-// ---- Memory of the driver ----
-
-static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
-{
-    size_t bytes = (size_t)(shift > SLAB_MOST_SHIFT ? 1 : SLAB_BLOCKS) << shift;
-    if (shift <= SLAB_MOST_SHIFT && bytes > SLAB_MOST_BYTES)
-        bytes = SLAB_MOST_BYTES;
-    while (bytes < ZEPI_USM_GRANULE_BYTES || bytes < pool->least_driver_bytes)
-        bytes *= 2;
-    return bytes;
-}
-
-zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
-{
-    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
-    const uintptr_t base = atomic_load_explicit(&region->base, memory_order_relaxed);
-    const size_t size_bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
-    zepi_usm_table_remove(base);
-    if (atomic_load_explicit(&region->kind, memory_order_relaxed) == ZEPI_USM_DEVICE)
-        zepi_stats_note_memory(-(int64_t)size_bytes);
-    zepi_usm_region_put(region);
-    const zepi_result_t result = ZEPI_ZE(zeMemFree, pool->context->ze, (void *)base);
-    zepi_usm_pool_unreserve(pool, size_bytes);
-    return result;
-}
-
-zepi_result_t zepi_usm_region_allocate(const struct zepi_usm_region_desc *desc,
-                                       uint32_t block_count, size_t alignment_bytes,
-                                       const void *next, struct zepi_usm_attempts *attempts,
-                                       struct zepi_usm_region **out_region, void **out_memory)
-{
-    struct zepi_usm_pool *pool = desc->pool;
-    struct zepi_usm_region_desc placed = *desc;
-    void *memory;
-    struct zepi_usm_region *region = zepi_usm_region_get(block_count);
-    if (!region)
-        return zepi_fail_no_memory();
-    if (!zepi_usm_pool_reserve(pool, desc->size_bytes, attempts)) {
-        zepi_usm_region_put(region);
-        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
-                         "%zu bytes of memory: more than the pool may have", desc->size_bytes);
-    }
-    zepi_result_t result =
-        zepi_usm_driver_allocate(pool->context, desc->device, desc->kind, pool->contents,
-                                 desc->size_bytes, alignment_bytes, next, attempts, &memory);
-    if (result != ZEPI_SUCCESS)
-        goto fail;
-    placed.base = (uintptr_t)memory;
-    zepi_usm_region_fill(region, &placed);
-    const bool is_aligned = alignment_bytes == 0 || placed.base % alignment_bytes == 0;
-    switch (is_aligned ? zepi_usm_table_add(placed.base, desc->size_bytes, region)
-                       : ZEPI_USM_NOT_ALONE) {
-    case ZEPI_USM_ENTERED:
-        if (desc->kind == ZEPI_USM_DEVICE)
-            zepi_stats_note_memory((int64_t)desc->size_bytes);
-        *out_region = region;
-        *out_memory = memory;
-        return ZEPI_SUCCESS;
-    case ZEPI_USM_NOT_ALONE:
-        // The driver knows it.
-        zepi_usm_pool_unreserve(pool, desc->size_bytes);
-        zepi_usm_region_put(region);
-        *out_region = NULL;
-        *out_memory = memory;
-        return ZEPI_SUCCESS;
-    case ZEPI_USM_NO_MEMORY:
-        break;
-    }
-    zepi_ze.zeMemFree(pool->context->ze, memory);
-    result = zepi_fail_no_memory();
-
-fail:
-    zepi_usm_pool_unreserve(pool, desc->size_bytes);
-    zepi_usm_region_put(region);
-    return result;
-}
-
-bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class,
-                         struct zepi_usm_attempts *attempts)
-{
-    const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
-    const size_t block_bytes = (size_t)1 << shift;
-    struct zepi_usm_heap *heap = shard->heap;
-    struct zepi_usm_pool *pool = heap->pool;
-    const struct zepi_usm_region_desc desc = {.size_bytes = slab_bytes_of(pool, shift),
-                                              .shift = shift,
-                                              .context = pool->context,
-                                              .device = heap->device,
-                                              .kind = heap->kind,
-                                              .pool = pool,
-                                              .shard = shard,
-                                              .is_counted = shard->is_counted};
-    const size_t alignment_bytes = block_bytes < ZEPI_USM_GRANULE_BYTES ? ZEPI_USM_GRANULE_BYTES
-                                   : block_bytes > ZEPI_USM_MOST_ALIGNMENT_BYTES
-                                       ? ZEPI_USM_MOST_ALIGNMENT_BYTES
-                                       : block_bytes;
-    struct zepi_usm_region *slab;
-    void *memory;
-    if (atomic_load_explicit(&heap->is_off, memory_order_relaxed))
-        return false;
-    const zepi_result_t result =
-        zepi_usm_region_allocate(&desc, (uint32_t)(desc.size_bytes >> shift), alignment_bytes, NULL,
-                                 attempts, &slab, &memory);
-    // A driver that does not align, or whose addresses look like another's, will do so again.
-    if (result == ZEPI_ERROR_INVALID_VALUE || (result == ZEPI_SUCCESS && !slab))
-        atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
-    if (result == ZEPI_SUCCESS && !slab)
-        zepi_ze.zeMemFree(pool->context->ze, memory);
-    if (result != ZEPI_SUCCESS || !slab)
-        return false;
-    zepi_mutex_lock(&shard->mutex);
-    zepi_usm_shard_link_locked(shard, slab);
-    zepi_mutex_unlock(&shard->mutex);
-    return true;
-}
 
 // ---- Counts ----
 
@@ -144,40 +26,140 @@ static size_t counter_add(atomic_size_t *counter, size_t value)
     return atomic_fetch_add_explicit(counter, value, memory_order_relaxed) + value;
 }
 
-bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes,
-                           struct zepi_usm_attempts *attempts)
+static void pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes)
 {
+    // Release: a thread that finds a released pool empty uses it anew.
+    atomic_fetch_sub_explicit(&pool->reserved_bytes, size_bytes, memory_order_release);
+}
+
+// Counts bytes of the driver's that the pool is about to have; false: beyond its maximum.
+// `may_wait`: memory that commands use may make room.
+static bool pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes, bool may_wait)
+{
+    unsigned attempt = 0;
     const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
     size_t after = counter_add(&pool->reserved_bytes, size_bytes);
     // Idle slabs may make room, or memory that commands still use.
-    while (after > maximum && size_bytes <= maximum && attempts->of_pool < 2) {
-        zepi_sync_poll(zepi_sync_of(pool->context),
-                       attempts->of_pool++ > 0 ? ZEPI_RECLAIM_TIMEOUT_NS : 0);
+    for (; after > maximum && size_bytes <= maximum && attempt < (may_wait ? 2 : 1); attempt++) {
+        zepi_sync_poll(zepi_sync_of(pool->context), attempt > 0 ? ZEPI_RECLAIM_TIMEOUT_NS : 0);
         zepi_usm_pool_trim(pool, maximum);
         after = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
     }
     if (after > maximum) {
-        zepi_usm_pool_unreserve(pool, size_bytes);
+        pool_unreserve(pool, size_bytes);
         return false;
     }
     counter_raise_to(&pool->reserved_high_bytes, after);
     return true;
 }
 
-void zepi_usm_pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes)
+// Bytes that came into use.
+static void pool_count(struct zepi_usm_pool *pool, size_t size_bytes)
 {
-    // Release: a thread that finds a released pool empty uses it anew.
-    atomic_fetch_sub_explicit(&pool->reserved_bytes, size_bytes, memory_order_release);
+    if (pool->is_counted)
+        counter_raise_to(&pool->used_high_bytes, counter_add(&pool->used_bytes, size_bytes));
 }
 
-void zepi_usm_pool_count(struct zepi_usm_pool *pool, size_t size_bytes)
+// ---- Memory of the driver ----
+
+zepi_result_t zepi_usm_region_allocate(struct zepi_usm_shard *shard,
+                                       const struct zepi_usm_region_desc *desc,
+                                       struct zepi_usm_region **out_region, void **out_memory)
 {
-    counter_raise_to(&pool->used_high_bytes, counter_add(&pool->used_bytes, size_bytes));
+    const struct zepi_usm_heap *heap = shard->heap;
+    struct zepi_usm_pool *pool = heap->pool;
+    const bool is_dedicated = desc->shift == ZEPI_USM_WHOLE_SHIFT;
+    enum zepi_usm_entry entry = ZEPI_USM_NOT_ALONE;
+    void *memory;
+    struct zepi_usm_region *region =
+        zepi_usm_region_get(is_dedicated ? 1 : (uint32_t)(desc->size_bytes >> desc->shift));
+    if (!region)
+        return zepi_fail_no_memory();
+    if (!pool_reserve(pool, desc->size_bytes, is_dedicated)) {
+        zepi_usm_region_put(region);
+        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
+                         "%zu bytes of memory: more than the pool may have", desc->size_bytes);
+    }
+    zepi_result_t result = zepi_usm_driver_allocate(heap, desc, &memory);
+    if (result != ZEPI_SUCCESS)
+        goto unreserve;
+    zepi_usm_region_fill(region, desc, shard, (uintptr_t)memory);
+    if (desc->alignment_bytes == 0 || (uintptr_t)memory % desc->alignment_bytes == 0)
+        entry = zepi_usm_table_add((uintptr_t)memory, desc->size_bytes, region);
+    if (entry == ZEPI_USM_ENTERED) {
+        if (heap->kind == ZEPI_USM_DEVICE)
+            zepi_stats_note_memory((int64_t)desc->size_bytes);
+        *out_region = region;
+        *out_memory = memory;
+        return ZEPI_SUCCESS;
+    }
+    if (entry == ZEPI_USM_NO_MEMORY) {
+        zepi_ze.zeMemFree(pool->context->ze, memory);
+        result = zepi_fail_no_memory();
+    } else {
+        // The driver knows it.
+        *out_region = NULL;
+        *out_memory = memory;
+    }
+
+unreserve:
+    pool_unreserve(pool, desc->size_bytes);
+    zepi_usm_region_put(region);
+    return result;
 }
 
-void zepi_usm_pool_discount(struct zepi_usm_pool *pool, size_t size_bytes)
+static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
 {
-    atomic_fetch_sub_explicit(&pool->used_bytes, size_bytes, memory_order_relaxed);
+    size_t bytes = (size_t)(shift > SLAB_MOST_SHIFT ? 1 : SLAB_BLOCKS) << shift;
+    if (shift <= SLAB_MOST_SHIFT && bytes > SLAB_MOST_BYTES)
+        bytes = SLAB_MOST_BYTES;
+    while (bytes < ZEPI_USM_GRANULE_BYTES || bytes < pool->least_driver_bytes)
+        bytes *= 2;
+    return bytes;
+}
+
+bool zepi_usm_shard_grow(struct zepi_usm_shard *shard, unsigned size_class)
+{
+    const unsigned shift = size_class + ZEPI_USM_LEAST_SHIFT;
+    const size_t block_bytes = (size_t)1 << shift;
+    struct zepi_usm_heap *heap = shard->heap;
+    const struct zepi_usm_region_desc desc = {
+        .size_bytes = slab_bytes_of(heap->pool, shift),
+        .shift = shift,
+        .alignment_bytes = block_bytes < ZEPI_USM_GRANULE_BYTES ? ZEPI_USM_GRANULE_BYTES
+                           : block_bytes > ZEPI_USM_MOST_ALIGNMENT_BYTES
+                               ? ZEPI_USM_MOST_ALIGNMENT_BYTES
+                               : block_bytes};
+    struct zepi_usm_region *slab;
+    void *memory;
+    if (atomic_load_explicit(&heap->is_off, memory_order_relaxed))
+        return false;
+    const zepi_result_t result = zepi_usm_region_allocate(shard, &desc, &slab, &memory);
+    // A driver that does not align, or whose addresses look like another's, will do so again.
+    if (result == ZEPI_ERROR_INVALID_VALUE || (result == ZEPI_SUCCESS && !slab))
+        atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
+    if (result == ZEPI_SUCCESS && !slab)
+        zepi_ze.zeMemFree(heap->pool->context->ze, memory);
+    if (result != ZEPI_SUCCESS || !slab)
+        return false;
+    zepi_mutex_lock(&shard->mutex);
+    zepi_usm_shard_link_locked(shard, slab);
+    zepi_mutex_unlock(&shard->mutex);
+    return true;
+}
+
+zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region)
+{
+    struct zepi_usm_pool *pool = atomic_load_explicit(&region->pool, memory_order_relaxed);
+    const uintptr_t base = atomic_load_explicit(&region->base, memory_order_relaxed);
+    const size_t size_bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+    zepi_usm_table_remove(base);
+    if (atomic_load_explicit(&region->kind, memory_order_relaxed) == ZEPI_USM_DEVICE)
+        zepi_stats_note_memory(-(int64_t)size_bytes);
+    zepi_usm_region_put(region);
+    const zepi_result_t result = ZEPI_ZE(zeMemFree, pool->context->ze, (void *)base);
+    pool_unreserve(pool, size_bytes);
+    return result;
 }
 
 // ---- Trimming ----
@@ -191,13 +173,6 @@ static void usm_regions_free(struct zepi_usm_region *first)
     }
 }
 
-// The driver's memory in the pool beyond `keep_bytes`.
-static size_t pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_bytes)
-{
-    const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
-    return reserved > keep_bytes ? reserved - keep_bytes : 0;
-}
-
 // Unlocks the shard and frees `gone`, and idle slabs while the pool has more than `keep_bytes` and
 // the shard more than `idle_bytes` of them; 0: any. False: there was nothing to free.
 static bool shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_region *gone,
@@ -205,7 +180,7 @@ static bool shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_
 {
     for (const struct zepi_usm_region *region = gone; region; region = region->next)
         keep_bytes += atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
-    size_t excess_bytes = pool_excess_bytes(shard->heap->pool, keep_bytes);
+    size_t excess_bytes = zepi_usm_pool_excess_bytes(shard->heap->pool, keep_bytes);
     if (idle_bytes > 0) {
         const size_t beyond = shard->idle_bytes > idle_bytes ? shard->idle_bytes - idle_bytes : 0;
         excess_bytes = beyond < excess_bytes ? beyond : excess_bytes;
@@ -223,56 +198,26 @@ static size_t threshold_of(const struct zepi_usm_shard *shard)
     return atomic_load_explicit(&shard->heap->pool->threshold_bytes, memory_order_relaxed);
 }
 
+static bool is_released(const struct zepi_usm_pool *pool)
+{
+    return pool->is_counted && !atomic_load_explicit(&pool->user, memory_order_relaxed);
+}
+
+// What a shard keeps without a block in use: of a pool that was released, nothing.
+static size_t idle_bytes_of(const struct zepi_usm_shard *shard)
+{
+    return is_released(shard->heap->pool) ? 0 : IDLE_BYTES;
+}
+
 zepi_result_t zepi_usm_shard_flush_and_unlock(struct zepi_usm_shard *shard,
                                               struct zepi_usm_region *slab)
 {
-    const bool is_gone = zepi_usm_shard_place_locked(shard, slab);
-    if (is_gone)
-        slab->next = NULL;
-    shard_unlock_and_free(shard, is_gone ? slab : NULL, threshold_of(shard), IDLE_BYTES);
+    zepi_usm_shard_place_locked(shard, slab);
+    shard_unlock_and_free(shard, NULL, threshold_of(shard), IDLE_BYTES);
     return ZEPI_SUCCESS;
 }
 
 // ---- Pending memory ----
-
-static size_t dedicated_bytes(struct zepi_usm_block *block)
-{
-    return atomic_load_explicit(&zepi_usm_block_region(block)->size_bytes, memory_order_relaxed);
-}
-
-// Takes out blocks whose use is over; of dedicated allocations those beyond `keep_bytes` in the
-// pool. *out_left: a use that is not over.
-static struct zepi_usm_block *get_over_locked(struct zepi_usm_shard *shard, unsigned list,
-                                              size_t keep_bytes, struct zepi_use *out_left)
-{
-    struct zepi_usm_pool *pool = shard->heap->pool;
-    struct zepi_sync *sync = zepi_sync_of(pool->context);
-    const bool is_idle = zepi_sync_is_idle(sync);
-    size_t excess_bytes = list == ZEPI_USM_DEDICATED ? pool_excess_bytes(pool, keep_bytes) : 1;
-    struct zepi_usm_block *taken = NULL;
-    struct zepi_usm_block **link = &shard->pending[list];
-    if (is_idle && list != ZEPI_USM_DEDICATED) {
-        taken = *link;
-        *link = NULL;
-    }
-    while (*link) {
-        struct zepi_usm_block *block = *link;
-        const bool is_over = is_idle || zepi_use_is_over(sync, &block->freed);
-        if (!is_over)
-            *out_left = block->freed;
-        if (!is_over || excess_bytes == 0) {
-            link = &block->next;
-            continue;
-        }
-        if (list == ZEPI_USM_DEDICATED)
-            excess_bytes -=
-                dedicated_bytes(block) < excess_bytes ? dedicated_bytes(block) : excess_bytes;
-        *link = block->next;
-        block->next = taken;
-        taken = block;
-    }
-    return taken;
-}
 
 // Blocks go back to their slabs, dedicated allocations to the driver. `deferred_use` of the
 // deferred work: where it goes on; no timeline there: it is over. NULL: another thread collects.
@@ -286,18 +231,20 @@ static bool shard_collect(struct zepi_usm_shard *shard, size_t keep_bytes, size_
     zepi_mutex_lock(&shard->mutex);
     for (unsigned list = 0; list <= ZEPI_USM_DEDICATED; list++) {
         struct zepi_usm_block *next =
-            shard->pending[list] ? get_over_locked(shard, list, keep_bytes, &left) : NULL;
+            shard->pending[list] ? zepi_usm_shard_get_over_locked(shard, list, keep_bytes, &left)
+                                 : NULL;
         while (next) {
             struct zepi_usm_block *block = next;
             struct zepi_usm_region *region = zepi_usm_block_region(block);
             next = block->next;
             is_any = true;
-            if (list != ZEPI_USM_DEDICATED)
-                zepi_usm_slab_push_locked(region, block);
-            if (list == ZEPI_USM_DEDICATED || zepi_usm_shard_place_locked(shard, region)) {
+            if (list == ZEPI_USM_DEDICATED) {
                 region->next = gone;
                 gone = region;
+                continue;
             }
+            zepi_usm_slab_push_locked(region, block);
+            zepi_usm_shard_place_locked(shard, region);
         }
     }
     if (deferred_use) {
@@ -317,7 +264,7 @@ static void collect_deferred(struct zepi_deferred *deferred)
     struct zepi_use use;
     struct zepi_usm_shard *shard =
         (struct zepi_usm_shard *)((char *)deferred - offsetof(struct zepi_usm_shard, deferred));
-    shard_collect(shard, threshold_of(shard), IDLE_BYTES, &use);
+    shard_collect(shard, threshold_of(shard), idle_bytes_of(shard), &use);
     if (use.point.timeline)
         zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, deferred);
 }
@@ -329,7 +276,8 @@ static __attribute__((noinline)) zepi_result_t shard_defer_and_unlock(struct zep
 {
     const struct zepi_use use = block->freed;
     shard->is_deferred = true;
-    shard->deferred.bytes = dedicated_bytes(block);
+    shard->deferred.bytes =
+        atomic_load_explicit(&zepi_usm_block_region(block)->size_bytes, memory_order_relaxed);
     shard->deferred.run = collect_deferred;
     zepi_mutex_unlock(&shard->mutex);
     zepi_defer_until(zepi_sync_of(shard->heap->pool->context), use, &shard->deferred);
@@ -374,56 +322,38 @@ zepi_result_t zepi_usm_shard_push_busy_and_unlock(struct zepi_usm_shard *shard,
     return shard_push_or_pend_and_unlock(shard, slab, block, use);
 }
 
-bool zepi_usm_pool_add_dedicated(struct zepi_usm_pool *pool, struct zepi_usm_region *region,
-                                 struct zepi_use use)
-{
-    struct zepi_usm_heap *heap = zepi_usm_pool_heap(
-        pool, atomic_load_explicit(&region->device, memory_order_relaxed),
-        (zepi_usm_kind_t)atomic_load_explicit(&region->kind, memory_order_relaxed));
-    if (!heap)
-        return false;
-    struct zepi_usm_shard *shard = &heap->shards[zepi_thread_shard() % ZEPI_USM_SHARDS];
-    zepi_mutex_lock(&shard->mutex);
-    shard_pend_and_unlock(shard, ZEPI_USM_DEDICATED, &region->blocks[0], use);
-    return true;
-}
+static void free_deferred_region(struct zepi_deferred *deferred);
 
-static bool is_dependency(const struct zepi_usm_dependencies *dependencies, struct zepi_use use)
+// Gives back a dedicated allocation: to the driver once no command uses it, or to allocations that
+// come later in the order of a queue, or while the pool keeps it. What another interface may have
+// is for no other allocation. Unlocks the shard.
+static zepi_result_t shard_put_dedicated_and_unlock(struct zepi_usm_shard *shard,
+                                                    struct zepi_usm_region *region,
+                                                    struct zepi_use use)
 {
-    for (uint32_t i = 0; dependencies && use.since == ZEPI_NO_OTHERS && i < dependencies->count;
-         i++) {
-        if (zepi_point_covers(dependencies->points[i], use.point))
-            return true;
-    }
-    return false;
-}
-
-// Blocks of a class are long enough, and aligned.
-static bool dedicated_fits(struct zepi_usm_block *block, const struct zepi_usm_alloc_desc *desc)
-{
-    const size_t size_bytes = dedicated_bytes(block);
-    return size_bytes >= desc->size_bytes &&
-           size_bytes - desc->size_bytes <= desc->size_bytes / 4 &&
-           (desc->alignment_bytes == 0 || (uintptr_t)block->address % desc->alignment_bytes == 0);
-}
-
-static struct zepi_usm_block *shard_get_pending(struct zepi_usm_shard *shard, unsigned list,
-                                                const struct zepi_usm_alloc_desc *desc)
-{
-    struct zepi_sync *sync = zepi_sync_of(shard->heap->pool->context);
-    zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_block **link = &shard->pending[list];
-    while (*link && ((list == ZEPI_USM_DEDICATED && !dedicated_fits(*link, desc)) ||
-                     (!zepi_use_is_over(sync, &(*link)->freed) &&
-                      !is_dependency(desc->dependencies, (*link)->freed))))
-        link = &(*link)->next;
-    struct zepi_usm_block *block = *link;
-    if (block)
-        *link = block->next;
-    if (block && list != ZEPI_USM_DEDICATED)
-        zepi_usm_block_begin_locked(block, desc->size_bytes);
+    const struct zepi_usm_pool *pool = shard->heap->pool;
+    const bool is_over = !use.point.timeline;
+    const bool is_wanted = is_over ? zepi_options()->usm_pool &&
+                                         zepi_usm_pool_excess_bytes(pool, threshold_of(shard)) == 0
+                                   : use.since == ZEPI_NO_OTHERS;
+    if (is_wanted && !atomic_load_explicit(&region->export_types, memory_order_relaxed))
+        return shard_pend_and_unlock(shard, ZEPI_USM_DEDICATED, &region->blocks[0], use);
     zepi_mutex_unlock(&shard->mutex);
-    return block;
+    if (is_over)
+        return zepi_usm_region_free(region);
+    region->deferred.bytes = atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
+    region->deferred.run = free_deferred_region;
+    zepi_defer_until(zepi_sync_of(pool->context), use, &region->deferred);
+    return ZEPI_SUCCESS;
+}
+
+static void free_deferred_region(struct zepi_deferred *deferred)
+{
+    struct zepi_usm_region *region =
+        (struct zepi_usm_region *)((char *)deferred - offsetof(struct zepi_usm_region, deferred));
+    struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
+    zepi_mutex_lock(&shard->mutex);
+    shard_put_dedicated_and_unlock(shard, region, (struct zepi_use){0});
 }
 
 void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc,
@@ -436,14 +366,11 @@ void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_us
     struct zepi_usm_block *block = NULL;
     const unsigned own = zepi_thread_shard();
     for (unsigned i = 0; heap && i < ZEPI_USM_SHARDS && !block; i++)
-        block = shard_get_pending(&heap->shards[(own + i) % ZEPI_USM_SHARDS], list, desc);
+        block = zepi_usm_shard_get_pending(&heap->shards[(own + i) % ZEPI_USM_SHARDS], list, desc);
     if (!block)
         return NULL;
     *out_freed = block->freed.point;
-    if (list == ZEPI_USM_DEDICATED)
-        zepi_usm_region_unclaim(zepi_usm_block_region(block), desc->size_bytes);
-    if (pool != zepi_usm_pools_of(pool->context)->own)
-        zepi_usm_pool_count(pool, desc->size_bytes);
+    pool_count(pool, desc->size_bytes);
     return block->address;
 }
 
@@ -477,15 +404,18 @@ void zepi_usm_pool_trim_unused(struct zepi_usm_pool *pool)
     }
 }
 
-void zepi_usm_shard_close(struct zepi_usm_shard *shard)
-{
-    zepi_mutex_lock(&shard->mutex);
-    struct zepi_usm_region *idle = zepi_usm_shard_close_locked(shard);
-    zepi_mutex_unlock(&shard->mutex);
-    usm_regions_free(idle);
-}
-
 // ---- Blocks ----
+
+void zepi_usm_shard_begin_dedicated(struct zepi_usm_shard *shard, struct zepi_usm_region *region,
+                                    size_t size_bytes)
+{
+    struct zepi_usm_block *block = &region->blocks[0];
+    zepi_mutex_lock(&shard->mutex);
+    zepi_usm_block_begin_locked(block, size_bytes);
+    block->epoch = zepi_sync_epoch(zepi_sync_of(shard->heap->pool->context));
+    zepi_mutex_unlock(&shard->mutex);
+    pool_count(shard->heap->pool, size_bytes);
+}
 
 void *zepi_usm_shard_get(struct zepi_usm_shard *shard, unsigned size_class, size_t size_bytes)
 {
@@ -494,27 +424,37 @@ void *zepi_usm_shard_get(struct zepi_usm_shard *shard, unsigned size_class, size
     void *memory = zepi_usm_shard_get_locked(
         shard, size_class, size_bytes, zepi_sync_epoch(zepi_sync_of(shard->heap->pool->context)));
     zepi_mutex_unlock(&shard->mutex);
-    if (memory && shard->is_counted)
-        zepi_usm_pool_count(shard->heap->pool, size_bytes);
+    if (memory)
+        pool_count(shard->heap->pool, size_bytes);
     return memory;
 }
 
-bool zepi_usm_shard_put(struct zepi_usm_shard *shard, struct zepi_usm_region *slab,
-                        uintptr_t address, struct zepi_point freed)
+zepi_result_t zepi_usm_block_put(struct zepi_usm_region *region, void *memory,
+                                 struct zepi_point freed)
 {
-    struct zepi_usm_pool *pool = shard->heap->pool;
-    zepi_mutex_lock(&shard->mutex);
-    const size_t size_bytes = zepi_usm_region_room(slab, (const void *)address);
-    struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, slab, address);
-    if (!block) {
-        zepi_mutex_unlock(&shard->mutex);
-        return false;
+    struct zepi_usm_shard *shard = atomic_load_explicit(&region->shard, memory_order_relaxed);
+    struct zepi_usm_block *block = NULL;
+    size_t size_bytes = 0;
+    if (shard) {
+        zepi_mutex_lock(&shard->mutex);
+        size_bytes = zepi_usm_region_room(region, memory);
+        block = zepi_usm_shard_end_locked(shard, region, (uintptr_t)memory);
+        if (!block)
+            zepi_mutex_unlock(&shard->mutex);
     }
-    if (shard->is_counted)
-        zepi_usm_pool_discount(pool, size_bytes);
-    shard_push_or_pend_and_unlock(shard, slab, block,
-                                  freed.timeline
-                                      ? zepi_use_until(freed)
-                                      : zepi_use_now(zepi_sync_of(pool->context), block->epoch));
-    return true;
+    if (!block)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "%p is not where an allocation begins, or was freed", memory);
+    struct zepi_usm_pool *pool = shard->heap->pool;
+    if (pool->is_counted)
+        atomic_fetch_sub_explicit(&pool->used_bytes, size_bytes, memory_order_relaxed);
+    const struct zepi_use use = freed.timeline
+                                    ? zepi_use_until(freed)
+                                    : zepi_use_now(zepi_sync_of(pool->context), block->epoch);
+    if (zepi_usm_region_is_dedicated(region))
+        return shard_put_dedicated_and_unlock(shard, region, use);
+    shard_push_or_pend_and_unlock(shard, region, block, use);
+    if (is_released(pool))
+        shard_collect(shard, 0, 0, NULL);
+    return ZEPI_SUCCESS;
 }

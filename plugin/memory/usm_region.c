@@ -10,7 +10,7 @@
 #define CAPACITIES 32
 #define SERIAL_BITS 29
 
-static struct zepi_mutex mutex; // guards the free regions, and claims; nothing is called under it
+static struct zepi_mutex mutex; // guards the free regions; nothing is called under it
 static struct zepi_usm_region *free_regions[CAPACITIES]; // by the power of two of their blocks
 static _Atomic(struct zepi_usm_region *) regions;        // owned
 
@@ -70,65 +70,7 @@ void zepi_usm_region_put(struct zepi_usm_region *region)
     zepi_mutex_unlock(&mutex);
 }
 
-#define SET(member, value) atomic_store_explicit(&region->member, (value), memory_order_relaxed)
 #define GET(member) atomic_load_explicit(&region->member, memory_order_relaxed)
-
-static struct zepi_usm_block *region_block_at(struct zepi_usm_region *region, uintptr_t address)
-{
-    return &region->blocks[zepi_usm_region_slot(region, address)];
-}
-
-void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc)
-{
-    static _Atomic uint64_t numbers;
-    const uint32_t count = region->block_capacity;
-    SET(base, desc->base);
-    SET(size_bytes, desc->size_bytes);
-    SET(shift, desc->shift);
-    SET(ze, desc->context->ze);
-    SET(context, desc->context);
-    SET(platform, desc->context->platform);
-    SET(device, desc->device);
-    SET(kind, (int)desc->kind);
-    SET(number, atomic_fetch_add_explicit(&numbers, count, memory_order_relaxed));
-    SET(pool, desc->pool);
-    SET(shard, desc->shard);
-    SET(uncounted, desc->is_counted ? NULL : desc->shard);
-    SET(export_types, desc->export_types);
-    region->first_free = region_block_at(region, desc->base);
-    region->hold_count = ZEPI_USM_UNLINKED;
-    for (uint32_t i = 0; i < count; i++) {
-        const uintptr_t address = desc->base + ((uintptr_t)i << desc->shift);
-        struct zepi_usm_block *block = region_block_at(region, address);
-        atomic_store_explicit(&block->end, 0, memory_order_relaxed);
-        atomic_store_explicit(&block->serial, 0, memory_order_relaxed);
-        block->address = (void *)address;
-        block->next =
-            i + 1 < count ? region_block_at(region, address + ((uintptr_t)1 << desc->shift)) : NULL;
-    }
-    if (desc->shard)
-        return;
-    region->blocks[0].epoch = desc->epoch;
-    SET(blocks[0].end, desc->base + desc->used_bytes);
-}
-
-bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address)
-{
-    zepi_mutex_lock(&mutex);
-    const bool is_claimed = GET(base) == address && !GET(shard) && GET(blocks[0].end) != 0;
-    if (is_claimed)
-        SET(blocks[0].end, 0);
-    zepi_mutex_unlock(&mutex);
-    return is_claimed;
-}
-
-void zepi_usm_region_unclaim(struct zepi_usm_region *region, size_t size_bytes)
-{
-    zepi_mutex_lock(&mutex);
-    SET(blocks[0].serial, GET(blocks[0].serial) + 1);
-    SET(blocks[0].end, GET(base) + size_bytes);
-    zepi_mutex_unlock(&mutex);
-}
 
 bool zepi_usm_region_describe(const struct zepi_usm_region *region, const void *address,
                               zepi_usm_info_t *out_info)

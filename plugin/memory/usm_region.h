@@ -13,9 +13,9 @@ struct zepi_usm_pool;
 struct zepi_usm_shard;
 
 // The record of one allocation of the driver: a slab that is cut into blocks of a power of two
-// bytes, or one allocation of the host's, which is then the only block. It lies beside the memory,
-// which the host may not be able to reach, and is itself never given back before the plugin is
-// unloaded: a thread that finds a pointer to it may look.
+// bytes, or a dedicated one, whose only block is one allocation of the host's. It lies beside the
+// memory, which the host may not be able to reach, and is itself never given back before the plugin
+// is unloaded: a thread that finds a pointer to it may look.
 
 #define ZEPI_USM_UNLINKED INT32_MIN // counted more in a slab that is in no class
 #define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
@@ -45,12 +45,12 @@ struct zepi_usm_region {
     atomic_int kind;
     _Atomic uint64_t number; // of the first block, which no other has
     _Atomic(struct zepi_usm_pool *) pool;
-    _Atomic(struct zepi_usm_shard *) shard;     // NULL: one allocation of the host's
-    _Atomic(struct zepi_usm_shard *) uncounted; // the shard, if its pool does not count
+    _Atomic(struct zepi_usm_shard *) shard; // NULL: it goes back to the driver
+    _Atomic(struct zepi_usm_shard *) quick; // the shard of a slab whose pool does not count
     // Under the shard's mutex.
     struct zepi_usm_block *first_free;
     int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
-    struct zepi_deferred deferred; // of one allocation, that was freed while commands might use it
+    struct zepi_deferred deferred; // of a dedicated one that was freed while commands might use it
     struct zepi_usm_region *next;  // of its class, or without memory
     struct zepi_usm_region *previous;
     struct zepi_usm_region *next_of_all;
@@ -79,30 +79,17 @@ struct zepi_usm_region *zepi_usm_region_get(uint32_t block_count);
 // Gives back one that is in no table.
 void zepi_usm_region_put(struct zepi_usm_region *region);
 
-// Sets the memory of the region, `region->size_bytes` and all; its blocks are free. `shard` NULL:
-// the only block is in use, with `used_bytes`.
 struct zepi_usm_region_desc {
-    uintptr_t base;
     size_t size_bytes;
-    unsigned shift;
-    struct zepi_context *context;
-    struct zepi_device *device;
-    zepi_usm_kind_t kind;
-    struct zepi_usm_pool *pool;
-    struct zepi_usm_shard *shard;
-    bool is_counted; // by the pool
-    size_t used_bytes;
-    uint64_t epoch; // of the only block
+    unsigned shift; // of a block's length
+    size_t alignment_bytes;
+    const void *next; // extensions of the driver's descriptor, or NULL
     ze_external_memory_type_flags_t export_types;
 };
-void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc);
-
-// Frees the only block of a region without a shard, for the caller to do the rest. False: `address`
-// is not where it begins, or another thread freed it.
-bool zepi_usm_region_claim(struct zepi_usm_region *region, uintptr_t address);
-
-// Begins an allocation of `size_bytes` in a region that was claimed, with the epoch as it was.
-void zepi_usm_region_unclaim(struct zepi_usm_region *region, size_t size_bytes);
+static inline bool zepi_usm_region_is_dedicated(const struct zepi_usm_region *region)
+{
+    return atomic_load_explicit(&region->shift, memory_order_relaxed) == ZEPI_USM_WHOLE_SHIFT;
+}
 
 // The newest region that was ever made: the others follow by `next_of_all`.
 struct zepi_usm_region *zepi_usm_regions(void);

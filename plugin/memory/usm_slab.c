@@ -64,29 +64,12 @@ void zepi_usm_shard_drop_full_locked(struct zepi_usm_shard *shard, unsigned size
     }
 }
 
-bool zepi_usm_shard_place_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
+void zepi_usm_shard_place_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab)
 {
-    if (shard->is_closed) {
-        if (slab->hold_count != ZEPI_USM_UNLINKED)
-            return false;
-        atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
-        return true;
-    }
     if (slab->hold_count < 0)
         zepi_usm_shard_link_locked(shard, slab);
     else if (slab->previous)
         shard->idle_bytes += slab_idle_bytes(slab);
-    return false;
-}
-
-// Chains a slab without a block in use, which was unlinked, before `chain`.
-static struct zepi_usm_region *chain_idle_slab(struct zepi_usm_region *slab,
-                                               struct zepi_usm_region *chain)
-{
-    // No block comes back to it any more.
-    atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
-    slab->next = chain;
-    return slab;
 }
 
 struct zepi_usm_region *zepi_usm_shard_get_idle_locked(struct zepi_usm_shard *shard,
@@ -101,7 +84,10 @@ struct zepi_usm_region *zepi_usm_shard_get_idle_locked(struct zepi_usm_shard *sh
                 const size_t bytes = atomic_load_explicit(&slab->size_bytes, memory_order_relaxed);
                 *excess_bytes -= bytes < *excess_bytes ? bytes : *excess_bytes;
                 shard_unlink_locked(shard, slab);
-                idle = chain_idle_slab(slab, idle);
+                // No block comes back to it any more.
+                atomic_store_explicit(&slab->shard, NULL, memory_order_relaxed);
+                slab->next = idle;
+                idle = slab;
             }
             slab = next;
         }
@@ -109,25 +95,87 @@ struct zepi_usm_region *zepi_usm_shard_get_idle_locked(struct zepi_usm_shard *sh
     return idle;
 }
 
-void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap, bool is_counted)
+void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap)
 {
     shard->heap = heap;
-    shard->is_counted = is_counted;
     for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++)
         shard->first[size_class] = &no_slab;
 }
 
-struct zepi_usm_region *zepi_usm_shard_close_locked(struct zepi_usm_shard *shard)
+// ---- Pending memory ----
+
+static size_t dedicated_bytes(struct zepi_usm_block *block)
 {
-    struct zepi_usm_region *idle = NULL;
-    shard->is_closed = true;
-    for (unsigned size_class = 0; size_class < ZEPI_USM_CLASSES; size_class++) {
-        while (shard->first[size_class] != &no_slab) {
-            struct zepi_usm_region *slab = shard->first[size_class];
-            shard_unlink_locked(shard, slab);
-            if (slab->hold_count == ZEPI_USM_UNLINKED)
-                idle = chain_idle_slab(slab, idle);
-        }
+    return atomic_load_explicit(&zepi_usm_block_region(block)->size_bytes, memory_order_relaxed);
+}
+
+struct zepi_usm_block *zepi_usm_shard_get_over_locked(struct zepi_usm_shard *shard, unsigned list,
+                                                      size_t keep_bytes, struct zepi_use *out_left)
+{
+    struct zepi_usm_pool *pool = shard->heap->pool;
+    struct zepi_sync *sync = zepi_sync_of(pool->context);
+    const bool is_idle = zepi_sync_is_idle(sync);
+    size_t excess_bytes =
+        list == ZEPI_USM_DEDICATED ? zepi_usm_pool_excess_bytes(pool, keep_bytes) : 1;
+    struct zepi_usm_block *taken = NULL;
+    struct zepi_usm_block **link = &shard->pending[list];
+    if (is_idle && list != ZEPI_USM_DEDICATED) {
+        taken = *link;
+        *link = NULL;
     }
-    return idle;
+    while (*link) {
+        struct zepi_usm_block *block = *link;
+        const bool is_over = is_idle || zepi_use_is_over(sync, &block->freed);
+        if (!is_over)
+            *out_left = block->freed;
+        if (!is_over || excess_bytes == 0) {
+            link = &block->next;
+            continue;
+        }
+        if (list == ZEPI_USM_DEDICATED)
+            excess_bytes -=
+                dedicated_bytes(block) < excess_bytes ? dedicated_bytes(block) : excess_bytes;
+        *link = block->next;
+        block->next = taken;
+        taken = block;
+    }
+    return taken;
+}
+
+static bool is_dependency(const struct zepi_usm_dependencies *dependencies, struct zepi_use use)
+{
+    for (uint32_t i = 0; dependencies && use.since == ZEPI_NO_OTHERS && i < dependencies->count;
+         i++) {
+        if (zepi_point_covers(dependencies->points[i], use.point))
+            return true;
+    }
+    return false;
+}
+
+// Blocks of a class are long enough, and aligned.
+static bool dedicated_fits(struct zepi_usm_block *block, const struct zepi_usm_alloc_desc *desc)
+{
+    const size_t size_bytes = dedicated_bytes(block);
+    return size_bytes >= desc->size_bytes &&
+           size_bytes - desc->size_bytes <= desc->size_bytes / 4 &&
+           (desc->alignment_bytes == 0 || (uintptr_t)block->address % desc->alignment_bytes == 0);
+}
+
+struct zepi_usm_block *zepi_usm_shard_get_pending(struct zepi_usm_shard *shard, unsigned list,
+                                                  const struct zepi_usm_alloc_desc *desc)
+{
+    struct zepi_sync *sync = zepi_sync_of(shard->heap->pool->context);
+    zepi_mutex_lock(&shard->mutex);
+    struct zepi_usm_block **link = &shard->pending[list];
+    while (*link && ((list == ZEPI_USM_DEDICATED && !dedicated_fits(*link, desc)) ||
+                     (!zepi_use_is_over(sync, &(*link)->freed) &&
+                      !is_dependency(desc->dependencies, (*link)->freed))))
+        link = &(*link)->next;
+    struct zepi_usm_block *block = *link;
+    if (block) {
+        *link = block->next;
+        zepi_usm_block_begin_locked(block, desc->size_bytes);
+    }
+    zepi_mutex_unlock(&shard->mutex);
+    return block;
 }

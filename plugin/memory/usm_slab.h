@@ -3,11 +3,13 @@
 #define ZEPI_MEMORY_USM_SLAB_H
 
 #include "core/mutex.h"
+#include "device/context.h"
 #include "memory/usm_region.h"
 
-// Slabs of blocks, as a shard has them: which of them have free blocks, which are idle, and the
-// blocks that begin and end allocations. Functions that end in _locked are called under the
-// shard's mutex, and call nothing. usm_pool.h gets slabs from the driver and gives them back.
+// The structures of a pool, and slabs of blocks, as a shard has them: which of them have free
+// blocks, which are idle, the blocks that begin and end allocations, and pending ones. Functions
+// that end in _locked are called under the shard's mutex, and call nothing. usm_pool.h gets slabs
+// from the driver and gives them back.
 
 struct zepi_usm_heap;
 
@@ -23,8 +25,6 @@ struct zepi_usm_heap;
 struct zepi_usm_shard {
     // Guards the members below and the blocks of the shard's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
-    bool is_closed;             // the pool was released
-    bool is_counted;            // by the pool; never written again
     bool was_used;              // since the last look of zepi_usm_pool_trim_unused
     size_t idle_bytes;          // of slabs without a block in use, but for the first of each class
     struct zepi_usm_heap *heap; // that it is part of
@@ -37,21 +37,80 @@ struct zepi_usm_shard {
     bool is_deferred;
 };
 
+// A pool's memory of one kind and device.
+struct zepi_usm_heap {
+    struct zepi_usm_pool *pool; // that it is part of
+    struct zepi_device *device; // borrowed; NULL: host memory, or shared memory of no device
+    zepi_usm_kind_t kind;
+    atomic_bool is_off; // the driver's memory cannot be pooled
+    struct zepi_usm_shard shards[ZEPI_USM_SHARDS];
+};
+
+// What usm_pool.h describes.
+struct zepi_usm_pool {
+    struct zepi_context *context; // borrowed
+    struct zepi_usm_pool *next;   // of the context
+    size_t most_bytes;            // 0: nothing is pooled
+    size_t least_driver_bytes;
+    bool is_zeroed;       // memory that comes from the driver
+    bool is_counted;      // bytes in use are; all but the context's own, and never another
+    _Atomic(void *) user; // of a counted one; NULL: it was released
+    struct zepi_usm_pool *next_released; // no host allocates from it; under the mutex of the pools
+    atomic_size_t used_bytes;            // if counted
+    atomic_size_t used_high_bytes;
+    atomic_size_t reserved_bytes; // of the driver's
+    atomic_size_t reserved_high_bytes;
+    atomic_size_t maximum_bytes;   // of reserved_bytes
+    atomic_size_t threshold_bytes; // up to here nothing goes back to the driver by itself
+    uint32_t heap_count;
+    // Each device's and the host's; shared memory of each device and of none.
+    struct zepi_usm_heap heaps[];
+};
+
+// The points that an allocation in the order of a queue comes after.
+#define ZEPI_USM_MOST_DEPENDENCIES 9
+struct zepi_usm_dependencies {
+    uint32_t count;
+    struct zepi_point points[ZEPI_USM_MOST_DEPENDENCIES];
+};
+
+struct zepi_usm_alloc_desc {
+    const struct zepi_usm_dependencies *dependencies; // NULL: only memory that no command uses
+    struct zepi_device *device;
+    zepi_usm_kind_t kind;
+    size_t size_bytes;
+    size_t alignment_bytes;
+    // For other interfaces: 0, or a dedicated allocation, which goes back to the driver.
+    ze_external_memory_type_flags_t export_types;
+};
+
 // A zeroed shard has no slab.
-void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap, bool is_counted);
+void zepi_usm_shard_init(struct zepi_usm_shard *shard, struct zepi_usm_heap *heap);
 
 // Adds a slab with free blocks behind the first of its class: that one is used up first.
 void zepi_usm_shard_link_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab);
 // Unlinks the slabs in front of a class that have no free block.
 void zepi_usm_shard_drop_full_locked(struct zepi_usm_shard *shard, unsigned size_class);
-// Puts a slab that was given a block where it belongs now. True: the shard is closed, that was the
-// slab's last block, and the caller frees it.
-bool zepi_usm_shard_place_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab);
+// Puts a slab that was given a block where it belongs now.
+void zepi_usm_shard_place_locked(struct zepi_usm_shard *shard, struct zepi_usm_region *slab);
 // Takes out idle slabs of `*excess_bytes` altogether, for the caller to free, and counts them off.
 struct zepi_usm_region *zepi_usm_shard_get_idle_locked(struct zepi_usm_shard *shard,
                                                        size_t *excess_bytes);
-// From here on no slab is linked. Takes out the idle ones, for the caller to free.
-struct zepi_usm_region *zepi_usm_shard_close_locked(struct zepi_usm_shard *shard);
+
+// Takes out pending blocks whose use is over; of dedicated allocations those beyond `keep_bytes` in
+// the pool. *out_left: a use that is not over.
+struct zepi_usm_block *zepi_usm_shard_get_over_locked(struct zepi_usm_shard *shard, unsigned list,
+                                                      size_t keep_bytes, struct zepi_use *out_left);
+// Begins the allocation in a pending block that fits, and takes it out. NULL: there is none.
+struct zepi_usm_block *zepi_usm_shard_get_pending(struct zepi_usm_shard *shard, unsigned list,
+                                                  const struct zepi_usm_alloc_desc *desc);
+
+// The driver's memory in the pool beyond `keep_bytes`.
+static inline size_t zepi_usm_pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_bytes)
+{
+    const size_t reserved = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
+    return reserved > keep_bytes ? reserved - keep_bytes : 0;
+}
 
 // For 1 byte to 4 MiB.
 static inline unsigned zepi_usm_class_of(size_t size_bytes)

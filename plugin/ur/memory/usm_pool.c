@@ -11,10 +11,9 @@ static struct zepi_usm_pool_desc read_pool_desc(const ur_usm_pool_desc_t *desc)
 {
     const ur_usm_pool_limits_desc_t *limits =
         zepi_ur_find_in_chain(desc->pNext, UR_STRUCTURE_TYPE_USM_POOL_LIMITS_DESC);
-    struct zepi_usm_pool_desc own = {
-        .most_bytes = ZEPI_USM_POOLED_BYTES,
-        .contents = desc->flags & UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK ? ZEPI_USM_ZEROS
-                                                                         : ZEPI_USM_ANY_BYTES};
+    struct zepi_usm_pool_desc own = {.most_bytes = ZEPI_USM_POOLED_BYTES,
+                                     .is_zeroed =
+                                         desc->flags & UR_USM_POOL_FLAG_ZERO_INITIALIZE_BLOCK};
     if (limits && desc->flags & UR_USM_POOL_FLAG_USE_NATIVE_MEMORY_POOL_EXP) {
         own.maximum_bytes = limits->maxPoolableSize;
         own.threshold_bytes = limits->minDriverAllocSize;
