@@ -90,31 +90,20 @@ static bool find_bit(struct bit_set set, uint32_t index, uint32_t *out_index)
 
 // ---- Leaves ----
 
-static _Atomic(struct zepi_usm_leaf *) leaves; // owned
-
-static void unload_leaves(void)
-{
-    struct zepi_usm_leaf *next = atomic_exchange_explicit(&leaves, NULL, memory_order_acquire);
-    while (next) {
-        struct zepi_usm_leaf *leaf = next;
-        next = leaf->next_of_all;
-        zepi_free(leaf);
-    }
-}
-
-static void note_leaf(struct zepi_usm_leaf *leaf)
-{
-    zepi_at_unload(ZEPI_UNLOAD_USM, unload_leaves);
-    leaf->next_of_all = atomic_load_explicit(&leaves, memory_order_relaxed);
-    // Release: the thread that unloads sees this one's writes.
-    while (!atomic_compare_exchange_weak_explicit(&leaves, &leaf->next_of_all, leaf,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
-}
-
 static struct zepi_usm_leaf *leaf_at(uint32_t number)
 {
     return atomic_load_explicit(&zepi_usm_root[number], memory_order_acquire);
+}
+
+static void unload_leaves(void)
+{
+    for (uint32_t i = 0; i < 1u << ZEPI_USM_ROOT_BITS; i++) {
+        struct zepi_usm_leaf *leaf = leaf_at(i);
+        if (!leaf)
+            continue;
+        atomic_store_explicit(&zepi_usm_root[i], NULL, memory_order_relaxed);
+        zepi_free(leaf);
+    }
 }
 
 static struct zepi_usm_leaf *find_or_create_leaf(uint32_t number)
@@ -132,7 +121,7 @@ static struct zepi_usm_leaf *find_or_create_leaf(uint32_t number)
         zepi_free(made);
         return leaf;
     }
-    note_leaf(made);
+    zepi_at_unload(ZEPI_UNLOAD_USM, unload_leaves);
     return made;
 }
 

@@ -30,7 +30,6 @@ struct zepi_usm_leaf {
     atomic_uint_least64_t begins[1u << (ZEPI_USM_LEAF_BITS - 6)];
     atomic_uint_least64_t begins_1[1u << (ZEPI_USM_LEAF_BITS - 12)];
     atomic_uint_least64_t begins_2[1];
-    struct zepi_usm_leaf *next_of_all;
 };
 
 // Pages of it that were never read take no memory.
