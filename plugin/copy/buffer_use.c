@@ -174,12 +174,11 @@ static zepi_result_t copy_range(struct zepi_buffer_uses *uses, struct zepi_buffe
     struct zepi_buffer_copy *before = take_copies_locked(location, uses->wait);
     copy->next = location->copies;
     location->copies = copy;
-    const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
-    if (has_room)
+    const bool is_noted =
         zepi_buffer_contents_add(&buffer->contents, to, range->begin_bytes, range->end_bytes);
     zepi_mutex_unlock(&buffer->mutex);
     zepi_buffer_copies_release(before);
-    return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    return is_noted ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 // By a queue of the device `from`, since the devices do not reach each other.
@@ -271,12 +270,10 @@ static zepi_result_t note_buffer_write(const struct zepi_buffer_part *part, uint
 {
     struct zepi_buffer *buffer = part->buffer;
     zepi_mutex_lock(&buffer->mutex);
-    const bool has_room = zepi_buffer_contents_reserve(&buffer->contents);
-    if (has_room)
-        zepi_buffer_contents_set(&buffer->contents, location, part->offset_bytes,
-                                 part->offset_bytes + part->size_bytes);
+    const bool is_noted = zepi_buffer_contents_set(&buffer->contents, location, part->offset_bytes,
+                                                   part->offset_bytes + part->size_bytes);
     zepi_mutex_unlock(&buffer->mutex);
-    return has_room ? ZEPI_SUCCESS : zepi_fail_no_memory();
+    return is_noted ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 static zepi_result_t use_buffer_at(struct zepi_buffer_uses *uses,

@@ -31,7 +31,8 @@ void zepi_buffer_contents_finish(struct zepi_buffer_contents *contents)
     *contents = (struct zepi_buffer_contents){0};
 }
 
-bool zepi_buffer_contents_reserve(struct zepi_buffer_contents *contents)
+// Makes room for a change. False without memory.
+static bool contents_reserve(struct zepi_buffer_contents *contents)
 {
     if (contents->count + CUTS <= contents->capacity)
         return true;
@@ -119,26 +120,30 @@ static void contents_join_equal(struct zepi_buffer_contents *contents)
     contents->count = kept + 1;
 }
 
-static void contents_change(struct zepi_buffer_contents *contents, size_t begin_bytes,
+static bool contents_change(struct zepi_buffer_contents *contents, size_t begin_bytes,
                             size_t end_bytes, uint64_t kept_places, uint64_t new_places)
 {
     if (begin_bytes >= end_bytes)
-        return;
+        return true;
+    if (!contents_reserve(contents))
+        return false;
     contents_cut_at(contents, begin_bytes);
     contents_cut_at(contents, end_bytes);
     for (uint32_t i = contents_find_range(contents, begin_bytes);
          i < contents->count && range_begin(contents, i) < end_bytes; i++)
         contents->ranges[i].locations = (contents->ranges[i].locations & kept_places) | new_places;
     contents_join_equal(contents);
+    return true;
 }
 
-void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t location,
+bool zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes)
 {
-    contents_change(contents, begin_bytes, end_bytes, UINT64_MAX, ZEPI_BUFFER_LOCATION(location));
+    return contents_change(contents, begin_bytes, end_bytes, UINT64_MAX,
+                           ZEPI_BUFFER_LOCATION(location));
 }
 
-void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t location,
+bool zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes)
 {
     if (contents->count > FINE_RANGES && begin_bytes < end_bytes) {
@@ -149,5 +154,5 @@ void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t lo
         if (contents->ranges[last].locations & ZEPI_BUFFER_LOCATION(location))
             end_bytes = contents->ranges[last].end_bytes;
     }
-    contents_change(contents, begin_bytes, end_bytes, 0, ZEPI_BUFFER_LOCATION(location));
+    return contents_change(contents, begin_bytes, end_bytes, 0, ZEPI_BUFFER_LOCATION(location));
 }

@@ -28,9 +28,6 @@ bool zepi_buffer_contents_init(struct zepi_buffer_contents *contents, size_t siz
                                uint64_t locations);
 void zepi_buffer_contents_finish(struct zepi_buffer_contents *contents);
 
-// Makes room, so that the next change succeeds. False without memory.
-bool zepi_buffer_contents_reserve(struct zepi_buffer_contents *contents);
-
 // The locations that have all of the bytes.
 uint64_t zepi_buffer_contents_locations(const struct zepi_buffer_contents *contents,
                                         size_t begin_bytes, size_t end_bytes);
@@ -45,11 +42,11 @@ bool zepi_buffer_contents_find_stale(const struct zepi_buffer_contents *contents
                                      size_t begin_bytes, size_t end_bytes,
                                      struct zepi_buffer_stale_range *out_range);
 
-// The location has the bytes, too; or has them alone, since they were written there. To be
-// reserved.
-void zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t location,
+// The location has the bytes, too; or has them alone, since they were written there. False without
+// memory: nothing has changed.
+bool zepi_buffer_contents_add(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes);
-void zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t location,
+bool zepi_buffer_contents_set(struct zepi_buffer_contents *contents, uint32_t location,
                               size_t begin_bytes, size_t end_bytes);
 
 #endif

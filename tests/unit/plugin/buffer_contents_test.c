@@ -17,14 +17,12 @@ static struct zepi_buffer_contents make(uint64_t places)
 
 static void add(struct zepi_buffer_contents *contents, uint32_t place, size_t begin, size_t end)
 {
-    cr_assert(zepi_buffer_contents_reserve(contents));
-    zepi_buffer_contents_add(contents, place, begin, end);
+    cr_assert(zepi_buffer_contents_add(contents, place, begin, end));
 }
 
 static void set(struct zepi_buffer_contents *contents, uint32_t place, size_t begin, size_t end)
 {
-    cr_assert(zepi_buffer_contents_reserve(contents));
-    zepi_buffer_contents_set(contents, place, begin, end);
+    cr_assert(zepi_buffer_contents_set(contents, place, begin, end));
 }
 
 Test(buffer_contents, what_is_written_is_in_one_place)
