@@ -3,30 +3,96 @@
 #include "queue/progress.h"
 #include "queue/queue_create.h"
 #include "ur/info.h"
-#include "ur/memory/image_format.h"
 #include "ur/memory/mem.h"
 
-static bool read_image_type(ur_mem_type_t type, ze_image_type_t *out_type)
+// The number of channels in memory, and the channels that a kernel gets as x, y, z and w. Level
+// Zero calls the channels of memory R, G, B and A, in this order.
+struct order {
+    uint32_t channel_count; // 0: Level Zero does not have it
+    ze_image_format_swizzle_t x, y, z, w;
+};
+
+#define FIRST ZE_IMAGE_FORMAT_SWIZZLE_R
+#define SECOND ZE_IMAGE_FORMAT_SWIZZLE_G
+#define THIRD ZE_IMAGE_FORMAT_SWIZZLE_B
+#define FOURTH ZE_IMAGE_FORMAT_SWIZZLE_A
+#define ZERO ZE_IMAGE_FORMAT_SWIZZLE_0
+#define ONE ZE_IMAGE_FORMAT_SWIZZLE_1
+
+static const struct order orders[] = {
+    [UR_IMAGE_CHANNEL_ORDER_A] = {1, ZERO, ZERO, ZERO, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_R] = {1, FIRST, ZERO, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RG] = {2, FIRST, SECOND, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RA] = {2, FIRST, ZERO, ZERO, SECOND},
+    [UR_IMAGE_CHANNEL_ORDER_RGB] = {3, FIRST, SECOND, THIRD, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RGBA] = {4, FIRST, SECOND, THIRD, FOURTH},
+    [UR_IMAGE_CHANNEL_ORDER_BGRA] = {4, THIRD, SECOND, FIRST, FOURTH},
+    [UR_IMAGE_CHANNEL_ORDER_ARGB] = {4, SECOND, THIRD, FOURTH, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_ABGR] = {4, FOURTH, THIRD, SECOND, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_INTENSITY] = {1, FIRST, FIRST, FIRST, FIRST},
+    [UR_IMAGE_CHANNEL_ORDER_LUMINANCE] = {1, FIRST, FIRST, FIRST, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RX] = {1, FIRST, ZERO, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RGX] = {2, FIRST, SECOND, ZERO, ONE},
+    [UR_IMAGE_CHANNEL_ORDER_RGBX] = {4, FIRST, SECOND, THIRD, ONE},
+};
+
+#undef FIRST
+#undef SECOND
+#undef THIRD
+#undef FOURTH
+#undef ZERO
+#undef ONE
+
+struct channel {
+    uint32_t bytes; // 0: packed, or unknown
+    ze_image_format_type_t type;
+};
+
+static const struct channel channels[] = {
+    [UR_IMAGE_CHANNEL_TYPE_SNORM_INT8] = {1, ZE_IMAGE_FORMAT_TYPE_SNORM},
+    [UR_IMAGE_CHANNEL_TYPE_SNORM_INT16] = {2, ZE_IMAGE_FORMAT_TYPE_SNORM},
+    [UR_IMAGE_CHANNEL_TYPE_UNORM_INT8] = {1, ZE_IMAGE_FORMAT_TYPE_UNORM},
+    [UR_IMAGE_CHANNEL_TYPE_UNORM_INT16] = {2, ZE_IMAGE_FORMAT_TYPE_UNORM},
+    [UR_IMAGE_CHANNEL_TYPE_SIGNED_INT8] = {1, ZE_IMAGE_FORMAT_TYPE_SINT},
+    [UR_IMAGE_CHANNEL_TYPE_SIGNED_INT16] = {2, ZE_IMAGE_FORMAT_TYPE_SINT},
+    [UR_IMAGE_CHANNEL_TYPE_SIGNED_INT32] = {4, ZE_IMAGE_FORMAT_TYPE_SINT},
+    [UR_IMAGE_CHANNEL_TYPE_UNSIGNED_INT8] = {1, ZE_IMAGE_FORMAT_TYPE_UINT},
+    [UR_IMAGE_CHANNEL_TYPE_UNSIGNED_INT16] = {2, ZE_IMAGE_FORMAT_TYPE_UINT},
+    [UR_IMAGE_CHANNEL_TYPE_UNSIGNED_INT32] = {4, ZE_IMAGE_FORMAT_TYPE_UINT},
+    [UR_IMAGE_CHANNEL_TYPE_HALF_FLOAT] = {2, ZE_IMAGE_FORMAT_TYPE_FLOAT},
+    [UR_IMAGE_CHANNEL_TYPE_FLOAT] = {4, ZE_IMAGE_FORMAT_TYPE_FLOAT},
+};
+
+static const ze_image_type_t image_types[] = {
+    [UR_MEM_TYPE_IMAGE1D] = ZE_IMAGE_TYPE_1D, [UR_MEM_TYPE_IMAGE1D_ARRAY] = ZE_IMAGE_TYPE_1DARRAY,
+    [UR_MEM_TYPE_IMAGE2D] = ZE_IMAGE_TYPE_2D, [UR_MEM_TYPE_IMAGE2D_ARRAY] = ZE_IMAGE_TYPE_2DARRAY,
+    [UR_MEM_TYPE_IMAGE3D] = ZE_IMAGE_TYPE_3D,
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+// Level Zero's layout, type and swizzle for a channel order and type.
+static ur_result_t read_image_format(const ur_image_format_t *format, ze_image_format_t *out_format)
 {
-    switch (type) {
-    case UR_MEM_TYPE_IMAGE1D:
-        *out_type = ZE_IMAGE_TYPE_1D;
-        return true;
-    case UR_MEM_TYPE_IMAGE1D_ARRAY:
-        *out_type = ZE_IMAGE_TYPE_1DARRAY;
-        return true;
-    case UR_MEM_TYPE_IMAGE2D:
-        *out_type = ZE_IMAGE_TYPE_2D;
-        return true;
-    case UR_MEM_TYPE_IMAGE2D_ARRAY:
-        *out_type = ZE_IMAGE_TYPE_2DARRAY;
-        return true;
-    case UR_MEM_TYPE_IMAGE3D:
-        *out_type = ZE_IMAGE_TYPE_3D;
-        return true;
-    default:
-        return false;
-    }
+    const uint32_t number = (uint32_t)format->channelOrder;
+    const uint32_t type = (uint32_t)format->channelType;
+    if (number > UR_IMAGE_CHANNEL_ORDER_SRGBA || type > UR_IMAGE_CHANNEL_TYPE_FLOAT)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
+                              "channel order %u or type %u is not known", number, type);
+    if (number >= COUNT(orders) || orders[number].channel_count == 0 || type >= COUNT(channels) ||
+        channels[type].bytes == 0)
+        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
+                              "Level Zero has no images with channel order %u and type %u", number,
+                              type);
+    const struct order *order = &orders[number];
+    *out_format = (ze_image_format_t){
+        .layout = zepi_image_layout_of(order->channel_count, channels[type].bytes),
+        .type = channels[type].type,
+        .x = order->x,
+        .y = order->y,
+        .z = order->z,
+        .w = order->w};
+    return UR_RESULT_SUCCESS;
 }
 
 // The checks that the header asks for of every description.
@@ -36,6 +102,9 @@ static ur_result_t check_image_desc(const ur_image_desc_t *desc)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
                               "pImageDesc->stype is %d, expected UR_STRUCTURE_TYPE_IMAGE_DESC",
                               (int)desc->stype);
+    if ((uint32_t)desc->type >= COUNT(image_types))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
+                              "image type %d is none of Level Zero's", (int)desc->type);
     if (desc->numMipLevel != 0 || desc->numSamples != 0)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
                               "mip levels and samples must be 0");
@@ -57,15 +126,13 @@ static ur_result_t read_image_desc(const ur_image_format_t *format, const ur_ima
     *out_desc =
         (ze_image_desc_t){.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC,
                           .flags = flags & UR_MEM_FLAG_READ_ONLY ? 0 : ZE_IMAGE_FLAG_KERNEL_WRITE,
+                          .type = image_types[desc->type],
                           .width = desc->width,
                           .height = desc->height > 0 ? (uint32_t)desc->height : 1,
                           .depth = desc->depth > 0 ? (uint32_t)desc->depth : 1,
                           .arraylevels = (uint32_t)desc->arraySize,
                           .miplevels = desc->numMipLevel};
-    if (!read_image_type(desc->type, &out_desc->type))
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
-                              "image type %d is none of Level Zero's", (int)desc->type);
-    return zepi_ur_image_format_to_ze(format, &out_desc->format);
+    return read_image_format(format, &out_desc->format);
 }
 
 static size_t image_layers_of(const ze_image_desc_t *desc)
