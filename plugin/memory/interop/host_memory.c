@@ -163,6 +163,20 @@ zepi_result_t zepi_host_memory_unregister(struct zepi_context *context, const vo
     return ZEPI_SUCCESS;
 }
 
+bool zepi_host_memory_is_registered(const struct zepi_context *context, const void *memory,
+                                    size_t size_bytes)
+{
+    struct zepi_host_memory *known = host_memory_of(context);
+    const uintptr_t start = (uintptr_t)memory;
+    zepi_mutex_lock(&known->mutex);
+    const struct host_registration *other = known->registrations;
+    while (other && (start < (uintptr_t)other->memory ||
+                     start + size_bytes > (uintptr_t)other->memory + other->size_bytes))
+        other = other->next;
+    zepi_mutex_unlock(&known->mutex);
+    return other != NULL;
+}
+
 // ---- Hints ----
 
 zepi_result_t zepi_host_memory_import(struct zepi_context *context, void *memory, size_t size_bytes)

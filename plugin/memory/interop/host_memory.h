@@ -19,6 +19,10 @@ zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memo
 // host may free it then. ZEPI_ERROR_INVALID_VALUE: there is none.
 zepi_result_t zepi_host_memory_unregister(struct zepi_context *context, const void *memory);
 
+// Whether all of the bytes are registered together.
+bool zepi_host_memory_is_registered(const struct zepi_context *context, const void *memory,
+                                    size_t size_bytes);
+
 // Hints that copies of the memory will be many, and will be no more. A driver that has no use for
 // them, or none for this memory, is no failure.
 zepi_result_t zepi_host_memory_import(struct zepi_context *context, void *memory,

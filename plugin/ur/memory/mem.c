@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "memory/image.h"
+#include "memory/interop/host_memory.h"
 #include "memory/usm.h"
 #include "ur/info.h"
 
@@ -208,16 +209,19 @@ ur_result_t zepi_urMemRetain(ur_mem_handle_t hMem)
     return zepi_ur_retain(zepi_ur_check_mem(hMem), hMem);
 }
 
-// Host memory that is a buffer's storage has the contents after the release if it is USM: that is
-// known to be there. Of other memory nothing is known, and SYCL's runtime relies on its being left
-// alone: a buffer that shall not write back is released like any other.
+// Host memory that is a buffer's storage has the contents after the release if it is USM or
+// registered: that is known to be there. Of other memory nothing is known, and SYCL's runtime
+// relies on its being left alone: a buffer that shall not write back is released like any other.
 static ur_result_t mem_write_back(const struct zepi_ur_mem *mem)
 {
     // A part keeps its whole beyond the whole's own release.
     const struct zepi_ur_mem *whole = mem->parent ? mem->parent : mem;
-    const bool is_home = whole->host && whole->buffer && !(whole->flags & UR_MEM_FLAG_READ_ONLY) &&
-                         zepi_usm_is_known_inside(whole->context, whole->host, whole->size_bytes);
-    return is_home ? zepi_ur_result(zepi_buffer_write_back(whole->buffer)) : UR_RESULT_SUCCESS;
+    if (!whole->host || !whole->buffer || (whole->flags & UR_MEM_FLAG_READ_ONLY))
+        return UR_RESULT_SUCCESS;
+    return zepi_usm_is_known_inside(whole->context, whole->host, whole->size_bytes) ||
+                   zepi_host_memory_is_registered(whole->context, whole->host, whole->size_bytes)
+               ? zepi_ur_result(zepi_buffer_write_back(whole->buffer))
+               : UR_RESULT_SUCCESS;
 }
 
 ur_result_t zepi_urMemRelease(ur_mem_handle_t hMem)

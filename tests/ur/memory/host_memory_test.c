@@ -95,6 +95,29 @@ Test(host_memory, a_kernel_works_on_what_was_registered)
     tear_down();
 }
 
+// As of USM that is a buffer's storage: it is known to be there.
+Test(host_memory, that_is_the_storage_of_a_buffer_has_its_contents_after_the_release)
+{
+    ur_mem_handle_t buffer;
+    set_up_registered();
+    int32_t *numbers = (int32_t *)(void *)(memory + page);
+    const ur_buffer_properties_t properties = {.stype = UR_STRUCTURE_TYPE_BUFFER_PROPERTIES,
+                                               .pHost = numbers};
+    ur_kernel_handle_t kernel = ur_kernel("negate", "negate");
+    for (int i = 0; i < 256; i++)
+        numbers[i] = i + 1;
+    UR_OK(urMemBufferCreate(gear.context, UR_MEM_FLAG_READ_WRITE | UR_MEM_FLAG_USE_HOST_POINTER,
+                            256 * sizeof(*numbers), &properties, &buffer));
+    const ur_exp_kernel_arg_properties_t argument = UR_MEM(0, buffer);
+    UR_OK(ur_launch(gear.queue, kernel, 256, 1, &argument, 0, NULL, NULL));
+    UR_OK(urMemRelease(buffer));
+    for (int i = 0; i < 256; i++)
+        cr_assert_eq(numbers[i], -(i + 1), "number %d is %d", i, numbers[i]);
+    UR_OK(urKernelRelease(kernel));
+    UR_OK(urUSMHostAllocUnregisterExp(gear.context, memory));
+    tear_down();
+}
+
 Test(host_memory, is_registered_again_and_in_pieces)
 {
     const ur_exp_usm_host_alloc_register_properties_t read_only = {
