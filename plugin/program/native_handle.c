@@ -146,24 +146,6 @@ static zepi_result_t choose_ze_module(const struct zepi_device_module *device_mo
                                   count);
 }
 
-static zepi_result_t load_exported_ze_module(struct zepi_ze_module *made,
-                                             const struct zepi_device_module *device_module,
-                                             const struct zepi_ze_module *ze_module,
-                                             struct zepi_text *log)
-{
-    struct zepi_blob *native = NULL;
-    zepi_result_t result = zepi_ze_module_native_blob(ze_module, &native);
-    if (result == ZEPI_SUCCESS && !native)
-        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code, which a "
-                                                   "ze_module of its own is made from");
-    if (result == ZEPI_SUCCESS)
-        result = zepi_ze_module_load_native(made, device_module->context, device_module->device,
-                                            native, log);
-    made->group = ze_module->group;
-    zepi_blob_release(native);
-    return result;
-}
-
 // The code is loaded once more, for the caller alone.
 static zepi_result_t copy_exported_code(const struct zepi_device_module *device_module,
                                         zepi_module_state_t state,
@@ -173,9 +155,10 @@ static zepi_result_t copy_exported_code(const struct zepi_device_module *device_
     const uint32_t count = device_module->ze_module_count;
     struct zepi_ze_module *made = zepi_allocate(count, sizeof(*made));
     zepi_result_t result = made ? ZEPI_SUCCESS : zepi_fail_no_memory();
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
-        result =
-            load_exported_ze_module(&made[i], device_module, &device_module->ze_modules[i], &log);
+    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+        result = zepi_ze_module_load_again(&made[i], device_module, i, &log);
+        made[i].group = device_module->ze_modules[i].group;
+    }
     if (result == ZEPI_SUCCESS)
         result = zepi_device_module_link(device_module->context, device_module->device, count, made,
                                          state, 0, NULL, &log, out_device_module);

@@ -211,15 +211,6 @@ static struct zepi_shared *create_shared(const struct zepi_options *options)
     return created;
 }
 
-static void destroy_shared(struct zepi_shared *store)
-{
-    if (store)
-        shared_library->destroy(store);
-    if (shared_handle)
-        dlclose(shared_handle);
-    shared_handle = NULL;
-}
-
 // ---- The cache ----
 
 static void binary_cache_unload(void)
@@ -227,11 +218,25 @@ static void binary_cache_unload(void)
     zepi_build_cache_destroy(atomic_load_explicit(&cache, memory_order_acquire));
     zepi_build_budget_destroy(budget);
     zepi_disk_destroy(disk);
-    destroy_shared(shared);
+    if (shared)
+        shared_library->destroy(shared);
+    if (shared_handle)
+        dlclose(shared_handle);
     atomic_store_explicit(&cache, NULL, memory_order_release);
     budget = NULL;
     disk = NULL;
     shared = NULL;
+    shared_handle = NULL;
+}
+
+static void create_stores_locked(const struct zepi_options *options)
+{
+    if (options->disk_is_on && (options->cache_folder[0] || options->read_only_folders[0]))
+        disk = zepi_disk_create(options->cache_folder,
+                                options->cache_folder[0] ? options->disk_bytes : 0);
+    if (disk && options->read_only_folders[0])
+        (void)zepi_disk_add_read_only(disk, options->read_only_folders, note_disk);
+    shared = create_shared(options);
 }
 
 static struct zepi_build_cache *create_locked(void)
@@ -240,34 +245,19 @@ static struct zepi_build_cache *create_locked(void)
     const struct zepi_build_limits limits = {
         .bytes = options->cache_is_on ? options->binary_bytes : 0,
         .entries = options->cache_is_on ? ZEPI_BUILD_UNLIMITED : 0};
-    struct zepi_build_budget *new_budget = zepi_build_budget_create(limits);
-    struct zepi_disk *new_disk = NULL;
-    struct zepi_shared *new_shared = NULL;
-    struct zepi_build_cache *new_cache = NULL;
-    if (new_budget && options->cache_is_on && options->disk_is_on &&
-        (options->cache_folder[0] || options->read_only_folders[0]))
-        new_disk = zepi_disk_create(options->cache_folder,
-                                    options->cache_folder[0] ? options->disk_bytes : 0);
-    if (new_disk && options->read_only_folders[0])
-        (void)zepi_disk_add_read_only(new_disk, options->read_only_folders, note_disk);
-    if (new_budget && options->cache_is_on)
-        new_shared = create_shared(options);
-    if (new_budget) {
-        const struct zepi_build_store store = {.ops = &binary_store_ops,
-                                               .make_payload = zepi_binary_set};
-        new_cache = zepi_build_cache_create(new_budget, new_disk || new_shared ? &store : NULL);
-    }
-    if (!new_cache) {
-        destroy_shared(new_shared);
-        zepi_disk_destroy(new_disk);
-        zepi_build_budget_destroy(new_budget);
+    const struct zepi_build_store store = {.ops = &binary_store_ops,
+                                           .make_payload = zepi_binary_set};
+    budget = zepi_build_budget_create(limits);
+    if (!budget)
         return NULL;
-    }
-    budget = new_budget;
-    disk = new_disk;
-    shared = new_shared;
-    zepi_at_unload(ZEPI_UNLOAD_CACHE, binary_cache_unload);
-    return new_cache;
+    if (options->cache_is_on)
+        create_stores_locked(options);
+    struct zepi_build_cache *made = zepi_build_cache_create(budget, disk || shared ? &store : NULL);
+    if (made)
+        zepi_at_unload(ZEPI_UNLOAD_CACHE, binary_cache_unload);
+    else
+        binary_cache_unload();
+    return made;
 }
 
 struct zepi_build_cache *zepi_binary_cache(void)

@@ -26,6 +26,22 @@ zepi_result_t zepi_ze_module_load_native(struct zepi_ze_module *ze_module,
                                &ze_module->ze);
 }
 
+zepi_result_t zepi_ze_module_load_again(struct zepi_ze_module *ze_module,
+                                        const struct zepi_device_module *device_module,
+                                        uint32_t index, struct zepi_text *log)
+{
+    struct zepi_blob *native = NULL;
+    zepi_result_t result = zepi_ze_module_native_blob(&device_module->ze_modules[index], &native);
+    if (result == ZEPI_SUCCESS && !native)
+        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code, of which a "
+                                                   "ze_module of its own is made");
+    if (result == ZEPI_SUCCESS)
+        result = zepi_ze_module_load_native(ze_module, device_module->context,
+                                            device_module->device, native, log);
+    zepi_blob_release(native);
+    return result;
+}
+
 void zepi_ze_modules_finish(uint32_t count, struct zepi_ze_module *ze_modules)
 {
     for (uint32_t i = 0; i < count && ze_modules; i++) {

@@ -9,6 +9,11 @@ zepi_result_t zepi_ze_module_load_native(struct zepi_ze_module *ze_module,
                                          struct zepi_context *context,
                                          const struct zepi_device *device, struct zepi_blob *native,
                                          struct zepi_text *log);
+// Loads the native code of a ze_module once more, for a module of its own. ZEPI_ERROR_UNSUPPORTED:
+// the driver returns none.
+zepi_result_t zepi_ze_module_load_again(struct zepi_ze_module *ze_module,
+                                        const struct zepi_device_module *device_module,
+                                        uint32_t index, struct zepi_text *log);
 // Destroys those that there are, and frees the list; NULL is fine.
 void zepi_ze_modules_finish(uint32_t count, struct zepi_ze_module *ze_modules);
 

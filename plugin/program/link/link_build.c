@@ -98,21 +98,14 @@ static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
                                          .count = 1,
                                          .inputs = &input};
     struct zepi_text log = {0};
-    struct zepi_blob *native = NULL;
     zepi_result_t result =
-        zepi_ze_module_native_blob(&member->device_module->ze_modules[member->ze_module], &native);
-    if (native) {
-        *size_bytes += native->size_bytes;
-        result = zepi_ze_module_load_native(made, set->context, set->device, native, &log);
-    } else if ((result == ZEPI_SUCCESS || result == ZEPI_ERROR_UNSUPPORTED) &&
-               zepi_link_member_spirv(member)) {
+        zepi_ze_module_load_again(made, member->device_module, member->ze_module, &log);
+    if (made->native)
+        *size_bytes += made->native->size_bytes;
+    if (result == ZEPI_ERROR_UNSUPPORTED && zepi_link_member_spirv(member))
         result = zepi_compile_spirv(&compile, &log, &made->ze);
-    } else if (result == ZEPI_SUCCESS) {
-        result = zepi_fail(ZEPI_ERROR_UNSUPPORTED,
-                           "the driver returns no native code for object %u, which is to be linked",
-                           member->object_index);
-    }
-    zepi_blob_release(native);
+    else if (result == ZEPI_ERROR_UNSUPPORTED)
+        zepi_error_prepend("object %u, which is to be linked: ", member->object_index);
     zepi_text_finish(&log);
     return result;
 }
