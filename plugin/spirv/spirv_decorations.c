@@ -5,17 +5,8 @@
 
 #include <stdlib.h>
 
-// Values of the specification, section "Decoration" and "Linkage Type".
-enum {
-    DECORATION_SPEC_ID = 1,
-    DECORATION_C_PACKED = 10,
-    DECORATION_BUILT_IN = 11,
-    DECORATION_CONSTANT = 22,
-    DECORATION_FUNC_PARAM_ATTR = 38,
-    DECORATION_LINKAGE_ATTRIBUTES = 41,
-    FUNC_PARAM_ATTR_BY_VAL = 2,
-    LAST_LINKAGE_TYPE = 2,
-};
+// Values of the specification, sections "Function Parameter Attribute" and "Linkage Type".
+enum { FUNC_PARAM_ATTR_BY_VAL = 2, LAST_LINKAGE_TYPE = 2 };
 
 bool zepi_spirv_note_name(struct zepi_spirv_parser *parser,
                           struct zepi_spirv_instruction instruction, uint32_t index,
@@ -67,36 +58,27 @@ bool zepi_spirv_note_decoration(struct zepi_spirv_parser *parser,
 {
     struct zepi_spirv_decoration decoration = {
         .target = zepi_spirv_operand(parser, instruction, 1),
+        .kind = (enum zepi_spirv_decoration_kind)zepi_spirv_operand(parser, instruction, 2),
         .word = instruction.word,
     };
-    uint32_t number = zepi_spirv_operand(parser, instruction, 2);
-    if ((number == DECORATION_SPEC_ID || number == DECORATION_FUNC_PARAM_ATTR) &&
-        instruction.length < 4)
-        return zepi_spirv_refuse(parser, instruction, "%s has no operand, expected one",
-                                 number == DECORATION_SPEC_ID ? "SpecId" : "FuncParamAttr");
-    switch (number) {
-    case DECORATION_SPEC_ID:
-        decoration.kind = ZEPI_SPIRV_SPEC_ID;
+    switch (decoration.kind) {
+    case ZEPI_SPIRV_SPEC_ID:
+    case ZEPI_SPIRV_BY_VALUE:
+        if (instruction.length < 4)
+            return zepi_spirv_refuse(parser, instruction, "%s has no operand, expected one",
+                                     decoration.kind == ZEPI_SPIRV_SPEC_ID ? "SpecId"
+                                                                           : "FuncParamAttr");
         decoration.value = zepi_spirv_operand(parser, instruction, 3);
-        break;
-    case DECORATION_C_PACKED:
-        decoration.kind = ZEPI_SPIRV_PACKED;
-        break;
-    case DECORATION_BUILT_IN:
-        decoration.kind = ZEPI_SPIRV_BUILT_IN;
-        break;
-    case DECORATION_CONSTANT:
-        decoration.kind = ZEPI_SPIRV_CONSTANT;
-        break;
-    case DECORATION_FUNC_PARAM_ATTR:
-        if (zepi_spirv_operand(parser, instruction, 3) != FUNC_PARAM_ATTR_BY_VAL)
+        if (decoration.kind == ZEPI_SPIRV_BY_VALUE && decoration.value != FUNC_PARAM_ATTR_BY_VAL)
             return true;
-        decoration.kind = ZEPI_SPIRV_BY_VALUE;
         break;
-    case DECORATION_LINKAGE_ATTRIBUTES:
-        decoration.kind = ZEPI_SPIRV_LINKAGE;
+    case ZEPI_SPIRV_LINKAGE:
         if (!read_linkage(parser, instruction, &decoration))
             return false;
+        break;
+    case ZEPI_SPIRV_PACKED:
+    case ZEPI_SPIRV_BUILT_IN:
+    case ZEPI_SPIRV_CONSTANT:
         break;
     default:
         return true;

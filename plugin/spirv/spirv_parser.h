@@ -91,13 +91,14 @@ struct zepi_spirv_id {
 };
 
 // The decorations that matter here. Sorted by target and kind once all instructions are read.
+// Values of the specification, section "Decoration".
 enum zepi_spirv_decoration_kind {
-    ZEPI_SPIRV_SPEC_ID, // value: the SpecId
-    ZEPI_SPIRV_LINKAGE, // value: offset of the name in `names`; detail: the linkage type
-    ZEPI_SPIRV_PACKED,
-    ZEPI_SPIRV_BUILT_IN,
-    ZEPI_SPIRV_CONSTANT,
-    ZEPI_SPIRV_BY_VALUE,
+    ZEPI_SPIRV_SPEC_ID = 1, // value: the SpecId
+    ZEPI_SPIRV_PACKED = 10,
+    ZEPI_SPIRV_BUILT_IN = 11,
+    ZEPI_SPIRV_CONSTANT = 22,
+    ZEPI_SPIRV_BY_VALUE = 38, // FuncParamAttr ByVal
+    ZEPI_SPIRV_LINKAGE = 41,  // value: offset of the name in `names`; detail: the linkage type
 };
 
 struct zepi_spirv_decoration {
