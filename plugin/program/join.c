@@ -142,17 +142,6 @@ static const char *find_missing_kernel(const struct zepi_module *module,
     return name;
 }
 
-static zepi_result_t check_kernels_of_join(const struct zepi_module *a, const struct zepi_module *b,
-                                           uint32_t index, uint32_t other)
-{
-    const char *missing = find_missing_kernel(a, b);
-    missing = missing ? missing : find_missing_kernel(b, a);
-    return missing ? zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                               "modules %u and %u cannot be joined: only one has kernel '%s'",
-                               other, index, missing)
-                   : ZEPI_SUCCESS;
-}
-
 static bool module_has_symbol(const struct zepi_module *module,
                               const struct zepi_spirv_symbol *symbol)
 {
@@ -167,47 +156,45 @@ static bool module_has_symbol(const struct zepi_module *module,
     return false;
 }
 
-static zepi_result_t check_symbols_of_join(const struct zepi_module *a, const struct zepi_module *b,
-                                           uint32_t index, uint32_t other)
+// The same of symbols.
+static const char *find_missing_symbol(const struct zepi_module *module,
+                                       const struct zepi_module *other)
 {
-    for (uint32_t i = 0; i < a->image_count && lists_all(b, SYMBOLS); i++) {
-        const struct zepi_spirv *spirv = zepi_device_image_spirv(a->images[i]);
+    for (uint32_t i = 0; i < module->image_count && lists_all(other, SYMBOLS); i++) {
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[i]);
         for (uint32_t at = 0; spirv && at < spirv->symbol_count; at++) {
-            if (!module_has_symbol(b, &spirv->symbols[at]))
-                return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
-                                 "modules %u and %u cannot be joined: only one has symbol '%s'",
-                                 other, index, spirv->symbols[at].name);
+            if (!module_has_symbol(other, &spirv->symbols[at]))
+                return spirv->symbols[at].name;
         }
     }
-    return ZEPI_SUCCESS;
+    return NULL;
 }
 
-// The first module that lists all of its kernels or symbols; module_count: none does.
-static uint32_t find_listing(uint32_t module_count, const zepi_module_t *modules,
-                             enum listed listed)
+static const char *find_missing(const struct zepi_module *module, const struct zepi_module *other,
+                                enum listed listed)
 {
-    uint32_t index = 0;
-    while (index < module_count && !lists_all(modules[index], listed))
-        index++;
-    return index;
+    return listed == KERNELS ? find_missing_kernel(module, other)
+                             : find_missing_symbol(module, other);
 }
 
 // Each with the first one that lists all: those that list all have the same then, and the others,
 // which are empty or native, no more than it. Among themselves these are not compared.
-static zepi_result_t check_modules_of_join(uint32_t module_count, const zepi_module_t *modules)
+static zepi_result_t check_modules_of_join(uint32_t module_count, const zepi_module_t *modules,
+                                           enum listed listed)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
-    const uint32_t kernels = find_listing(module_count, modules, KERNELS);
-    const uint32_t symbols = find_listing(module_count, modules, SYMBOLS);
-    for (uint32_t i = 0; i < module_count && result == ZEPI_SUCCESS; i++) {
-        if (kernels < module_count && i != kernels)
-            result = check_kernels_of_join(modules[kernels], modules[i], i, kernels);
-        if (result == ZEPI_SUCCESS && symbols < module_count && i != symbols)
-            result = check_symbols_of_join(modules[symbols], modules[i], i, symbols);
-        if (result == ZEPI_SUCCESS && symbols < module_count && i != symbols)
-            result = check_symbols_of_join(modules[i], modules[symbols], i, symbols);
+    uint32_t first = 0;
+    while (first < module_count && !lists_all(modules[first], listed))
+        first++;
+    for (uint32_t i = 0; i < module_count && first < module_count; i++) {
+        const char *missing = find_missing(modules[first], modules[i], listed);
+        if (!missing)
+            missing = find_missing(modules[i], modules[first], listed);
+        if (missing)
+            return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
+                             "modules %u and %u cannot be joined: only one has %s '%s'", first, i,
+                             listed == KERNELS ? "kernel" : "symbol", missing);
     }
-    return result;
+    return ZEPI_SUCCESS;
 }
 
 // The values of inputs together; `*values` is replaced by a set with those of `more`.
@@ -346,7 +333,9 @@ zepi_result_t zepi_module_join(uint32_t module_count, const zepi_module_t *modul
                                zepi_module_t *out_module)
 {
     struct zepi_module *joined = NULL;
-    zepi_result_t result = check_modules_of_join(module_count, modules);
+    zepi_result_t result = check_modules_of_join(module_count, modules, KERNELS);
+    if (result == ZEPI_SUCCESS)
+        result = check_modules_of_join(module_count, modules, SYMBOLS);
     if (result == ZEPI_SUCCESS)
         result = join_modules(module_count, modules, &joined);
     return zepi_module_publish(result, joined, out_module);
