@@ -11,8 +11,7 @@
 static zepi_result_t check_required_constants(const struct zepi_module *module,
                                               const struct zepi_spec_values *values)
 {
-    const uint32_t count = module->shared->has_required ? module->declaration_count : 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < module->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &module->declarations[i];
         if (declaration->is_required && !zepi_spec_values_find(values, declaration->id))
             return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_REQUIRED,

@@ -23,30 +23,6 @@
 
 // ---- The inputs as Level Zero takes them ----
 
-// The constants of an input: ids ascending, one pointer a value.
-struct constants {
-    ze_module_constants_t ze;
-    uint32_t *ids;
-    const void **values;
-};
-
-static bool constants_init(struct constants *constants, const struct zepi_compile_input *input)
-{
-    const struct zepi_device_image *image = input->image;
-    constants->ids = zepi_allocate(image->declaration_count, sizeof(uint32_t));
-    constants->values = zepi_allocate(image->declaration_count, sizeof(void *));
-    if (!constants->ids || !constants->values)
-        return false;
-    uint32_t count = 0;
-    const uint8_t *value;
-    for (uint32_t i = 0; (value = zepi_device_image_next_changed(image, input->values, &i)); i++) {
-        constants->ids[count] = image->declarations[i].id;
-        constants->values[count++] = value;
-    }
-    constants->ze = (ze_module_constants_t){count, constants->ids, constants->values};
-    return true;
-}
-
 // Without these, an object may offer its functions and variables to no other module (quirk
 // exports-need-options).
 #define EXPORTING_FLAGS "-library-compilation -ze-take-global-address"
@@ -76,47 +52,48 @@ static char *make_build_flags(const struct zepi_compile_input *input, enum zepi_
 struct program {
     ze_module_program_exp_desc_t ze;
     bool is_program;
+    size_t size_bytes; // of all SPIR-V
+    // Owned lists, with an element for each input.
     size_t *sizes;
     const uint8_t **bytes;
     char **flags; // owned, each
+    ze_module_constants_t *constants;
     const ze_module_constants_t **constant_lists;
-    struct constants *constants;
-    size_t size_bytes; // of all SPIR-V
+    // Owned lists, of the constants of all inputs.
+    uint32_t *ids;
+    const void **values;
 };
 
 static void program_finish(struct program *program)
 {
-    for (uint32_t i = 0; i < program->ze.count; i++) {
-        if (program->constants) {
-            zepi_free(program->constants[i].ids);
-            zepi_free(program->constants[i].values);
-        }
-        if (program->flags)
-            zepi_free(program->flags[i]);
-    }
+    for (uint32_t i = 0; i < program->ze.count && program->flags; i++)
+        zepi_free(program->flags[i]);
     zepi_free(program->sizes);
     zepi_free((void *)program->bytes);
     zepi_free(program->flags);
-    zepi_free((void *)program->constant_lists);
     zepi_free(program->constants);
+    zepi_free((void *)program->constant_lists);
+    zepi_free(program->ids);
+    zepi_free((void *)program->values);
 }
 
-// To be finished in any case.
-static bool program_init(struct program *program, const struct zepi_compile *compile)
+// To be finished in any case. Without memory a list is NULL.
+static bool program_allocate(struct program *program, const struct zepi_compile *compile)
 {
     const uint32_t count = compile->count;
-    const struct zepi_compile_input *inputs = compile->inputs;
+    size_t constant_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        constant_count += compile->inputs[i].image->declaration_count;
     *program = (struct program){
         .is_program = compile->kind == ZEPI_COMPILE_PROGRAM,
         .sizes = zepi_allocate(count, sizeof(size_t)),
         .bytes = zepi_allocate(count, sizeof(uint8_t *)),
         .flags = zepi_allocate(count, sizeof(char *)),
+        .constants = zepi_allocate(count, sizeof(ze_module_constants_t)),
         .constant_lists = zepi_allocate(count, sizeof(ze_module_constants_t *)),
-        .constants = zepi_allocate(count, sizeof(struct constants)),
+        .ids = zepi_allocate(constant_count, sizeof(uint32_t)),
+        .values = zepi_allocate(constant_count, sizeof(void *)),
     };
-    bool is_made = program->sizes && program->bytes && program->flags && program->constant_lists &&
-                   program->constants;
-    bool has_constants = false;
     program->ze = (ze_module_program_exp_desc_t){
         .stype = ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC,
         .count = count,
@@ -124,17 +101,37 @@ static bool program_init(struct program *program, const struct zepi_compile *com
         .pInputModules = program->bytes,
         .pBuildFlags = (const char **)program->flags,
     };
-    for (uint32_t i = 0; i < count && is_made; i++) {
-        const struct zepi_blob *blob = inputs[i].image->blob;
-        program->flags[i] = make_build_flags(&inputs[i], compile->kind);
-        is_made = program->flags[i] && constants_init(&program->constants[i], &inputs[i]);
+    return program->sizes && program->bytes && program->flags && program->constants &&
+           program->constant_lists && program->ids && program->values;
+}
+
+// To be finished in any case.
+static bool program_init(struct program *program, const struct zepi_compile *compile)
+{
+    uint32_t used = 0; // of ids and values
+    bool is_made = program_allocate(program, compile);
+    for (uint32_t i = 0; i < compile->count && is_made; i++) {
+        const struct zepi_compile_input *input = &compile->inputs[i];
+        const struct zepi_blob *blob = input->image->blob;
+        ze_module_constants_t *constants = &program->constants[i];
+        const uint8_t *value;
+        program->flags[i] = make_build_flags(input, compile->kind);
+        is_made = program->flags[i];
         program->sizes[i] = blob->size_bytes;
         program->bytes[i] = blob->bytes;
-        program->constant_lists[i] = &program->constants[i].ze;
-        has_constants = has_constants || program->constants[i].ze.numConstants > 0;
         program->size_bytes += blob->size_bytes;
+        program->constant_lists[i] = constants;
+        constants->pConstantIds = program->ids + used;
+        constants->pConstantValues = program->values + used;
+        // Ids ascend.
+        for (uint32_t at = 0;
+             (value = zepi_device_image_next_changed(input->image, input->values, &at)); at++) {
+            program->ids[used] = input->image->declarations[at].id;
+            program->values[used++] = value;
+            constants->numConstants++;
+        }
     }
-    if (has_constants)
+    if (used > 0)
         program->ze.pConstants = program->constant_lists;
     return is_made;
 }

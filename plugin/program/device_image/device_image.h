@@ -20,7 +20,6 @@ struct zepi_device_image {
     // Sorted by id: `own_declarations`, or those of a plain image's code.
     const struct zepi_spec_declaration *declarations;
     uint32_t declaration_count;
-    bool has_required;                              // one of them must be set before a build
     struct zepi_spec_declaration *own_declarations; // owned; NULL if it is plain
     bool has_own_defaults;                          // some differ from the literals of the SPIR-V
     struct zepi_device_image_layout *layouts;       // owned

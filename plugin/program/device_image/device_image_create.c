@@ -133,17 +133,15 @@ static zepi_result_t copy_kernels(struct zepi_device_image *image,
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t mark_required(struct zepi_device_image *image,
-                                   const zepi_device_image_desc_t *desc)
+static void mark_required(struct zepi_device_image *image, const zepi_device_image_desc_t *desc)
 {
     for (uint32_t i = 0; i < desc->required_id_count; i++) {
         for (uint32_t at = 0; at < image->declaration_count; at++) {
             // An id that the compiler dropped needs no value.
             if (image->declarations[at].id == desc->required_ids[i])
-                image->own_declarations[at].is_required = image->has_required = true;
+                image->own_declarations[at].is_required = true;
         }
     }
-    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t build_constants(struct zepi_device_image *image,
@@ -158,13 +156,12 @@ static zepi_result_t build_constants(struct zepi_device_image *image,
     image->emulated_kernels = zepi_allocate(desc->emulated_kernel_count, sizeof(char *));
     if (!image->own_declarations || !image->emulated || !image->emulated_kernels)
         return zepi_fail_no_memory();
-    zepi_result_t result = ZEPI_SUCCESS;
     if (spirv) {
         zepi_spec_declare_spirv(spirv, image->own_declarations);
         image->declaration_count = spirv->constant_count;
-        return mark_required(image, desc);
+        return ZEPI_SUCCESS;
     }
-    result = declare_emulated(image, desc);
+    zepi_result_t result = declare_emulated(image, desc);
     if (result == ZEPI_SUCCESS)
         result = declare_baked(image, desc);
     if (result == ZEPI_SUCCESS)
@@ -179,7 +176,7 @@ static zepi_result_t build_constants(struct zepi_device_image *image,
                              "the image description has specialization constant %u twice",
                              image->declarations[i].id);
     }
-    return mark_required(image, desc);
+    return ZEPI_SUCCESS;
 }
 
 // ---- Layouts ----
@@ -362,6 +359,7 @@ static zepi_result_t device_image_describe(struct zepi_device_image *image,
         result = build_constants(image, desc);
     if (result == ZEPI_SUCCESS)
         result = build_layouts(image, desc);
+    mark_required(image, desc);
     if (result == ZEPI_SUCCESS)
         result = build_identity(image);
     return result;

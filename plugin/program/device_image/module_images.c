@@ -110,8 +110,6 @@ zepi_result_t zepi_module_images_create(struct zepi_context *context, zepi_modul
         zepi_release(images);
         return result;
     }
-    for (uint32_t i = 0; i < count; i++)
-        images->has_required = images->has_required || list[i]->has_required;
     *out_images = images;
     return ZEPI_SUCCESS;
 }

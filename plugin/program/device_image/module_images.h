@@ -17,7 +17,6 @@ struct zepi_module_images {
     // one image.
     const struct zepi_spec_declaration *declarations;
     uint32_t declaration_count;
-    bool has_required;                              // one of them must be set before a build
     struct zepi_spec_declaration *own_declarations; // owned; NULL if they are an image's
     uint32_t count;
     struct zepi_device_image **images; // retained; the list is owned, or only_image
