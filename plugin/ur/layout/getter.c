@@ -5,12 +5,136 @@
 #include "core/log.h"
 #include "core/options.h"
 #include "ur/layout/layout.h"
-#include "ur/layout/loader.h"
 
+#include <ctype.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+// ---- The loader ----
+// The tables differ from release to release, and the version number stays 0.12. A loader with
+// another layout would call wrong functions. So its release is found by the names of functions in
+// its file, as exports or for tracing.
+
+struct function {
+    const char *name;
+    uint32_t releases;
+};
+
+// In the order of strcmp.
+static const struct function functions[] = {
+#define FUNCTION(name, releases) {#name, releases},
+    ZEPI_UR_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+#define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
+
+static const char *const tables[] = {
+#define TABLE(name) #name,
+    ZEPI_UR_TABLES(TABLE)
+#undef TABLE
+};
+
+// The module that calls a getter, and what its file names.
+struct loader {
+    uintptr_t caller; // an address in it
+    bool has_function[FUNCTION_COUNT];
+    char unknown_function[64]; // of a table, and of no release; or ""
+};
+
+static int compare_function_name(const void *name, const void *function)
+{
+    return strcmp(name, ((const struct function *)function)->name);
+}
+
+static bool is_of_a_table(const char *name)
+{
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !is_one; i++) {
+        const size_t length = strlen(tables[i]);
+        is_one = strncmp(name + 2, tables[i], length) == 0 && name[2 + length] >= 'A' &&
+                 name[2 + length] <= 'Z';
+    }
+    return is_one && strcmp(name, "urDeviceGetSelected") != 0; // the loaders' own
+}
+
+static void note_imported_name(struct loader *loader, const char *name)
+{
+    const struct function *found =
+        bsearch(name, functions, FUNCTION_COUNT, sizeof(functions[0]), compare_function_name);
+    if (found)
+        loader->has_function[found - functions] = true;
+    else if (is_of_a_table(name))
+        memcpy(loader->unknown_function, name, strlen(name) + 1);
+}
+
+static bool is_of_library_name(unsigned char byte)
+{
+    return isalnum(byte) || byte == '_';
+}
+
+// Notes each string that is a name as functions of Unified Runtime have it: urAdapterGet. It looks
+// at all of a segment, into the gaps between variables as well, which is no error here.
+__attribute__((no_sanitize("address"))) static void
+find_names(struct loader *loader, const unsigned char *bytes, size_t size)
+{
+    char name[sizeof(loader->unknown_function)];
+    for (size_t at = 0; at + 3 < size; at++) {
+        if (bytes[at] != 'u' || bytes[at + 1] != 'r' || bytes[at + 2] < 'A' ||
+            bytes[at + 2] > 'Z' || (at > 0 && is_of_library_name(bytes[at - 1])))
+            continue;
+        size_t length = 0;
+        while (at + length < size && length < sizeof(name) &&
+               is_of_library_name(bytes[at + length])) {
+            name[length] = (char)bytes[at + length];
+            length++;
+        }
+        if (at + length < size && length < sizeof(name) && bytes[at + length] == '\0') {
+            name[length] = '\0';
+            note_imported_name(loader, name);
+        }
+        at += length - 1;
+    }
+}
+
+static bool is_inside_object(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && address >= begin &&
+            address - begin < info->dlpi_phdr[i].p_memsz)
+            return true;
+    }
+    return false;
+}
+
+// Searches the read-only memory of the loader's file; its variables may change meanwhile.
+static int visit_loaded_object(struct dl_phdr_info *info, size_t size, void *user)
+{
+    struct loader *loader = user;
+    (void)size;
+    if (!is_inside_object(info, loader->caller))
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) && !(segment->p_flags & PF_W))
+            find_names(loader, (const unsigned char *)(info->dlpi_addr + segment->p_vaddr),
+                       segment->p_filesz);
+    }
+    return 1; // ends the walk
+}
+
+static const char *path_of_module(const void *caller)
+{
+    Dl_info info;
+    return dladdr(caller, &info) && info.dli_fname ? info.dli_fname : "an unknown module";
+}
+
+// ---- Its layout ----
 
 static _Atomic(const struct zepi_ur_layout *) chosen;
 static atomic_uint first_name; // of enum zepi_ur_name
@@ -41,16 +165,19 @@ static const struct zepi_ur_layout *find_layout_by_name(const char *release)
 
 static const struct zepi_ur_layout *find_layout_by_loader(const void *caller)
 {
-    struct zepi_ur_loader loader;
-    zepi_ur_loader_inspect(caller, &loader);
+    struct loader loader = {.caller = (uintptr_t)caller};
+    uint32_t releases = UINT32_MAX; // whose functions, and no others, it names
+    dl_iterate_phdr(visit_loaded_object, &loader);
+    for (size_t i = 0; i < FUNCTION_COUNT; i++)
+        releases &= loader.has_function[i] ? functions[i].releases : ~functions[i].releases;
     if (loader.unknown_function[0])
-        return refuse_layout(loader.path, "has tables of another layout: it knows ",
+        return refuse_layout(path_of_module(caller), "has tables of another layout: it knows ",
                              loader.unknown_function);
     for (size_t i = 0; i < ZEPI_UR_RELEASE_COUNT; i++) {
-        if (loader.releases & UINT32_C(1) << i)
+        if (releases & UINT32_C(1) << i)
             return &zepi_ur_layouts[i];
     }
-    return refuse_layout(loader.path, "has tables of another layout", "");
+    return refuse_layout(path_of_module(caller), "has tables of another layout", "");
 }
 
 // NULL: refused, with a message. Handles of one layout begin with its tables, so that a process has
@@ -73,11 +200,9 @@ static const struct zepi_ur_layout *choose_layout(const void *caller)
 // A loader asks for every table, and hears of it once.
 static void refuse_version(ur_api_version_t version, const void *caller)
 {
-    struct zepi_ur_loader loader;
     char asked[64];
-    zepi_ur_loader_inspect(caller, &loader);
     snprintf(asked, sizeof(asked), "%u.%u", UR_MAJOR_VERSION(version), UR_MINOR_VERSION(version));
-    refuse_layout(loader.path, "asks for tables of Unified Runtime ", asked);
+    refuse_layout(path_of_module(caller), "asks for tables of Unified Runtime ", asked);
 }
 
 static bool is_first_name(enum zepi_ur_name name)
