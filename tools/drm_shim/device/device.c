@@ -102,8 +102,11 @@ static int answer(const struct shim_node *node, unsigned long request, void *arg
 
 int shim_device_ioctl(const struct shim_node *node, unsigned long request, void *argument)
 {
-    const int site = is_i915(node) ? shim_i915_fault_site(request) : shim_xe_fault_site(request);
-    int error = site < 0 ? 0 : shim_fault_take((enum shim_fault_site)site);
+    const struct shim_fault_call *call =
+        is_i915(node) ? shim_i915_fault_calls : shim_xe_fault_calls;
+    while (call->request != 0 && call->request != request)
+        call++;
+    int error = call->request == 0 ? 0 : shim_fault_take(call->site);
     if (error == 0)
         error = answer(node, request, argument);
     if (shim_log_has(SHIM_LOG_IOCTL))

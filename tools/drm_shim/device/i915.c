@@ -131,20 +131,6 @@ static int wait_for_buffer(const struct drm_i915_gem_wait *wait)
 
 // ---- Contexts ----
 
-static const char *class_name(uint16_t engine_class)
-{
-    switch (engine_class) {
-    case I915_ENGINE_CLASS_RENDER:
-        return "render";
-    case I915_ENGINE_CLASS_COPY:
-        return "copy";
-    case I915_ENGINE_CLASS_COMPUTE:
-        return "compute";
-    default:
-        return "other";
-    }
-}
-
 static int set_engines(const struct shim_node *node, struct context *context,
                        const struct drm_i915_gem_context_param *param)
 {
@@ -155,7 +141,7 @@ static int set_engines(const struct shim_node *node, struct context *context,
                    param->size, context->queue);
         return EINVAL;
     }
-    return shim_queue_create(node, context->space, class_name(engines->engines[0].engine_class),
+    return shim_queue_create(node, context->space, engines->engines[0].engine_class,
                              &context->queue);
 }
 
@@ -357,27 +343,17 @@ static int read_register(struct drm_i915_reg_read *read)
     return 0;
 }
 
-int shim_i915_fault_site(unsigned long request)
-{
-    switch (request) {
-    case DRM_IOCTL_I915_GEM_CREATE:
-    case DRM_IOCTL_I915_GEM_CREATE_EXT:
-    case DRM_IOCTL_I915_GEM_USERPTR:
-        return SHIM_FAULT_BUFFER_CREATE;
-    case DRM_IOCTL_I915_GEM_MMAP_OFFSET:
-        return SHIM_FAULT_BUFFER_MAP;
-    case DRM_IOCTL_I915_GEM_VM_CREATE:
-        return SHIM_FAULT_SPACE_CREATE;
-    case DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT:
-        return SHIM_FAULT_QUEUE_CREATE;
-    case DRM_IOCTL_I915_GEM_WAIT:
-        return SHIM_FAULT_FENCE_WAIT;
-    case DRM_IOCTL_I915_QUERY:
-        return SHIM_FAULT_QUERY;
-    default:
-        return -1;
-    }
-}
+const struct shim_fault_call shim_i915_fault_calls[] = {
+    {DRM_IOCTL_I915_GEM_CREATE, SHIM_FAULT_BUFFER_CREATE},
+    {DRM_IOCTL_I915_GEM_CREATE_EXT, SHIM_FAULT_BUFFER_CREATE},
+    {DRM_IOCTL_I915_GEM_USERPTR, SHIM_FAULT_BUFFER_CREATE},
+    {DRM_IOCTL_I915_GEM_MMAP_OFFSET, SHIM_FAULT_BUFFER_MAP},
+    {DRM_IOCTL_I915_GEM_VM_CREATE, SHIM_FAULT_SPACE_CREATE},
+    {DRM_IOCTL_I915_GEM_CONTEXT_CREATE_EXT, SHIM_FAULT_QUEUE_CREATE},
+    {DRM_IOCTL_I915_GEM_WAIT, SHIM_FAULT_FENCE_WAIT},
+    {DRM_IOCTL_I915_QUERY, SHIM_FAULT_QUERY},
+    {0, SHIM_FAULT_SITES},
+};
 
 int shim_i915_answer(const struct shim_node *node, unsigned long request, void *argument)
 {

@@ -2,6 +2,7 @@
 #ifndef DRM_SHIM_NODE_H
 #define DRM_SHIM_NODE_H
 
+#include "faults.h"
 #include "products.h"
 
 // A render node: one device, /dev/dri/renderD128 and the numbers behind it.
@@ -16,6 +17,12 @@ const struct shim_node *shim_node_at(size_t number);
 
 // Memory of one tile; of the system if the product is integrated.
 uint64_t shim_node_memory(const struct shim_node *node);
+
+// A call of a kernel driver that may be made to fail.
+struct shim_fault_call {
+    unsigned long request;
+    enum shim_fault_site site;
+};
 
 // The table of the hardware's configuration that both kernel drivers pass on: its size in bytes.
 #define SHIM_HARDWARE_WORDS 48

@@ -21,8 +21,9 @@ static struct shim_handles queues = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 static _Atomic uint32_t queue_count;
 
 int shim_queue_create(const struct shim_node *node, struct shim_address_space *space,
-                      const char *kind, uint32_t *out_id)
+                      uint16_t engine_class, uint32_t *out_id)
 {
+    static const char *const classes[] = {"render", "copy", "other", "other", "compute"};
     // Numbers are not used again, so that the trace is clear.
     const uint32_t number = atomic_fetch_add(&queue_count, 1) + 1;
     struct queue *queue = malloc(sizeof(*queue));
@@ -35,7 +36,7 @@ int shim_queue_create(const struct shim_node *node, struct shim_address_space *s
         free(queue);
         return ENOMEM;
     }
-    shim_trace("queue %u %s", number, kind);
+    shim_trace("queue %u %s", number, engine_class < 5 ? classes[engine_class] : "other");
     return 0;
 }
 

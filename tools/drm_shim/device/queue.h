@@ -7,9 +7,9 @@
 
 // Execution queues by their numbers. Functions with a result of int return 0 or an error number.
 
-// `kind` is the class of its engine, for the trace.
+// `engine_class` is that of its engine, which both kernel drivers number alike; for the trace.
 int shim_queue_create(const struct shim_node *node, struct shim_address_space *space,
-                      const char *kind, uint32_t *out_id);
+                      uint16_t engine_class, uint32_t *out_id);
 int shim_queue_destroy(uint32_t id);
 
 // Borrowed; NULL if there is no such number.

@@ -164,27 +164,13 @@ static int bind_all(const struct shim_node *node, const struct drm_xe_vm_bind *b
     return 0;
 }
 
-static const char *class_name(uint16_t engine_class)
-{
-    switch (engine_class) {
-    case DRM_XE_ENGINE_CLASS_RENDER:
-        return "render";
-    case DRM_XE_ENGINE_CLASS_COPY:
-        return "copy";
-    case DRM_XE_ENGINE_CLASS_COMPUTE:
-        return "compute";
-    default:
-        return "other";
-    }
-}
-
 static int create_queue(const struct shim_node *node, struct drm_xe_exec_queue_create *create)
 {
     struct shim_address_space *space = shim_vm_find(create->vm_id);
     const struct drm_xe_engine_class_instance *where = (const void *)(uintptr_t)create->instances;
     if (space == NULL || where == NULL)
         return EINVAL;
-    return shim_queue_create(node, space, class_name(where->engine_class), &create->exec_queue_id);
+    return shim_queue_create(node, space, where->engine_class, &create->exec_queue_id);
 }
 
 static int submit(const struct shim_node *node, const struct drm_xe_exec *execute)
@@ -277,27 +263,16 @@ static int wait_for_fence(const struct drm_xe_wait_user_fence *wait)
     return error;
 }
 
-int shim_xe_fault_site(unsigned long request)
-{
-    switch (request) {
-    case DRM_IOCTL_XE_GEM_CREATE:
-        return SHIM_FAULT_BUFFER_CREATE;
-    case DRM_IOCTL_XE_GEM_MMAP_OFFSET:
-        return SHIM_FAULT_BUFFER_MAP;
-    case DRM_IOCTL_XE_VM_CREATE:
-        return SHIM_FAULT_SPACE_CREATE;
-    case DRM_IOCTL_XE_VM_BIND:
-        return SHIM_FAULT_BIND;
-    case DRM_IOCTL_XE_EXEC_QUEUE_CREATE:
-        return SHIM_FAULT_QUEUE_CREATE;
-    case DRM_IOCTL_XE_WAIT_USER_FENCE:
-        return SHIM_FAULT_FENCE_WAIT;
-    case DRM_IOCTL_XE_DEVICE_QUERY:
-        return SHIM_FAULT_QUERY;
-    default:
-        return -1;
-    }
-}
+const struct shim_fault_call shim_xe_fault_calls[] = {
+    {DRM_IOCTL_XE_GEM_CREATE, SHIM_FAULT_BUFFER_CREATE},
+    {DRM_IOCTL_XE_GEM_MMAP_OFFSET, SHIM_FAULT_BUFFER_MAP},
+    {DRM_IOCTL_XE_VM_CREATE, SHIM_FAULT_SPACE_CREATE},
+    {DRM_IOCTL_XE_VM_BIND, SHIM_FAULT_BIND},
+    {DRM_IOCTL_XE_EXEC_QUEUE_CREATE, SHIM_FAULT_QUEUE_CREATE},
+    {DRM_IOCTL_XE_WAIT_USER_FENCE, SHIM_FAULT_FENCE_WAIT},
+    {DRM_IOCTL_XE_DEVICE_QUERY, SHIM_FAULT_QUERY},
+    {0, SHIM_FAULT_SITES},
+};
 
 int shim_xe_answer(const struct shim_node *node, unsigned long request, void *argument)
 {

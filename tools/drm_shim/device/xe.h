@@ -8,7 +8,7 @@
 
 // 0 or an error number; ENOTTY for a call that is not known.
 int shim_xe_answer(const struct shim_node *node, unsigned long request, void *argument);
-// The site of faults of a call (faults.h); -1: it has none.
-int shim_xe_fault_site(unsigned long request);
+// The calls that may be made to fail (faults.h); the last one is 0.
+extern const struct shim_fault_call shim_xe_fault_calls[];
 
 #endif
