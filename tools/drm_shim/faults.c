@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "faults.h"
 
+#include "control.h"
 #include "log.h"
 #include "options.h"
 #include "trace.h"
@@ -109,7 +110,7 @@ static void read_faults(void)
     replace_faults(shim_options()->faults);
 }
 
-bool shim_faults_set(const char *text)
+bool drm_shim_set_faults(const char *text)
 {
     pthread_once(&faults_once, read_faults);
     return replace_faults(text);

@@ -2,8 +2,6 @@
 #ifndef DRM_SHIM_FAULTS_H
 #define DRM_SHIM_FAULTS_H
 
-#include <stdbool.h>
-
 // Faults from the kernel's side (DRM_SHIM_FAULT): the n-th call of a kind fails, the n-th kernel
 // never ends, or the GPU is reset. README.md has the syntax.
 enum shim_fault_site {
@@ -23,9 +21,5 @@ enum shim_fault_site {
 // Counts a call; the error that it fails with, 0 for none. For SHIM_FAULT_KERNEL not 0 means that
 // the kernel hangs, for SHIM_FAULT_RESET that the GPU is reset. Thread-safe.
 int shim_fault_take(enum shim_fault_site site);
-
-// Replaces all faults and begins to count anew; NULL or "" for none. False if the text is not
-// understood: then there are none.
-bool shim_faults_set(const char *text);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "log.h"
 
+#include "control.h"
 #include "options.h"
 #include "trace.h"
 
@@ -57,7 +58,7 @@ void shim_error(const char *format, ...)
     shim_trace("error %s", text);
 }
 
-uint64_t shim_error_count(void)
+uint64_t drm_shim_errors(void)
 {
     return atomic_load(&error_count);
 }
@@ -65,7 +66,7 @@ uint64_t shim_error_count(void)
 // The library is loaded before the program's others, so this runs after their destructors.
 __attribute__((destructor)) static void report_errors(void)
 {
-    const uint64_t count = shim_error_count();
+    const uint64_t count = drm_shim_errors();
     if (count == 0 || !shim_options()->fails_at_exit)
         return;
     char text[96];

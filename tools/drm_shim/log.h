@@ -2,8 +2,6 @@
 #ifndef DRM_SHIM_LOG_H
 #define DRM_SHIM_LOG_H
 
-#include <stdint.h>
-
 enum shim_log_level {
     SHIM_LOG_ERROR = 0,
     SHIM_LOG_IOCTL = 1,
@@ -20,6 +18,5 @@ int shim_log_has(enum shim_log_level level);
 // Always printed, and counted: the driver asked for something that the stand-in does not do, or the
 // commands are wrong. Also written to the trace.
 void shim_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-uint64_t shim_error_count(void);
 
 #endif

@@ -128,6 +128,15 @@ ze_result_t cpu_object_check(const void *handle, enum cpu_kind kind, const char 
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
+ze_result_t cpu_objects_check(uint32_t count, const void *handles, enum cpu_kind kind,
+                              const char *function)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = cpu_object_check(((void *const *)handles)[i], kind, function);
+    return result;
+}
+
 uint64_t cpu_object_live(enum cpu_kind kind)
 {
     struct store *store = &stores[kind];

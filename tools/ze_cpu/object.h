@@ -52,6 +52,10 @@ void cpu_object_init(struct cpu_object *object, enum cpu_kind kind);
 // INVALID_NULL_HANDLE without a line.
 ze_result_t cpu_object_check(const void *handle, enum cpu_kind kind, const char *function);
 
+// The first error of so many handles, for arrays, which the layer of checks does not see.
+ze_result_t cpu_objects_check(uint32_t count, const void *handles, enum cpu_kind kind,
+                              const char *function);
+
 uint64_t cpu_object_live(enum cpu_kind kind);
 
 // One line on stderr, with the function's name in front. For misuse by the application.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine.h"
 
+#include "control.h"
 #include "gpu_clock.h"
 #include "log.h"
 #include "memory/gpu_memory.h"
@@ -215,11 +216,7 @@ struct shim_engine *shim_engine_create(struct shim_address_space *space,
     shim_streamer_init(&engine->streamer, space, product, queue);
     shim_watch_init(&engine->watch);
     pthread_mutex_init(&engine->mutex, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&engine->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&engine->changed, NULL);
     return engine;
 }
 
@@ -236,7 +233,8 @@ void shim_engine_destroy(struct shim_engine *engine)
     pthread_cond_broadcast(&engine->changed);
     int error = 0;
     while (engine->has_thread && !engine->thread_ended && error == 0)
-        error = pthread_cond_timedwait(&engine->changed, &engine->mutex, &deadline);
+        error =
+            pthread_cond_clockwait(&engine->changed, &engine->mutex, CLOCK_MONOTONIC, &deadline);
     const bool is_over = !engine->has_thread || engine->thread_ended;
     engine->is_orphan = !is_over;
     pthread_mutex_unlock(&engine->mutex);
@@ -264,12 +262,12 @@ static bool reserve_job_locked(struct shim_engine *engine)
     return true;
 }
 
-void shim_engines_set_submit_time(uint64_t microseconds)
+void drm_shim_set_submit_us(uint64_t microseconds)
 {
     atomic_store(&submit_us, microseconds);
 }
 
-void shim_engines_set_return_time(uint64_t microseconds)
+void drm_shim_set_return_us(uint64_t microseconds)
 {
     atomic_store(&return_us, microseconds);
 }

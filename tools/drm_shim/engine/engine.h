@@ -29,10 +29,6 @@ void shim_engine_destroy(struct shim_engine *engine);
 int shim_engine_submit(struct shim_engine *engine, const struct shim_job *job);
 // Whether the job with a number and all before it are over, or dropped. Numbers grow.
 bool shim_engine_has_ended(struct shim_engine *engine, uint64_t number);
-// How long that takes, for all queues from now on.
-void shim_engines_set_submit_time(uint64_t microseconds);
-void shim_engines_set_return_time(uint64_t microseconds);
-
 // Waits until no queue goes on, each has ended its jobs or waits for memory; or for the timeout.
 void shim_engines_settle(int64_t timeout_ns);
 

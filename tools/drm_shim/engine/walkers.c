@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "walkers.h"
 
+#include "control.h"
 #include "faults.h"
 #include "gpu_clock.h"
 #include "kernels.h"
@@ -19,7 +20,7 @@
 static _Atomic uint64_t walker_count;
 static _Atomic uint64_t kernel_us = UINT64_MAX; // not set: the option's
 
-void shim_walkers_set_time(uint64_t microseconds)
+void drm_shim_set_kernel_us(uint64_t microseconds)
 {
     atomic_store(&kernel_us, microseconds);
 }

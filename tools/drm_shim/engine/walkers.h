@@ -60,7 +60,4 @@ bool shim_walkers_end_due(struct shim_walkers *walkers);
 uint64_t shim_walkers_next_due(const struct shim_walkers *walkers);
 bool shim_walkers_hang(const struct shim_walkers *walkers);
 
-// How long kernels take from now on.
-void shim_walkers_set_time(uint64_t microseconds);
-
 #endif

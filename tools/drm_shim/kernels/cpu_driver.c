@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_driver.h"
 
+#include "driver_hooks.h"
 #include "engine/engine.h"
 #include "group_part.h"
 #include "log.h"
@@ -59,14 +60,6 @@ static void *open_library(void)
     return library;
 }
 
-static bool get_table(void *library, const char *getter, void *table)
-{
-    ze_result_t(ZE_APICALL * get)(ze_api_version_t, void *) = NULL;
-    void *symbol = dlsym(library, getter);
-    memcpy(&get, &symbol, sizeof(symbol));
-    return get && get(ZE_API_VERSION_1_4, table) == ZE_RESULT_SUCCESS;
-}
-
 static ze_result_t open_device(const ze_global_dditable_t *global,
                                const ze_driver_dditable_t *drivers,
                                const ze_device_dditable_t *devices,
@@ -117,17 +110,17 @@ static void bring_up(void)
     void *library = open_library();
     if (!library)
         return;
-    if (!get_table(library, "zeGetGlobalProcAddrTable", &global) ||
-        !get_table(library, "zeGetDriverProcAddrTable", &drivers) ||
-        !get_table(library, "zeGetDeviceProcAddrTable", &devices) ||
-        !get_table(library, "zeGetContextProcAddrTable", &contexts) ||
-        !get_table(library, "zeGetModuleProcAddrTable", &driver.module) ||
-        !get_table(library, "zeGetModuleBuildLogProcAddrTable", &driver.build_log) ||
-        !get_table(library, "zeGetKernelProcAddrTable", &driver.kernel) ||
-        !get_table(library, "zeGetKernelExpProcAddrTable", &driver.kernel_exp) ||
-        !get_table(library, "zeGetImageProcAddrTable", &driver.image) ||
-        !get_table(library, "zeGetSamplerProcAddrTable", &driver.sampler) ||
-        !get_table(library, "zeGetCommandListProcAddrTable", &driver.list)) {
+    if (!shim_driver_table(library, "zeGetGlobalProcAddrTable", &global) ||
+        !shim_driver_table(library, "zeGetDriverProcAddrTable", &drivers) ||
+        !shim_driver_table(library, "zeGetDeviceProcAddrTable", &devices) ||
+        !shim_driver_table(library, "zeGetContextProcAddrTable", &contexts) ||
+        !shim_driver_table(library, "zeGetModuleProcAddrTable", &driver.module) ||
+        !shim_driver_table(library, "zeGetModuleBuildLogProcAddrTable", &driver.build_log) ||
+        !shim_driver_table(library, "zeGetKernelProcAddrTable", &driver.kernel) ||
+        !shim_driver_table(library, "zeGetKernelExpProcAddrTable", &driver.kernel_exp) ||
+        !shim_driver_table(library, "zeGetImageProcAddrTable", &driver.image) ||
+        !shim_driver_table(library, "zeGetSamplerProcAddrTable", &driver.sampler) ||
+        !shim_driver_table(library, "zeGetCommandListProcAddrTable", &driver.list)) {
         shim_error("kernels are not executed: ze_cpu lacks a table");
         return;
     }

@@ -72,8 +72,7 @@ static int replace_in_driver(struct dl_phdr_info *info, size_t size, void *user)
     return 1;
 }
 
-// Fills one of the driver's tables.
-static bool get_table(void *driver, const char *getter, void *table)
+bool shim_driver_table(void *driver, const char *getter, void *table)
 {
     ze_result_t(ZE_APICALL * get)(ze_api_version_t, void *) = NULL;
     void *symbol = driver ? real_dlsym(driver, getter) : NULL;
@@ -109,9 +108,9 @@ static void install_hooks(void)
     const ze_pfnKernelCreate_t create_kernel = shim_kernel_create;
     const ze_pfnKernelSuggestMaxCooperativeGroupCount_t suggest = shim_kernel_suggest_cooperative;
     void *driver = dlopen(DRIVER_NAME, RTLD_NOW | RTLD_NOLOAD);
-    if (!get_table(driver, "zeGetDriverProcAddrTable", &driver_functions) ||
-        !get_table(driver, "zeGetModuleProcAddrTable", &shim_driver_module) ||
-        !get_table(driver, "zeGetKernelProcAddrTable", &shim_driver_kernel)) {
+    if (!shim_driver_table(driver, "zeGetDriverProcAddrTable", &driver_functions) ||
+        !shim_driver_table(driver, "zeGetModuleProcAddrTable", &shim_driver_module) ||
+        !shim_driver_table(driver, "zeGetKernelProcAddrTable", &shim_driver_kernel)) {
         shim_error("kernels are not executed: the driver lacks a table");
         return;
     }

@@ -4,6 +4,7 @@
 
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
+#include <stdbool.h>
 
 // Functions of the driver that the shim stands in front of. The loader asks a driver for its tables
 // with dlsym, which is interposed: by then the driver's tables are filled, and entries of the
@@ -13,6 +14,9 @@
 // The driver's own functions. Valid once a hook is called.
 extern ze_module_dditable_t shim_driver_module;
 extern ze_kernel_dditable_t shim_driver_kernel;
+
+// Fills a table of a driver that is open; false: it has none of that name.
+bool shim_driver_table(void *driver, const char *getter, void *table);
 
 // The functions in front (known_modules.c).
 ze_result_t ZE_APICALL shim_module_create(ze_context_handle_t context, ze_device_handle_t device,

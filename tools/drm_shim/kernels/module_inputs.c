@@ -4,6 +4,7 @@
 #include "cache/disk/disk.h"
 #include "cache/key.h"
 #include "core/sys.h"
+#include "tools/ze_cpu/module/fields.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -145,12 +146,6 @@ const struct zepi_spirv_kernel *shim_module_inputs_find(const struct shim_module
 
 // ---- Records: a count; for each input SPIR-V, options and constants, each with its length ----
 
-static void write_field(FILE *file, const void *bytes, uint64_t size_bytes)
-{
-    fwrite(&size_bytes, sizeof(size_bytes), 1, file);
-    fwrite(bytes, 1, size_bytes, file);
-}
-
 bool shim_module_inputs_write(const struct shim_module_inputs *inputs, uint8_t **out_bytes,
                               size_t *out_size_bytes)
 {
@@ -161,9 +156,9 @@ bool shim_module_inputs_write(const struct shim_module_inputs *inputs, uint8_t *
     fwrite(&inputs->count, sizeof(inputs->count), 1, file);
     for (uint32_t i = 0; i < inputs->count; i++) {
         const struct shim_module_input *input = &inputs->inputs[i];
-        write_field(file, input->spirv, input->spirv_bytes);
-        write_field(file, input->options, strlen(input->options));
-        write_field(file, input->constants, input->constant_count * sizeof(*input->constants));
+        cpu_field_write(file, input->spirv, input->spirv_bytes);
+        cpu_field_write(file, input->options, strlen(input->options));
+        cpu_field_write(file, input->constants, input->constant_count * sizeof(*input->constants));
     }
     const bool is_written = !ferror(file);
     if (fclose(file) != 0 || !is_written) {
@@ -174,35 +169,14 @@ bool shim_module_inputs_write(const struct shim_module_inputs *inputs, uint8_t *
     return true;
 }
 
-struct cursor {
-    const uint8_t *at;
-    size_t left;
-};
-
-// The next field, borrowed.
-static bool read_field(struct cursor *cursor, const uint8_t **out_bytes, size_t *out_size_bytes)
-{
-    uint64_t size_bytes;
-    if (cursor->left < sizeof(size_bytes))
-        return false;
-    memcpy(&size_bytes, cursor->at, sizeof(size_bytes));
-    if (size_bytes > cursor->left - sizeof(size_bytes))
-        return false;
-    *out_bytes = cursor->at + sizeof(size_bytes);
-    *out_size_bytes = size_bytes;
-    cursor->at += sizeof(size_bytes) + size_bytes;
-    cursor->left -= sizeof(size_bytes) + size_bytes;
-    return true;
-}
-
-static bool read_input(struct cursor *cursor, struct shim_module_input *input)
+static bool read_input(struct cpu_fields *cursor, struct shim_module_input *input)
 {
     const uint8_t *spirv, *options, *constants;
     size_t spirv_bytes, options_bytes, constants_bytes;
     char message[256];
-    if (!read_field(cursor, &spirv, &spirv_bytes) ||
-        !read_field(cursor, &options, &options_bytes) ||
-        !read_field(cursor, &constants, &constants_bytes) ||
+    if (!cpu_field_read(cursor, &spirv, &spirv_bytes) ||
+        !cpu_field_read(cursor, &options, &options_bytes) ||
+        !cpu_field_read(cursor, &constants, &constants_bytes) ||
         constants_bytes % sizeof(*input->constants) != 0)
         return false;
     if (!copy_spirv(input, spirv, spirv_bytes, NULL, message, sizeof(message)))
@@ -225,7 +199,7 @@ bool shim_module_inputs_read(struct shim_module_inputs *out_inputs, const uint8_
     if (size_bytes < sizeof(count))
         return false;
     memcpy(&count, bytes, sizeof(count));
-    struct cursor cursor = {bytes + sizeof(count), size_bytes - sizeof(count)};
+    struct cpu_fields cursor = {bytes + sizeof(count), size_bytes - sizeof(count)};
     // An input has three lengths at least.
     if (count > cursor.left / (3 * sizeof(uint64_t)))
         return false;

@@ -18,11 +18,7 @@ static _Atomic uint32_t watch_count;
 void shim_watch_init(struct shim_watch *watch)
 {
     *watch = (struct shim_watch){0};
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&watch->changed, NULL);
 }
 
 static void unlist_locked(struct shim_watch *watch)
@@ -66,7 +62,7 @@ static void nap(struct shim_watch *watch, const void *address, int64_t until_ns)
     list_locked(watch, address);
     int error = 0;
     while (!watch->is_notified && error == 0)
-        error = pthread_cond_timedwait(&watch->changed, &watches_mutex, &until);
+        error = pthread_cond_clockwait(&watch->changed, &watches_mutex, CLOCK_MONOTONIC, &until);
     watch->is_notified = false;
     pthread_mutex_unlock(&watches_mutex);
 }

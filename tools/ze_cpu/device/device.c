@@ -48,11 +48,8 @@ struct cpu_device *cpu_device_part_at(uint32_t index, uint32_t part)
 ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *handles,
                               const char *function)
 {
-    ze_result_t result =
-        count > 0 && handles == NULL ? ZE_RESULT_ERROR_INVALID_SIZE : ZE_RESULT_SUCCESS;
-    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
-        result = cpu_object_check(handles[i], CPU_DEVICE, function);
-    return result;
+    return count > 0 && handles == NULL ? ZE_RESULT_ERROR_INVALID_SIZE
+                                        : cpu_objects_check(count, handles, CPU_DEVICE, function);
 }
 
 bool cpu_device_is_part_of(ze_device_handle_t device, ze_device_handle_t other)
@@ -97,7 +94,6 @@ static ze_result_t give_devices(struct cpu_device *first, uint32_t available, ui
 ze_result_t ZE_APICALL cpu_zeDeviceGet(ze_driver_handle_t hDriver, uint32_t *pCount,
                                        ze_device_handle_t *phDevices)
 {
-    (void)hDriver;
     return give_devices(devices, cpu_options()->devices, pCount, phDevices);
 }
 
@@ -119,7 +115,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetRootDevice(ze_device_handle_t hDevice,
 
 ze_result_t ZE_APICALL cpu_zeDeviceGetStatus(ze_device_handle_t hDevice)
 {
-    (void)hDevice;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -127,7 +122,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevic
                                                        uint64_t *hostTimestamp,
                                                        uint64_t *deviceTimestamp)
 {
-    (void)hDevice;
     *hostTimestamp = cpu_device_clock();
     *deviceTimestamp = *hostTimestamp;
     return ZE_RESULT_SUCCESS;

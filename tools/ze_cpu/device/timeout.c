@@ -5,15 +5,6 @@
 
 #include <time.h>
 
-void cpu_condition_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 uint64_t cpu_deadline(uint64_t timeout_ns)
 {
     if (timeout_ns == UINT64_MAX)
@@ -38,6 +29,6 @@ bool cpu_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint6
     const uint64_t ns = (uint64_t)until.tv_nsec + (deadline_ns - now) % 1000000000u;
     until.tv_sec += (time_t)((deadline_ns - now) / 1000000000u + ns / 1000000000u);
     until.tv_nsec = (long)(ns % 1000000000u);
-    pthread_cond_timedwait(condition, mutex, &until);
+    pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &until);
     return true;
 }

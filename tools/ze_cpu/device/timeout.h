@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A condition variable for waits with a deadline.
-void cpu_condition_init(pthread_cond_t *condition);
-
 // Shorter timeouts leave no time for spinning.
 #define CPU_TIMEOUT_SPIN_NS 200000
 

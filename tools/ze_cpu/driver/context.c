@@ -17,8 +17,6 @@ ze_result_t ZE_APICALL cpu_zeContextCreateEx(ze_driver_handle_t hDriver,
                                              ze_device_handle_t *phDevices,
                                              ze_context_handle_t *phContext)
 {
-    (void)hDriver;
-    (void)desc;
     ze_result_t result = cpu_devices_check(numDevices, phDevices, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -38,15 +36,12 @@ ze_result_t ZE_APICALL cpu_zeContextDestroy(ze_context_handle_t hContext)
 
 ze_result_t ZE_APICALL cpu_zeContextGetStatus(ze_context_handle_t hContext)
 {
-    (void)hContext;
     return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zeContextSystemBarrier(ze_context_handle_t hContext,
                                                   ze_device_handle_t hDevice)
 {
-    (void)hContext;
-    (void)hDevice;
     cpu_engines_drain();
     return ZE_RESULT_SUCCESS;
 }
@@ -55,10 +50,6 @@ ze_result_t ZE_APICALL cpu_zeContextMakeMemoryResident(ze_context_handle_t hCont
                                                        ze_device_handle_t hDevice, void *ptr,
                                                        size_t size)
 {
-    (void)hContext;
-    (void)hDevice;
-    (void)ptr;
-    (void)size;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -173,7 +173,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
 ze_result_t ZE_APICALL cpu_zeDeviceGetComputeProperties(
     ze_device_handle_t hDevice, ze_device_compute_properties_t *pComputeProperties)
 {
-    (void)hDevice;
     const struct cpu_opencl *cl = cpu_opencl();
     ze_device_compute_properties_t properties = {
         .stype = pComputeProperties->stype,
@@ -218,7 +217,6 @@ static ze_device_fp_flags_t fp_flags(cl_device_fp_config config)
 ze_result_t ZE_APICALL cpu_zeDeviceGetModuleProperties(
     ze_device_handle_t hDevice, ze_device_module_properties_t *pModuleProperties)
 {
-    (void)hDevice;
     const cl_device_fp_config half = cpu_opencl_number(DEVICE_HALF_FP_CONFIG);
     const cl_device_fp_config doubles = cpu_opencl_number(CL_DEVICE_DOUBLE_FP_CONFIG);
     ze_device_module_properties_t properties = {
@@ -266,7 +264,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetVectorWidthPropertiesExt(
     ze_device_handle_t hDevice, uint32_t *pCount,
     ze_device_vector_width_properties_ext_t *pVectorWidthProperties)
 {
-    (void)hDevice;
     if (pVectorWidthProperties != NULL && *pCount != 0)
         *pVectorWidthProperties = (ze_device_vector_width_properties_ext_t){
             .stype = pVectorWidthProperties->stype,

@@ -11,7 +11,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
     ze_device_handle_t hDevice, uint32_t *pCount,
     ze_command_queue_group_properties_t *pCommandQueueGroupProperties)
 {
-    (void)hDevice;
     if (pCommandQueueGroupProperties == NULL || *pCount == 0) {
         *pCount = CPU_GROUP_COUNT;
         return ZE_RESULT_SUCCESS;
@@ -34,7 +33,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCommandQueueGroupProperties(
 ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(
     ze_device_handle_t hDevice, uint32_t *pCount, ze_device_memory_properties_t *pMemProperties)
 {
-    (void)hDevice;
     if (pMemProperties == NULL || *pCount == 0) {
         *pCount = 1;
         return ZE_RESULT_SUCCESS;
@@ -62,7 +60,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryProperties(
 ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
     ze_device_handle_t hDevice, ze_device_memory_access_properties_t *pMemAccessProperties)
 {
-    (void)hDevice;
     const bool is_integrated = cpu_options()->is_integrated;
     ze_memory_access_cap_flags_t own =
         ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC;
@@ -81,7 +78,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetMemoryAccessProperties(
 ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
     ze_device_handle_t hDevice, uint32_t *pCount, ze_device_cache_properties_t *pCacheProperties)
 {
-    (void)hDevice;
     if (pCacheProperties == NULL || *pCount == 0) {
         *pCount = 1;
         return ZE_RESULT_SUCCESS;
@@ -99,7 +95,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetCacheProperties(
 ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
     ze_device_handle_t hDevice, ze_device_image_properties_t *pImageProperties)
 {
-    (void)hDevice;
     *pImageProperties = (ze_device_image_properties_t){
         .stype = pImageProperties->stype,
         .pNext = pImageProperties->pNext,
@@ -118,7 +113,6 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetImageProperties(
 ze_result_t ZE_APICALL cpu_zeDeviceGetExternalMemoryProperties(
     ze_device_handle_t hDevice, ze_device_external_memory_properties_t *pExternalMemoryProperties)
 {
-    (void)hDevice;
     const uint32_t files =
         ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
     pExternalMemoryProperties->memoryAllocationImportTypes = files;

@@ -38,7 +38,6 @@ static void *end_process(void *status)
 // has locked does not hold up the end.
 static void settle(int status, void *unused)
 {
-    (void)unused;
     if (getpid() == process ? cpu_engines_settle(SETTLE_NS) : cpu_engines_were_settled())
         return;
     pthread_t thread;
@@ -110,7 +109,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGet(uint32_t *pCount, ze_driver_handle_t *phD
 ze_result_t ZE_APICALL cpu_zeDriverGetApiVersion(ze_driver_handle_t hDriver,
                                                  ze_api_version_t *version)
 {
-    (void)hDriver;
     *version = (ze_api_version_t)CPU_API_VERSION;
     return ZE_RESULT_SUCCESS;
 }
@@ -118,7 +116,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetApiVersion(ze_driver_handle_t hDriver,
 ze_result_t ZE_APICALL cpu_zeDriverGetProperties(ze_driver_handle_t hDriver,
                                                  ze_driver_properties_t *pDriverProperties)
 {
-    (void)hDriver;
     memcpy(pDriverProperties->uuid.id, CPU_DRIVER_UUID, sizeof(CPU_DRIVER_UUID));
     // Programs that keep native binaries, as SYCL's persistent cache does, find them by the
     // version.
@@ -134,7 +131,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetProperties(ze_driver_handle_t hDriver,
 ze_result_t ZE_APICALL cpu_zeDriverGetIpcProperties(ze_driver_handle_t hDriver,
                                                     ze_driver_ipc_properties_t *pIpcProperties)
 {
-    (void)hDriver;
     pIpcProperties->flags = cpu_options()->shares_memory ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
     return ZE_RESULT_SUCCESS;
 }
@@ -187,7 +183,6 @@ cpu_zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t *pCount,
         {"ZE_experimental_immediate_command_list_append", ZE_MAKE_VERSION(1, 0)},
     };
     uint32_t count = 0;
-    (void)hDriver;
     const bool is_unlimited = pExtensionProperties == NULL || *pCount == 0;
     for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
         if (lacks(extensions[i].name) || (!is_unlimited && count == *pCount))
@@ -204,7 +199,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_
                                                                const char *name,
                                                                void **ppFunctionAddress)
 {
-    (void)hDriver;
     void *function = lacks(name) ? NULL : cpu_tables_find(name);
     if (function == NULL)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -215,7 +209,6 @@ ze_result_t ZE_APICALL cpu_zeDriverGetExtensionFunctionAddress(ze_driver_handle_
 ze_result_t ZE_APICALL cpu_zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver,
                                                            const char **ppString)
 {
-    (void)hDriver;
     *ppString = "";
     return ZE_RESULT_SUCCESS;
 }

@@ -59,9 +59,6 @@ ze_result_t ZE_APICALL cpu_zeFabricEdgeGetExp(ze_fabric_vertex_handle_t hVertexA
                                               ze_fabric_vertex_handle_t hVertexB, uint32_t *pCount,
                                               ze_fabric_edge_handle_t *phEdges)
 {
-    (void)hVertexA;
-    (void)hVertexB;
-    (void)phEdges;
     *pCount = 0;
     return ZE_RESULT_SUCCESS;
 }

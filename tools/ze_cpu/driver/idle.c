@@ -32,8 +32,6 @@ static inline ze_result_t complete(ze_event_handle_t signal)
 }
 
 // The submitted ones ignore all but their signal.
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)
 #define SUBMITTED(table, member, name, parameters, arguments, required)                            \
     static ze_result_t ZE_APICALL idle_##name parameters                                           \

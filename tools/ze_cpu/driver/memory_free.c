@@ -16,7 +16,6 @@ static _Atomic size_t deferred_count;
 
 ze_result_t ZE_APICALL cpu_zeMemFree(ze_context_handle_t hContext, void *ptr)
 {
-    (void)hContext;
     struct cpu_allocation erased;
     if (!cpu_memory_erase(ptr, false, &erased)) {
         cpu_report(__func__, "%p is no allocation", ptr);

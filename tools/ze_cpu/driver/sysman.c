@@ -26,7 +26,6 @@ ze_result_t ZE_APICALL cpu_zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDriv
                                                        ze_bool_t *onSubdevice,
                                                        uint32_t *subdeviceId)
 {
-    (void)hDriver;
     const struct cpu_device *device = cpu_device_of_uuid(uuid.id);
     if (device == NULL)
         return ZE_RESULT_ERROR_UNINITIALIZED;

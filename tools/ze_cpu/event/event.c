@@ -22,24 +22,10 @@ struct shard {
     struct cpu_event_watch *watches; // borrowed
 };
 
-static struct shard shards[SHARDS];
+static struct shard shards[SHARDS] = {
+    [0 ... SHARDS - 1] = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER}};
 _Atomic uint32_t cpu_event_waiters;
 void (*_Atomic cpu_event_before_wait)(void);
-static pthread_once_t shards_once = PTHREAD_ONCE_INIT;
-
-static void make_shards(void)
-{
-    for (size_t i = 0; i < SHARDS; i++) {
-        pthread_mutex_init(&shards[i].mutex, NULL);
-        cpu_condition_init(&shards[i].changed);
-    }
-}
-
-void cpu_events_init(void)
-{
-    pthread_once(&shards_once, make_shards);
-}
-
 static struct shard *shard_of(const struct cpu_event *event)
 {
     return &shards[((uintptr_t)event >> 6) % SHARDS];
@@ -193,7 +179,6 @@ bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns)
 
 static struct cpu_event *create(struct cpu_event_pool *pool)
 {
-    cpu_events_init();
     struct cpu_event *event = cpu_object_create(CPU_EVENT, sizeof(*event));
     if (event != NULL)
         event->pool = pool;
@@ -226,8 +211,6 @@ ze_result_t ZE_APICALL cpu_zeEventCounterBasedCreate(ze_context_handle_t hContex
                                                      const ze_event_counter_based_desc_t *desc,
                                                      ze_event_handle_t *phEvent)
 {
-    (void)hContext;
-    (void)hDevice;
     if (desc->flags & CPU_EVENT_COUNTER_BASED_FLAG_IPC)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     struct cpu_event *event = create(NULL);
@@ -327,7 +310,6 @@ ze_result_t ZE_APICALL cpu_zeEventQueryTimestampsExp(ze_event_handle_t hEvent,
                                                      ze_device_handle_t hDevice, uint32_t *pCount,
                                                      ze_kernel_timestamp_result_t *pTimestamps)
 {
-    (void)hDevice;
     if (*pCount == 0 || pTimestamps == NULL) {
         *pCount = 1;
         return ZE_RESULT_SUCCESS;
@@ -350,7 +332,6 @@ ze_result_t ZE_APICALL cpu_zeEventQueryKernelTimestampsExt(
     ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t *pCount,
     ze_event_query_kernel_timestamps_results_ext_properties_t *pResults)
 {
-    (void)hDevice;
     const bool is_query = *pCount == 0;
     *pCount = 1;
     if (is_query || pResults == NULL)

@@ -43,9 +43,6 @@ struct cpu_event {
     _Atomic bool query_waits;
 };
 
-// Before the first use of any event or fence.
-void cpu_events_init(void);
-
 // The value that a wait for the event, beginning now, must see in `done`.
 uint64_t cpu_event_goal(struct cpu_event *event);
 

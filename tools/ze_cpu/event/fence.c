@@ -13,13 +13,11 @@ void cpu_fence_complete(struct cpu_fence *fence)
 ze_result_t ZE_APICALL cpu_zeFenceCreate(ze_command_queue_handle_t hCommandQueue,
                                          const ze_fence_desc_t *desc, ze_fence_handle_t *phFence)
 {
-    (void)hCommandQueue;
     if ((desc->flags & ~(uint32_t)ZE_FENCE_FLAG_SIGNALED) != 0)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     struct cpu_fence *fence = cpu_object_create(CPU_FENCE, sizeof(*fence));
     if (fence == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    cpu_events_init();
     if (desc->flags & ZE_FENCE_FLAG_SIGNALED)
         cpu_fence_complete(fence);
     *phFence = (ze_fence_handle_t)fence;

@@ -65,7 +65,6 @@ ze_result_t ZE_APICALL cpu_zeImageGetProperties(ze_device_handle_t hDevice,
                                                 const ze_image_desc_t *desc,
                                                 ze_image_properties_t *pImageProperties)
 {
-    (void)hDevice;
     cl_image_desc cl_desc;
     struct cpu_image_format format;
     struct cpu_image image;
@@ -103,7 +102,6 @@ static cl_mem create_object(const struct cpu_image_format *format, cl_image_desc
 ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                          const ze_image_desc_t *desc, ze_image_handle_t *phImage)
 {
-    (void)hDevice;
     cl_image_desc cl_desc;
     struct cpu_image_format format;
     struct cpu_image described;
@@ -191,9 +189,6 @@ ze_result_t ZE_APICALL cpu_zeContextMakeImageResident(ze_context_handle_t hConte
                                                       ze_device_handle_t hDevice,
                                                       ze_image_handle_t hImage)
 {
-    (void)hContext;
-    (void)hDevice;
-    (void)hImage;
     return ZE_RESULT_SUCCESS;
 }
 

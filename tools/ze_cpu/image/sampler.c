@@ -13,8 +13,6 @@ ze_result_t ZE_APICALL cpu_zeSamplerCreate(ze_context_handle_t hContext, ze_devi
         [ZE_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER] = CL_ADDRESS_CLAMP,
         [ZE_SAMPLER_ADDRESS_MODE_MIRROR] = CL_ADDRESS_MIRRORED_REPEAT,
     };
-    (void)hContext;
-    (void)hDevice;
     if ((uint32_t)desc->addressMode > ZE_SAMPLER_ADDRESS_MODE_MIRROR ||
         (uint32_t)desc->filterMode > ZE_SAMPLER_FILTER_MODE_LINEAR)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;

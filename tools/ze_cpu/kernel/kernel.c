@@ -74,7 +74,6 @@ ze_result_t ZE_APICALL cpu_zeKernelSchedulingHintExp(ze_kernel_handle_t hKernel,
     const uint32_t known = ZE_SCHEDULING_HINT_EXP_FLAG_OLDEST_FIRST |
                            ZE_SCHEDULING_HINT_EXP_FLAG_ROUND_ROBIN |
                            ZE_SCHEDULING_HINT_EXP_FLAG_STALL_BASED_ROUND_ROBIN;
-    (void)hKernel;
     return (pHint->flags & ~known) == 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ENUMERATION;
 }
 

@@ -149,7 +149,6 @@ ze_result_t ZE_APICALL cpu_zeKernelSuggestGroupSize(ze_kernel_handle_t hKernel,
 ze_result_t ZE_APICALL cpu_zeKernelSuggestMaxCooperativeGroupCount(ze_kernel_handle_t hKernel,
                                                                    uint32_t *totalGroupCount)
 {
-    (void)hKernel;
     // Groups run one after another on each core; nothing promises that two make progress together.
     *totalGroupCount = 1;
     return ZE_RESULT_SUCCESS;

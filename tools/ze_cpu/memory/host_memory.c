@@ -50,7 +50,6 @@ static ze_result_t add_locked(const char *start, size_t size_bytes)
 ze_result_t ZE_APICALL cpu_zexDriverImportExternalPointer(ze_driver_handle_t hDriver, void *ptr,
                                                           size_t size)
 {
-    (void)hDriver;
     if (ptr == NULL || size == 0)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     pthread_mutex_lock(&imports_mutex);
@@ -61,7 +60,6 @@ ze_result_t ZE_APICALL cpu_zexDriverImportExternalPointer(ze_driver_handle_t hDr
 
 ze_result_t ZE_APICALL cpu_zexDriverReleaseImportedPointer(ze_driver_handle_t hDriver, void *ptr)
 {
-    (void)hDriver;
     pthread_mutex_lock(&imports_mutex);
     struct import **link = find_locked(ptr);
     struct import *import = *link;

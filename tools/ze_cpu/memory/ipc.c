@@ -97,7 +97,6 @@ ze_result_t ZE_APICALL cpu_zeMemGetFileDescriptorFromIpcHandleExp(ze_context_han
                                                                   uint64_t *pHandle)
 {
     struct shared_memory shared;
-    (void)hContext;
     ze_result_t result = read_handle(&ipcHandle, &shared);
     if (result == ZE_RESULT_SUCCESS)
         *pHandle = (uint64_t)shared.file;
@@ -112,7 +111,6 @@ ze_result_t ZE_APICALL cpu_zeMemGetIpcHandleFromFileDescriptorExp(ze_context_han
     struct shared_memory shared = {
         .file = (int)handle, .process = (uint32_t)getpid(), .magic = MAGIC};
     struct stat status;
-    (void)hContext;
     if (handle > INT_MAX || fstat(shared.file, &status) != 0 || !S_ISREG(status.st_mode))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     shared.size_bytes = (uint64_t)status.st_size;
@@ -124,7 +122,6 @@ ze_result_t ZE_APICALL cpu_zeMemPutIpcHandle(ze_context_handle_t hContext,
                                              ze_ipc_mem_handle_t handle)
 {
     struct shared_memory shared;
-    (void)hContext;
     return cpu_options()->shares_memory ? read_handle(&handle, &shared)
                                         : ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
 }
@@ -169,7 +166,6 @@ ze_result_t ZE_APICALL cpu_zeMemOpenIpcHandle(ze_context_handle_t hContext,
 
 ze_result_t ZE_APICALL cpu_zeMemCloseIpcHandle(ze_context_handle_t hContext, const void *ptr)
 {
-    (void)hContext;
     if (!cpu_options()->shares_memory)
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     if (cpu_memory_close(ptr))

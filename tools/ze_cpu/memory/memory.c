@@ -428,7 +428,6 @@ ze_result_t ZE_APICALL cpu_zeMemSetAtomicAccessAttributeExp(ze_context_handle_t 
                                                             const void *ptr, size_t size,
                                                             uint32_t attr)
 {
-    (void)hDevice;
     if (attr >= CPU_MEMORY_ATOMIC_ATTR_EXP_FLAG_SYSTEM_ATOMICS << 1)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     // As zeDeviceGetMemoryAccessProperties tells.
@@ -447,7 +446,6 @@ ze_result_t ZE_APICALL cpu_zeMemGetAtomicAccessAttributeExp(ze_context_handle_t 
                                                             const void *ptr, size_t size,
                                                             uint32_t *pAttr)
 {
-    (void)hDevice;
     pthread_rwlock_rdlock(&table_lock);
     const uint32_t *kept = atomic_access_locked(hContext, ptr, size, __func__);
     if (kept != NULL)

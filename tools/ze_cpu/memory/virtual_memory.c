@@ -77,9 +77,7 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemQueryPageSize(ze_context_handle_t hContex
                                                      ze_device_handle_t hDevice, size_t size,
                                                      size_t *pagesize)
 {
-    (void)hContext;
-    (void)hDevice;
-    (void)size; // 0, too, as with Intel's driver
+    // 0, too, as with Intel's driver
     *pagesize = CPU_PAGE_BYTES;
     return ZE_RESULT_SUCCESS;
 }

@@ -135,11 +135,9 @@ ze_result_t ZE_APICALL cpu_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_d
                                                      ze_module_build_log_handle_t *phLog)
 {
     struct cpu_module *const *modules = (struct cpu_module *const *)phModules;
-    for (uint32_t i = 0; i < numModules; i++) {
-        ze_result_t result = cpu_object_check(modules[i], CPU_MODULE, __func__);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
+    ze_result_t result = cpu_objects_check(numModules, phModules, CPU_MODULE, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     uint32_t table_count = 0;
     struct zepi_spirv *tables = gather(modules, numModules, &table_count);
     if (tables == NULL)

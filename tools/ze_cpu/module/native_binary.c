@@ -2,8 +2,8 @@
 #include "native_binary.h"
 
 #include "cache/digest.h"
+#include "fields.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +22,6 @@ struct header {
     struct zepi_digest digest; // of the fields
 };
 
-static void write_field(FILE *file, const void *bytes, uint64_t size_bytes)
-{
-    fwrite(&size_bytes, sizeof(size_bytes), 1, file);
-    if (size_bytes > 0)
-        fwrite(bytes, 1, size_bytes, file);
-}
-
 // The code of a program as the OpenCL runtime has it; NULL: none. False if there is no such code.
 static bool write_program(FILE *file, cl_program program)
 {
@@ -45,7 +38,7 @@ static bool write_program(FILE *file, cl_program program)
         (bytes != NULL && cl->api->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(bytes),
                                                     &bytes, NULL) == CL_SUCCESS);
     if (is_there)
-        write_field(file, bytes, size_bytes);
+        cpu_field_write(file, bytes, size_bytes);
     free(bytes);
     return is_there;
 }
@@ -61,12 +54,12 @@ uint8_t *cpu_native_pack(const struct cpu_module *module, size_t *out_size_bytes
     if (file == NULL)
         return NULL;
     fwrite(&header, sizeof(header), 1, file);
-    write_field(file, cpu_opencl()->driver_version, strlen(cpu_opencl()->driver_version) + 1);
-    write_field(file, options, strlen(options) + 1);
+    cpu_field_write(file, cpu_opencl()->driver_version, strlen(cpu_opencl()->driver_version) + 1);
+    cpu_field_write(file, options, strlen(options) + 1);
     bool is_whole = write_program(file, program != NULL ? program->program : NULL) &&
                     write_program(file, module->object_program);
     for (uint32_t i = 0; i < module->table_count; i++)
-        write_field(file, module->inputs[i].bytes, module->inputs[i].size_bytes);
+        cpu_field_write(file, module->inputs[i].bytes, module->inputs[i].size_bytes);
     is_whole = is_whole && !ferror(file);
     if (fclose(file) != 0 || !is_whole) {
         free(bytes);
@@ -77,43 +70,23 @@ uint8_t *cpu_native_pack(const struct cpu_module *module, size_t *out_size_bytes
     return (uint8_t *)bytes;
 }
 
-struct reader {
-    const uint8_t *bytes;
-    size_t left;
-};
-
-// False if the field reaches beyond the end.
-static bool read_field(struct reader *reader, const uint8_t **out_bytes, size_t *out_size_bytes)
-{
-    uint64_t size_bytes;
-    if (reader->left < sizeof(size_bytes))
-        return false;
-    memcpy(&size_bytes, reader->bytes, sizeof(size_bytes));
-    if (size_bytes > reader->left - sizeof(size_bytes))
-        return false;
-    *out_bytes = reader->bytes + sizeof(size_bytes);
-    *out_size_bytes = size_bytes;
-    reader->bytes += sizeof(size_bytes) + size_bytes;
-    reader->left -= sizeof(size_bytes) + size_bytes;
-    return true;
-}
-
-static bool read_text(struct reader *reader, const char **out_text)
+static bool read_text(struct cpu_fields *reader, const char **out_text)
 {
     const uint8_t *bytes;
     size_t size_bytes;
-    if (!read_field(reader, &bytes, &size_bytes) || size_bytes == 0 ||
+    if (!cpu_field_read(reader, &bytes, &size_bytes) || size_bytes == 0 ||
         bytes[size_bytes - 1] != '\0')
         return false;
     *out_text = (const char *)bytes;
     return true;
 }
 
-static bool read_fields(struct reader *reader, struct cpu_native *native, const char **out_version)
+static bool read_fields(struct cpu_fields *reader, struct cpu_native *native,
+                        const char **out_version)
 {
     if (!read_text(reader, out_version) || !read_text(reader, &native->options) ||
-        !read_field(reader, &native->program, &native->program_bytes) ||
-        !read_field(reader, &native->object, &native->object_bytes) ||
+        !cpu_field_read(reader, &native->program, &native->program_bytes) ||
+        !cpu_field_read(reader, &native->object, &native->object_bytes) ||
         native->program_bytes + native->object_bytes == 0)
         return false;
     while (reader->left > 0) {
@@ -124,7 +97,7 @@ static bool read_fields(struct reader *reader, struct cpu_native *native, const 
         native->inputs = grown;
         struct cpu_input *input = &grown[native->input_count++];
         *input = (struct cpu_input){0};
-        if (!read_field(reader, &input->bytes, &input->size_bytes))
+        if (!cpu_field_read(reader, &input->bytes, &input->size_bytes))
             return false;
     }
     return native->input_count > 0;
@@ -141,7 +114,7 @@ bool cpu_native_unpack(const uint8_t *bytes, size_t size_bytes, struct cpu_nativ
         return false;
     }
     memcpy(&header, bytes, sizeof(header));
-    struct reader reader = {bytes + sizeof(header), size_bytes - sizeof(header)};
+    struct cpu_fields reader = {bytes + sizeof(header), size_bytes - sizeof(header)};
     const struct zepi_digest digest = zepi_digest_of(reader.bytes, reader.left);
     if (!zepi_digest_equal(digest, header.digest) || !read_fields(&reader, out_native, &version))
         cpu_log_add(log, "error: the native binary is damaged\n");

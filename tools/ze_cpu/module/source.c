@@ -13,8 +13,6 @@
 static uint32_t largest_sub_group_size(const void *context, const char *kernel)
 {
     const struct cpu_opencl *cl = cpu_opencl();
-    (void)context;
-    (void)kernel;
     return cl->sub_group_size_count > 0 ? cl->sub_group_sizes[cl->sub_group_size_count - 1] : 0;
 }
 

@@ -28,9 +28,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryRangesBarrier(
     const void **pRanges, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    (void)numRanges;
-    (void)pRangeSizes;
-    (void)pRanges;
     return append_barrier(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents, __func__);
 }
 
@@ -85,17 +82,14 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendQueryKernelTimestamps(
     ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    for (uint32_t i = 0; i < numEvents; i++) {
-        ze_result_t result = cpu_object_check(phEvents[i], CPU_EVENT, __func__);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
+    ze_result_t result = cpu_objects_check(numEvents, phEvents, CPU_EVENT, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     size_t event_bytes = numEvents * sizeof(struct cpu_event *);
     size_t offset_bytes = pOffsets != NULL ? numEvents * sizeof(size_t) : 0;
     struct cpu_command *command;
-    ze_result_t result =
-        cpu_list_command(list, CPU_COMMAND_QUERY_TIMESTAMPS, event_bytes + offset_bytes + 32,
-                         hSignalEvent, numWaitEvents, phWaitEvents, __func__, &command);
+    result = cpu_list_command(list, CPU_COMMAND_QUERY_TIMESTAMPS, event_bytes + offset_bytes + 32,
+                              hSignalEvent, numWaitEvents, phWaitEvents, __func__, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     command->u.timestamps.events = cpu_command_take(command, event_bytes);
@@ -117,7 +111,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendHostFunction(
     ze_event_handle_t *phWaitEvents)
 {
     struct cpu_list *list = (struct cpu_list *)hCommandList;
-    (void)pNext;
     if (pfnHostFunction == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     struct cpu_command *command;

@@ -161,14 +161,12 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchMultipleKernelsIndirect(
     const uint32_t *pCountBuffer, const ze_group_count_t *pLaunchArgumentsBuffer,
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    for (uint32_t i = 0; i < numKernels; i++) {
-        ze_result_t result = cpu_object_check(phKernels[i], CPU_KERNEL, __func__);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-    }
+    ze_result_t result = cpu_objects_check(numKernels, phKernels, CPU_KERNEL, __func__);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     for (uint32_t i = 0; i < numKernels; i++) {
         bool is_first = i == 0;
-        ze_result_t result = append_indirect(
+        result = append_indirect(
             (struct cpu_list *)hCommandList, (struct cpu_kernel *)phKernels[i],
             &pLaunchArgumentsBuffer[i], pCountBuffer, i, i + 1 == numKernels ? hSignalEvent : NULL,
             is_first ? numWaitEvents : 0, is_first ? phWaitEvents : NULL, __func__);

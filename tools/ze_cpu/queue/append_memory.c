@@ -37,7 +37,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopyFromContext(
     const void *srcptr, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
 {
-    (void)hContextSrc;
     return cpu_zeCommandListAppendMemoryCopy(hCommandList, dstptr, srcptr, size, hSignalEvent,
                                              numWaitEvents, phWaitEvents);
 }
@@ -103,9 +102,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopyRegion(
 ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t hCommandList,
                                                              const void *ptr, size_t size)
 {
-    (void)hCommandList;
-    (void)ptr;
-    (void)size;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -113,10 +109,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemAdvise(ze_command_list_handle_t
                                                         ze_device_handle_t hDevice, const void *ptr,
                                                         size_t size, ze_memory_advice_t advice)
 {
-    (void)hCommandList;
-    (void)ptr;
-    (void)hDevice;
-    (void)size;
-    (void)advice; // not needed here; Intel's driver ignores unknown values, too
+    // not needed here; Intel's driver ignores unknown values, too
     return ZE_RESULT_SUCCESS;
 }

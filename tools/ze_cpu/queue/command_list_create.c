@@ -66,7 +66,6 @@ static void count_copy(const struct cpu_list *list, const struct cpu_command *co
 
 ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, const char *function)
 {
-    (void)function;
     if (!list->is_immediate) {
         cpu_mutable_attach(list, command);
         for (uint32_t i = 0; i < command->wait_count; i++)

@@ -378,7 +378,7 @@ static struct cpu_engine *create_engine(const struct cpu_engine_name *name)
     engine->name = *name;
     engine->process = getpid();
     pthread_mutex_init(&engine->mutex, NULL);
-    cpu_condition_init(&engine->work);
+    pthread_cond_init(&engine->work, NULL);
     return engine;
 }
 
@@ -465,7 +465,7 @@ struct cpu_stream *cpu_stream_create(const struct cpu_engine_name *name)
         return NULL;
     }
     pthread_mutex_init(&stream->mutex, NULL);
-    cpu_condition_init(&stream->done);
+    pthread_cond_init(&stream->done, NULL);
     return stream;
 }
 
@@ -632,7 +632,6 @@ void cpu_engines_drain(void)
 
 ze_result_t ZE_APICALL cpu_zeDeviceSynchronize(ze_device_handle_t hDevice)
 {
-    (void)hDevice;
     cpu_engines_drain();
     return ZE_RESULT_SUCCESS;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/engine.h"
 
-#include "engine/control.h"
+#include "control.h"
 #include "gpu_clock.h"
 #include "gpu_fixture.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/streamer.h"
 
-#include "engine/control.h"
+#include "control.h"
 #include "gpu_fixture.h"
 #include "log.h"
 
@@ -138,7 +138,7 @@ Test(streamer, fails_loudly_at_a_command_that_it_does_not_know)
         BATCH(&batch, unknown[i].word, 0, 0);
         batch_store(&batch, gpu_address(RESULT), 1);
         cr_assert_eq(run(), SHIM_FAILED, "command 0x%08x", unknown[i].word);
-        cr_assert_eq(shim_error_count(), i + 1);
+        cr_assert_eq(drm_shim_errors(), i + 1);
         cr_assert_eq(*gpu_word(&gpu, RESULT), 0);
     }
 }
@@ -149,7 +149,7 @@ Test(streamer, fails_at_memory_that_is_not_bound)
     cr_assert_eq(run(), SHIM_FAILED);
     batch.address = GPU_BASE + GPU_BYTES;
     cr_assert_eq(run(), SHIM_FAILED);
-    cr_assert_eq(shim_error_count(), 2);
+    cr_assert_eq(drm_shim_errors(), 2);
 }
 
 Test(streamer, does_not_read_behind_the_end_of_a_binding)

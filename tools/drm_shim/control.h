@@ -20,7 +20,5 @@ SHIM_PUBLIC void drm_shim_set_kernel_us(uint64_t microseconds);
 SHIM_PUBLIC void drm_shim_set_submit_us(uint64_t microseconds);
 // The same, after the queue has it.
 SHIM_PUBLIC void drm_shim_set_return_us(uint64_t microseconds);
-// Writes a line of one's own to the trace.
-SHIM_PUBLIC void drm_shim_mark(const char *text);
 
 #endif
