@@ -42,34 +42,25 @@ zepi_result_t zepi_api_spec_constant_set_many(zepi_module_t input, uint32_t coun
     return zepi_spec_constant_set_many(input, count, values);
 }
 
-// The layout of that name, of the image or (NULL) of the first that has it.
-static zepi_result_t find_composite_layout(const struct zepi_module *module,
-                                           const struct zepi_device_image *image, const char *name,
-                                           size_t size_bytes, const void *value,
-                                           const struct zepi_device_image_layout **out_layout)
+static zepi_result_t fail_unknown_composite(const struct zepi_module *module, const char *name)
 {
-    const struct zepi_device_image_layout *layout = NULL;
-    if (!name || !value)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s of the composite is NULL",
-                         name ? "the value" : "the name");
-    for (uint32_t i = 0; i < module->image_count && !layout; i++) {
-        if (!image || module->images[i] == image)
-            layout = zepi_device_image_find_layout(module->images[i], name);
+    zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
+              "there is no composite '%s'; the module has:", name);
+    for (uint32_t i = 0; i < module->image_count; i++) {
+        for (uint32_t at = 0; at < module->images[i]->layout_count; at++)
+            zepi_error_append(" '%s'", module->images[i]->layouts[at].name);
     }
-    if (!layout) {
-        zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN,
-                  "there is no composite '%s'; the module has:", name);
-        for (uint32_t i = 0; i < module->image_count; i++) {
-            for (uint32_t at = 0; at < module->images[i]->layout_count; at++)
-                zepi_error_append(" '%s'", module->images[i]->layouts[at].name);
-        }
-        return ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN;
-    }
-    if (size_bytes != layout->size_bytes)
-        return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE, "composite '%s' has %zu bytes, got %zu",
-                         name, layout->size_bytes, size_bytes);
-    *out_layout = layout;
-    return ZEPI_SUCCESS;
+    return ZEPI_ERROR_SPEC_CONSTANT_UNKNOWN;
+}
+
+static zepi_result_t check_composite_size(const struct zepi_device_image_layout *layout,
+                                          size_t size_bytes)
+{
+    return size_bytes == layout->size_bytes
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
+                           "composite '%s' of an image has %zu bytes, got %zu", layout->name,
+                           layout->size_bytes, size_bytes);
 }
 
 // The elements of every image that has the composite: where one's compiler dropped an element,
@@ -83,10 +74,8 @@ static zepi_result_t read_composite_elements(const struct zepi_module *input, co
     for (uint32_t i = 0; i < input->image_count; i++) {
         const struct zepi_device_image_layout *layout =
             zepi_device_image_find_layout(input->images[i], name);
-        if (layout && layout->size_bytes != size_bytes)
-            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
-                             "composite '%s' of image %u has %zu bytes, got %zu", name, i,
-                             layout->size_bytes, size_bytes);
+        if (layout && (result = check_composite_size(layout, size_bytes)))
+            return result;
         for (uint32_t at = 0; layout && at < layout->element_count; at++) {
             const zepi_spec_element_t *element = &layout->elements[at];
             result = zepi_module_check_constant(input, element->id, element->size_bytes,
@@ -103,17 +92,21 @@ static zepi_result_t read_composite_elements(const struct zepi_module *input, co
 zepi_result_t zepi_api_spec_constant_set_by_name(zepi_module_t input, const char *name,
                                                  size_t size_bytes, const void *value)
 {
-    const struct zepi_device_image_layout *layout;
+    const struct zepi_device_image_layout *layout = NULL;
     uint32_t count = 0;
     zepi_result_t result;
     if ((result = check_settable(input)) ||
-        (result = find_composite_layout(input, NULL, name, size_bytes, value, &layout)))
+        (result = zepi_api_check_output(name, "name of the composite")) ||
+        (result = zepi_api_check_output(value, "value of the composite")))
         return result;
     for (uint32_t i = 0; i < input->image_count; i++) {
         const struct zepi_device_image_layout *own =
             zepi_device_image_find_layout(input->images[i], name);
         count += own ? own->element_count : 0;
+        layout = own ? own : layout;
     }
+    if (!layout)
+        return fail_unknown_composite(input, name);
     struct zepi_spec_entry *entries = zepi_allocate(count, sizeof(*entries));
     if (!entries)
         return zepi_fail_no_memory();
@@ -313,28 +306,30 @@ static zepi_result_t fail_ambiguous_composite(const char *name)
 }
 
 // A composite's bytes: as set as a whole, else the default, and in it the elements in force. Where
-// one image's compiler dropped an element, another's may have kept it. Behind the bytes, which are
-// zeroed, is room for as many.
+// one image's compiler dropped an element, another's may have kept it. *out_bytes: owned; behind
+// the bytes are as many that tell which of them are an element's. NULL: no image has it.
 static zepi_result_t compose(const struct valued_list *values, const char *name, size_t size_bytes,
-                             uint8_t *bytes)
+                             uint8_t **out_bytes)
 {
     const struct valued *first = NULL;
+    uint8_t *bytes = NULL;
+    zepi_result_t result;
     for (uint32_t i = 0; i < values->count; i++) {
         const struct valued *valued = &values->list[i];
         const struct zepi_device_image_layout *layout =
             zepi_device_image_find_layout(valued->image, name);
         if (!layout || (first && first->is_used != valued->is_used))
             continue;
-        if (layout->size_bytes != size_bytes)
-            return zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_SIZE,
-                             "images of the module have a composite '%s' of other than %zu bytes; "
-                             "name the image",
-                             name, size_bytes);
+        if ((result = check_composite_size(layout, size_bytes)))
+            return result;
         if (first && valued->is_linked)
             return fail_ambiguous_composite(name);
         if (!first) {
             const struct zepi_spec_composite *set =
                 zepi_spec_values_find_composite(valued->values, name);
+            *out_bytes = bytes = zepi_allocate(2, size_bytes);
+            if (!bytes)
+                return zepi_fail_no_memory();
             memcpy(bytes, set ? set->bytes : layout->default_bytes, size_bytes);
             first = valued;
         }
@@ -355,18 +350,18 @@ zepi_result_t zepi_api_spec_constant_get_by_name(zepi_module_t module, zepi_devi
                                                  const char *name, size_t size_bytes,
                                                  void *out_value)
 {
-    const struct zepi_device_image_layout *layout;
     struct valued_list *values;
-    zepi_result_t result = list_values(module, image, &values);
-    if (result != ZEPI_SUCCESS)
+    uint8_t *bytes = NULL;
+    zepi_result_t result;
+    if ((result = zepi_api_check_output(name, "name of the composite")) ||
+        (result = zepi_api_check_output(out_value, "output for the value")) ||
+        (result = list_values(module, image, &values)))
         return result;
-    result = find_composite_layout(module, image && image->source ? image->source : image, name,
-                                   size_bytes, out_value, &layout);
-    uint8_t *bytes = result == ZEPI_SUCCESS ? zepi_allocate(2, size_bytes) : NULL;
-    if (result == ZEPI_SUCCESS)
-        result = bytes ? compose(values, name, size_bytes, bytes) : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS)
+    result = compose(values, name, size_bytes, &bytes);
+    if (result == ZEPI_SUCCESS && bytes)
         memcpy(out_value, bytes, size_bytes);
+    else if (result == ZEPI_SUCCESS)
+        result = fail_unknown_composite(module, name);
     zepi_free(bytes);
     valued_list_destroy(values);
     return result;
