@@ -17,11 +17,16 @@
 static void kernel_destroy(void *object)
 {
     struct zepi_kernel *kernel = object;
-    if (atomic_load_explicit(&kernel->exports, memory_order_acquire))
-        zepi_kernel_destroy_exports(kernel);
-    for (uint32_t i = 0; kernel->device_kernels && i < kernel->context->device_count; i++)
+    for (uint32_t i = 0; kernel->device_kernels && i < kernel->context->device_count; i++) {
+        // Acquire: it is seen whole. The host's handles go once no command can use them.
+        struct zepi_kernel_instance *exported =
+            atomic_load_explicit(&kernel->exported[i], memory_order_acquire);
+        if (exported)
+            zepi_kernel_instance_destroy(zepi_device_kernel_of(kernel->device_kernels[i]),
+                                         exported);
         zepi_build_result_release(kernel->device_kernels[i]);
-    if (kernel->device_kernels != kernel->inline_device_kernels)
+    }
+    if (kernel->device_kernels != (void *)kernel->inline_lists)
         zepi_free(kernel->device_kernels);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
@@ -82,14 +87,15 @@ static inline zepi_result_t kernel_create(struct zepi_module *module,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     kernel->module = zepi_retain(module);
     kernel->context = module->context;
-    kernel->device_kernels = device_count <= sizeof(kernel->inline_device_kernels) /
-                                                 sizeof(kernel->inline_device_kernels[0])
-                                 ? kernel->inline_device_kernels
-                                 : zepi_allocate(device_count, sizeof(kernel->device_kernels[0]));
-    if (!kernel->device_kernels) {
+    void **lists = 2 * device_count <= sizeof(kernel->inline_lists) / sizeof(void *)
+                       ? kernel->inline_lists
+                       : zepi_allocate(2 * device_count, sizeof(void *));
+    if (!lists) {
         zepi_release(kernel);
         return zepi_fail_no_memory();
     }
+    kernel->device_kernels = (struct zepi_build_result **)lists;
+    kernel->exported = (_Atomic(struct zepi_kernel_instance *) *)(lists + device_count);
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }
@@ -181,17 +187,6 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
 
 // ---- Native handles ----
 
-static void destroy_exported_kernel(void *user, uint32_t index, void *item)
-{
-    const struct zepi_kernel *kernel = user;
-    zepi_kernel_instance_destroy(zepi_device_kernel_of(kernel->device_kernels[index]), item);
-}
-
-void zepi_kernel_destroy_exports(struct zepi_kernel *kernel)
-{
-    zepi_exports_finish(&kernel->exports, destroy_exported_kernel, kernel);
-}
-
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
                                      void **out_native_handle)
 {
@@ -201,16 +196,18 @@ zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
     zepi_result_t result = zepi_kernel_get_device_kernel(kernel, index, &device_kernel);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_kernel_instance *instance = zepi_exports_get(&kernel->exports, index);
+    // Acquire, here and below: what another thread made is seen whole.
+    struct zepi_kernel_instance *instance =
+        atomic_load_explicit(&kernel->exported[index], memory_order_acquire);
     if (!instance) {
         result = zepi_kernel_instance_create(device_kernel, &made);
         if (result != ZEPI_SUCCESS)
             return result;
-        instance = zepi_exports_put(&kernel->exports, kernel->context->device_count, index, made);
-        if (instance != made)
+        if (atomic_compare_exchange_strong_explicit(&kernel->exported[index], &instance, made,
+                                                    memory_order_acq_rel, memory_order_acquire))
+            instance = made;
+        else
             zepi_kernel_instance_destroy(device_kernel, made);
-        if (!instance)
-            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     }
     *out_native_handle = instance->ze;
     return ZEPI_SUCCESS;

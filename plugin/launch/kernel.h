@@ -2,7 +2,6 @@
 #ifndef ZEPI_LAUNCH_KERNEL_H
 #define ZEPI_LAUNCH_KERNEL_H
 
-#include "core/exports.h"
 #include "core/object.h"
 #include "launch/device_kernel.h"
 
@@ -19,8 +18,9 @@ struct zepi_kernel {
     // Owned references, one a device of the context; NULL: the module has no code with this kernel
     // for that device.
     struct zepi_build_result **device_kernels;
-    struct zepi_build_result *inline_device_kernels[4]; // if they fit
-    zepi_exports_t exports; // owned; each an instance that is never given back
+    // Owned, one a device: made when the host asks for a native handle, and never given back.
+    _Atomic(struct zepi_kernel_instance *) *exported;
+    void *inline_lists[4]; // both lists, if they fit
     // References that the front end keeps with the kernel, and the handle that it made the kernel
     // around, owned. Or NULL.
     void *front_end;
@@ -50,7 +50,5 @@ zepi_result_t zepi_kernel_max_cooperative_groups(zepi_kernel_t kernel, zepi_devi
 
 zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
                                      void **out_native_handle);
-// Destroys the handles that the host asked for, once no command can use them: the kernel goes.
-void zepi_kernel_destroy_exports(struct zepi_kernel *kernel);
 
 #endif

@@ -18,30 +18,25 @@ static void module_destroy_kernels(struct zepi_module *module)
     }
 }
 
-// The host's handles go once no command can use them.
-static void destroy_exported_module(void *user, uint32_t index, void *item)
-{
-    (void)user;
-    (void)index;
-    zepi_device_module_destroy(item);
-}
-
 static void module_destroy(void *object)
 {
     struct zepi_module *module = object;
     if (module->unit)
         module->unit_forget(module);
     module_destroy_kernels(module);
-    // Acquire: exported handles are seen whole.
-    if (atomic_load_explicit(&module->exports, memory_order_acquire))
-        zepi_exports_finish(&module->exports, destroy_exported_module, NULL);
     zepi_release(atomic_load_explicit(&module->built, memory_order_acquire));
     for (uint32_t i = 0; i < module->part_count; i++) {
         const struct zepi_module_part *part = &module->parts[i];
         for (uint32_t at = 0; at < part->image_count; at++)
             zepi_spec_values_release(part->values[at]);
-        for (uint32_t at = 0; at < module->context->device_count; at++)
+        for (uint32_t at = 0; at < module->context->device_count; at++) {
+            // Acquire: it is seen whole. The host's handles go once no command can use them.
+            struct zepi_device_module *exported =
+                atomic_load_explicit(&part->exported[at], memory_order_acquire);
+            if (exported)
+                zepi_device_module_destroy(exported);
             zepi_build_result_release(part->device_module[at]);
+        }
     }
     zepi_spec_values_release(atomic_load_explicit(&module->own_values.set, memory_order_relaxed));
     if (module->options)
@@ -59,11 +54,11 @@ const char *zepi_module_state_name(zepi_module_state_t state)
     return (unsigned)state < 4 ? names[state] : names[0];
 }
 
-// One block for all lists: parts; in each part images, values and code.
+// One block for all lists: parts; in each part images, values, code and what was exported.
 static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t part_count,
                                          uint32_t image_count)
 {
-    const size_t part_pointers = 2 * (size_t)image_count + module->context->device_count;
+    const size_t part_pointers = 2 * ((size_t)image_count + module->context->device_count);
     const size_t part_size = sizeof(struct zepi_module_part) + part_pointers * sizeof(void *);
     char *block = module->inline_storage;
     if (part_size * part_count > sizeof(module->inline_storage)) {
@@ -79,6 +74,9 @@ static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t pa
         module->parts[i].values = (struct zepi_spec_values **)(at + image_count);
         module->parts[i].device_module =
             (struct zepi_build_result **)(at + 2 * (size_t)image_count);
+        module->parts[i].exported =
+            (_Atomic(struct zepi_device_module *) *)(module->parts[i].device_module +
+                                                     module->context->device_count);
         at += part_pointers;
     }
     module->part_count = part_count;

@@ -2,7 +2,6 @@
 #ifndef ZEPI_PROGRAM_MODULE_H
 #define ZEPI_PROGRAM_MODULE_H
 
-#include "core/exports.h"
 #include "core/mutex.h"
 #include "program/build/build_options.h"
 #include "program/build/device_module.h"
@@ -16,9 +15,11 @@ struct zepi_module_part {
     uint32_t image_count;              // several if they were linked
     struct zepi_device_image **images; // in the module's list; borrowed from it
     struct zepi_spec_values **values; // owned references; the values that each image was built with
-    struct zepi_build_result *
-        *device_module; // owned references, one a device of the context; NULL: this
-                        // part does not serve that device. Payload: struct zepi_device_module
+    // Owned references, one a device of the context; NULL: this part does not serve that device.
+    // Payload: struct zepi_device_module.
+    struct zepi_build_result **device_module;
+    // Owned, one a device: made when the host asks for a native handle, for the host alone.
+    _Atomic(struct zepi_device_module *) *exported;
 };
 
 // A kernel that launches by name use on a device. The list only grows, until the module goes.
@@ -28,7 +29,7 @@ struct zepi_module_kernel {
 };
 
 // Lists of parts up to this size lie in the module itself: one image, two devices.
-#define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 4 * sizeof(void *))
+#define ZEPI_MODULE_INLINE_BYTES (sizeof(struct zepi_module_part) + 6 * sizeof(void *))
 
 // The values that were set on an input.
 struct zepi_module_values {
@@ -57,8 +58,7 @@ struct zepi_module {
     struct zepi_module_values own_values;
     // Objects and executables.
     struct zepi_module_part *parts;
-    char *options;          // owned; canonical, that an object was compiled with
-    zepi_exports_t exports; // owned; each a struct zepi_device_module of its own
+    char *options; // owned; canonical, that an object was compiled with
     _Atomic(struct zepi_module_images *) built;   // reference; NULL: they were not asked for
     _Atomic(struct zepi_module_kernel *) kernels; // owned; those that launches by name use
     void *storage; // parts and the lists in them: owned, or inline_storage

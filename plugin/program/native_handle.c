@@ -104,16 +104,15 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
 
 // ---- Out ----
 
-// The only code that the module has for the device.
-static zepi_result_t choose_device_module(const struct zepi_module *module, uint32_t device_index,
-                                          const struct zepi_device_module **out_device_module)
+// The only part that has code for the device.
+static zepi_result_t choose_part(const struct zepi_module *module, uint32_t device_index,
+                                 const struct zepi_module_part **out_part)
 {
-    const struct zepi_device_module *chosen = NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; i < module->part_count; i++) {
         if (!module->parts[i].device_module[device_index])
             continue;
-        chosen = zepi_device_module_of(module->parts[i].device_module[device_index]);
+        *out_part = &module->parts[i];
         count++;
     }
     if (count == 0)
@@ -124,7 +123,6 @@ static zepi_result_t choose_device_module(const struct zepi_module *module, uint
                          "the module is made of %u ze_modules that are not linked with each other: "
                          "there is no one handle for it",
                          count);
-    *out_device_module = chosen;
     return ZEPI_SUCCESS;
 }
 
@@ -170,28 +168,30 @@ static zepi_result_t copy_exported_code(const struct zepi_device_module *device_
 static zepi_result_t find_or_create_export(struct zepi_module *module, uint32_t device_index,
                                            const struct zepi_device_module **out_device_module)
 {
-    const struct zepi_device_module *shared = NULL;
-    struct zepi_device_module *made;
-    *out_device_module = zepi_exports_get(&module->exports, device_index);
-    if (*out_device_module)
-        return ZEPI_SUCCESS;
-    zepi_result_t result = choose_device_module(module, device_index, &shared);
+    const struct zepi_module_part *part = NULL;
+    struct zepi_device_module *made, *there = NULL;
+    zepi_result_t result = choose_part(module, device_index, &part);
     if (result != ZEPI_SUCCESS)
         return result;
-    // It is shared with no module: it came in, or has variables, which are the kernels' that the
-    // host has.
-    if (shared->is_private) {
-        *out_device_module = shared;
+    const struct zepi_device_module *shared =
+        zepi_device_module_of(part->device_module[device_index]);
+    // It is shared with no module if it came in, or has variables, which are the kernels' that the
+    // host has. Acquire, here and below: what another thread made is seen whole.
+    *out_device_module = shared->is_private ? shared
+                                            : atomic_load_explicit(&part->exported[device_index],
+                                                                   memory_order_acquire);
+    if (*out_device_module)
         return ZEPI_SUCCESS;
-    }
     result = copy_exported_code(shared, module->state, &made);
     if (result != ZEPI_SUCCESS)
         return result;
-    *out_device_module =
-        zepi_exports_put(&module->exports, module->context->device_count, device_index, made);
-    if (*out_device_module != made)
+    if (!atomic_compare_exchange_strong_explicit(&part->exported[device_index], &there, made,
+                                                 memory_order_acq_rel, memory_order_acquire)) {
         zepi_device_module_destroy(made);
-    return *out_device_module ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        made = there;
+    }
+    *out_device_module = made;
+    return ZEPI_SUCCESS;
 }
 
 zepi_result_t zepi_module_get_native(struct zepi_module *module, uint32_t device_index,
