@@ -889,7 +889,7 @@ typedef struct zepi_plugin {
                                               zepi_device_image_t *out_images, uint32_t *out_count);
     zepi_result_t (*device_image_get_info)(zepi_device_image_t image,
                                            zepi_device_image_info_t *out_info);
-    // Names: borrowed from the module, in the order of the images.
+    // Names: borrowed from the module, in the order of the images, but for linked code.
     zepi_result_t (*module_get_kernel_names)(zepi_module_t module, uint32_t capacity,
                                              const char **out_names, uint32_t *out_count);
     // Whether an image of the module has the kernel. Any state.

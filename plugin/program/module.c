@@ -182,29 +182,24 @@ struct zepi_build_result *zepi_module_any_code(const struct zepi_module *module,
 
 // ---- Kernels ----
 
-static const char *next_spirv_kernel(struct zepi_kernel_pass *pass, uint32_t count,
-                                     struct zepi_device_image *const *images)
+static const char *next_kernel_of_images(struct zepi_kernel_pass *pass)
 {
-    for (; pass->image < count; pass->image++, pass->at = 0) {
-        const struct zepi_spirv *spirv = zepi_device_image_spirv(images[pass->image]);
+    for (; pass->image < pass->module->image_count; pass->image++, pass->at = 0) {
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(pass->module->images[pass->image]);
         if (spirv && pass->at < spirv->kernel_count)
             return spirv->kernels[pass->at++].name;
     }
     return NULL;
 }
 
-// Linked code lists its kernels in an order of its own; those of the images come first, in theirs.
-static const char *next_kernel_of_part(struct zepi_kernel_pass *pass,
-                                       const struct zepi_module_part *part,
+static const char *next_kernel_of_code(struct zepi_kernel_pass *pass,
                                        const struct zepi_device_module *code)
 {
-    const uint32_t count = part->image_count > 1 ? part->image_count : 0;
-    const char *name = next_spirv_kernel(pass, count, part->images);
-    for (; !name && pass->ze_module < code->ze_module_count; pass->ze_module++, pass->at = 0) {
+    for (; pass->ze_module < code->ze_module_count; pass->ze_module++, pass->at = 0) {
         if (pass->at < code->ze_modules[pass->ze_module].kernel_count)
             return code->ze_modules[pass->ze_module].kernel_names[pass->at++];
     }
-    return name;
+    return NULL;
 }
 
 static const char *next_kernel(struct zepi_kernel_pass *pass)
@@ -212,41 +207,32 @@ static const char *next_kernel(struct zepi_kernel_pass *pass)
     const struct zepi_module *module = pass->module;
     const char *name = NULL;
     if (module->part_count == 0)
-        return next_spirv_kernel(pass, module->image_count, module->images);
+        return next_kernel_of_images(pass);
     while (!name && pass->part < module->part_count) {
         const struct zepi_build_result *code = zepi_module_any_code(module, pass->part);
         if (code)
-            name =
-                next_kernel_of_part(pass, &module->parts[pass->part], zepi_device_module_of(code));
+            name = next_kernel_of_code(pass, zepi_device_module_of(code));
         if (!name)
             *pass = (struct zepi_kernel_pass){.module = module, .part = pass->part + 1};
     }
     return name;
 }
 
-static bool is_in_images(uint32_t count, struct zepi_device_image *const *images, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zepi_spirv *spirv = zepi_device_image_spirv(images[i]);
-        if (spirv && zepi_spirv_find_kernel(spirv, name))
-            return true;
-    }
-    return false;
-}
-
 // Whether the pass had the name before.
 static bool is_known_kernel(const struct zepi_kernel_pass *pass, const char *name)
 {
     const struct zepi_module *module = pass->module;
-    if (module->part_count == 0)
-        return is_in_images(pass->image, module->images, name);
-    const struct zepi_module_part *part = &module->parts[pass->part];
     for (uint32_t i = 0; i < pass->part; i++) {
         const struct zepi_build_result *code = zepi_module_any_code(module, i);
         if (code && zepi_device_module_find_kernel(zepi_device_module_of(code), name, NULL))
             return true;
     }
-    return part->image_count > 1 && is_in_images(pass->image, part->images, name);
+    for (uint32_t i = 0; i < pass->image; i++) {
+        const struct zepi_spirv *spirv = zepi_device_image_spirv(module->images[i]);
+        if (spirv && zepi_spirv_find_kernel(spirv, name))
+            return true;
+    }
+    return false;
 }
 
 const char *zepi_module_next_kernel(struct zepi_kernel_pass *pass)

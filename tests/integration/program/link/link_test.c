@@ -85,6 +85,7 @@ Test(link, links_the_same_set_once_in_whatever_order)
         zepi_module_t first;
         zepi_module_t second;
         const char *names[4];
+        const char *same[4];
         uint32_t count;
         TEST_OK(link_named(method, 4, diamond, &first));
         const uint64_t created = ze_cpu.get_count("zeModuleCreate");
@@ -93,12 +94,11 @@ Test(link, links_the_same_set_once_in_whatever_order)
         cr_assert_eq(ze_cpu.get_count("zeModuleCreate"), created);
         cr_assert_eq(ze_cpu.get_count("zeModuleDynamicLink"), linked);
         cr_assert_eq(run_one(second, "diamond", 2), 551);
-        // Names come in the order of the images.
         TEST_OK(zepi.module_get_kernel_names(first, 4, names, &count));
         cr_assert_eq(count, 3);
-        cr_assert_str_eq(names[0], "diamond");
-        TEST_OK(zepi.module_get_kernel_names(second, 4, names, &count));
-        cr_assert_str_eq(names[2], "diamond");
+        TEST_OK(zepi.module_get_kernel_names(second, 4, same, &count));
+        for (uint32_t i = 0; i < count; i++)
+            cr_assert_str_eq(same[i], names[i]);
         TEST_OK(zepi.release(first));
         TEST_OK(zepi.release(second));
     }
