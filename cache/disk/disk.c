@@ -37,22 +37,14 @@ struct zepi_disk {
 
 static char *copy_absolute(const char *path)
 {
-    char folder[PATH_MAX];
-    size_t folder_length = 0;
-    size_t path_length = strlen(path);
-    if (path[0] && path[0] != '/') {
-        // If it is not known, the path stays relative.
-        if (getcwd(folder, sizeof(folder) - 1)) {
-            folder_length = strlen(folder);
-            folder[folder_length++] = '/';
-        }
-    }
-    char *copy = zepi_sys_allocate(folder_length + path_length + 1);
-    if (!copy)
-        return NULL;
-    if (folder_length > 0)
-        memcpy(copy, folder, folder_length);
-    memcpy(copy + folder_length, path, path_length + 1);
+    char folder[PATH_MAX] = "";
+    // If the working directory is not known, the path stays relative.
+    if (path[0] && path[0] != '/' && !getcwd(folder, sizeof(folder)))
+        folder[0] = '\0';
+    const size_t size = strlen(folder) + strlen(path) + 2;
+    char *copy = zepi_sys_allocate(size);
+    if (copy)
+        snprintf(copy, size, "%s%s%s", folder, folder[0] ? "/" : "", path);
     return copy;
 }
 
