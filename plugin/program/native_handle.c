@@ -58,11 +58,13 @@ static zepi_result_t make_imported_code(struct zepi_context *context, struct zep
 {
     struct zepi_device_module *device_module;
     struct zepi_ze_module ze_module = {.ze = ze};
-    zepi_result_t result = zepi_device_module_create(context, device, 1, &ze_module,
-                                                     ZEPI_OWNERSHIP_KEEP, 0, NULL, &device_module);
+    zepi_result_t result =
+        zepi_device_module_create(context, device, 1, &ze_module, 0, NULL, &device_module);
     if (result != ZEPI_SUCCESS)
         return result;
     device_module->is_private = true;
+    // After a failure the handle is still the caller's.
+    device_module->ownership = ZEPI_OWNERSHIP_KEEP;
     result = check_exported_code(device_module, state);
     const struct zepi_build_request build = {.build = take_imported_code, .user = device_module};
     if (result == ZEPI_SUCCESS &&
@@ -95,7 +97,6 @@ zepi_result_t zepi_module_create_from_native(zepi_context_t context, zepi_device
     module->parts[0].image_count = 1;
     module->parts[0].images[0] = module->images[0];
     module->parts[0].device_module[index] = code;
-    // Only now: after a failure the handle is still the caller's.
     zepi_device_module_of(code)->ownership = ownership;
     zepi_object_publish(module);
     *out_module = module;

@@ -128,8 +128,7 @@ zepi_result_t zepi_binary_build(const struct zepi_compile *compile, struct zepi_
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_device_module_create(compile->context, compile->device, 1, &module,
-                                       ZEPI_OWNERSHIP_TRANSFER, compile->count, spirv,
-                                       out_device_module);
+                                       compile->count, spirv, out_device_module);
     if (result != ZEPI_SUCCESS)
         zepi_ze.zeModuleDestroy(module.ze);
     return result;

@@ -84,8 +84,7 @@ static zepi_result_t fill_sources(struct zepi_device_module *device_module, uint
 
 zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zepi_device *device,
                                         uint32_t count, struct zepi_ze_module *ze_modules,
-                                        zepi_ownership_t ownership, uint32_t source_count,
-                                        struct zepi_blob *const *sources,
+                                        uint32_t source_count, struct zepi_blob *const *sources,
                                         struct zepi_device_module **out_device_module)
 {
     static atomic_uint_fast64_t last_id;
@@ -107,7 +106,7 @@ zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zep
     }
     device_module->context = context;
     device_module->device = device;
-    device_module->ownership = ownership;
+    device_module->ownership = ZEPI_OWNERSHIP_TRANSFER;
     // Relaxed: only uniqueness matters.
     device_module->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
     *out_device_module = device_module;

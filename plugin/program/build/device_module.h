@@ -50,13 +50,12 @@ zepi_device_module_of(const struct zepi_build_result *result)
     return zepi_build_result_payload(result);
 }
 
-// Code around ze_modules, which it consumes on success: the list is zeroed then. `sources` are the
+// Code around ze_modules, which it owns on success: the list is zeroed then. `sources` are the
 // SPIR-V that it was made from; an entry may be NULL. *out_device_module is owned, to be destroyed
 // by zepi_device_module_destroy.
 zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zepi_device *device,
                                         uint32_t count, struct zepi_ze_module *ze_modules,
-                                        zepi_ownership_t ownership, uint32_t source_count,
-                                        struct zepi_blob *const *sources,
+                                        uint32_t source_count, struct zepi_blob *const *sources,
                                         struct zepi_device_module **out_device_module);
 void zepi_device_module_destroy(void *device_module);
 // Ends a build callback: the device module, or the failure, goes into the output. Finishes the log.

@@ -13,10 +13,11 @@ static bool is_elf(const void *bytes, size_t size_bytes)
     return size_bytes >= 4 && memcmp(bytes, "\177ELF", 4) == 0;
 }
 
-zepi_result_t zepi_ze_module_load_native(struct zepi_ze_module *ze_module,
-                                         struct zepi_context *context,
-                                         const struct zepi_device *device, struct zepi_blob *native,
-                                         struct zepi_text *log)
+// Loads native code into a zeroed ze_module, which keeps a reference to it.
+static zepi_result_t ze_module_load_native(struct zepi_ze_module *ze_module,
+                                           struct zepi_context *context,
+                                           const struct zepi_device *device,
+                                           struct zepi_blob *native, struct zepi_text *log)
 {
     if (device->platform->quirks.is_on_cpu && is_elf(native->bytes, native->size_bytes))
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
@@ -36,8 +37,8 @@ zepi_result_t zepi_ze_module_load_again(struct zepi_ze_module *ze_module,
         result = zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver returns no native code, of which a "
                                                    "ze_module of its own is made");
     if (result == ZEPI_SUCCESS)
-        result = zepi_ze_module_load_native(ze_module, device_module->context,
-                                            device_module->device, native, log);
+        result = ze_module_load_native(ze_module, device_module->context, device_module->device,
+                                       native, log);
     zepi_blob_release(native);
     return result;
 }
@@ -89,10 +90,10 @@ zepi_result_t zepi_device_module_link(struct zepi_context *context, struct zepi_
 {
     const zepi_result_t result =
         state == ZEPI_MODULE_EXECUTABLE ? link_groups(count, ze_modules, log) : ZEPI_SUCCESS;
-    return result == ZEPI_SUCCESS ? zepi_device_module_create(context, device, count, ze_modules,
-                                                              ZEPI_OWNERSHIP_TRANSFER, source_count,
-                                                              sources, out_device_module)
-                                  : result;
+    return result == ZEPI_SUCCESS
+               ? zepi_device_module_create(context, device, count, ze_modules, source_count,
+                                           sources, out_device_module)
+               : result;
 }
 
 static zepi_result_t load_member(struct zepi_ze_module *made, struct zepi_context *context,
@@ -104,7 +105,7 @@ static zepi_result_t load_member(struct zepi_ze_module *made, struct zepi_contex
     if (result != ZEPI_SUCCESS)
         return result;
     made->group = member->group;
-    result = zepi_ze_module_load_native(made, context, device, native, log);
+    result = ze_module_load_native(made, context, device, native, log);
     zepi_blob_release(native);
     return result;
 }

@@ -4,13 +4,8 @@
 
 #include "program/build/device_module.h"
 
-// Loads native code into a zeroed ze_module, which keeps a reference to it.
-zepi_result_t zepi_ze_module_load_native(struct zepi_ze_module *ze_module,
-                                         struct zepi_context *context,
-                                         const struct zepi_device *device, struct zepi_blob *native,
-                                         struct zepi_text *log);
-// Loads the native code of a ze_module once more, for a module of its own. ZEPI_ERROR_UNSUPPORTED:
-// the driver returns none.
+// Loads the native code of a ze_module once more, into a zeroed one, which keeps a reference to it.
+// ZEPI_ERROR_UNSUPPORTED: the driver returns none.
 zepi_result_t zepi_ze_module_load_again(struct zepi_ze_module *ze_module,
                                         const struct zepi_device_module *device_module,
                                         uint32_t index, struct zepi_text *log);

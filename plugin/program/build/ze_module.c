@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log)
+// Reads a build log into `log` and destroys it. NULL is fine.
+static void take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log)
 {
     size_t size = 0;
     if (!ze_log)
@@ -59,7 +60,7 @@ zepi_result_t zepi_ze_module_create(struct zepi_context *context, const struct z
         ze_log = NULL;
         ze = zepi_ze.zeModuleCreate(context->ze, device->ze, desc, &module, &ze_log);
     } while (zepi_context_reclaim(context, ze, &attempt));
-    zepi_ze_module_take_log(ze_log, log);
+    take_log(ze_log, log);
     if (ze == ZE_RESULT_SUCCESS)
         *out_module = module;
     return check_created(ze, log);
@@ -109,7 +110,7 @@ bool zepi_ze_module_inspect(const struct zepi_context *context, ze_module_handle
     if (!context->platform->optional.has_linkage_inspection ||
         zepi_ze.zeModuleInspectLinkageExt(&desc, 1, &module, &ze_log) != ZE_RESULT_SUCCESS)
         return false;
-    zepi_ze_module_take_log(ze_log, out_text);
+    take_log(ze_log, out_text);
     return true;
 }
 
@@ -129,7 +130,7 @@ zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modu
     ze_module_build_log_handle_t ze_log = NULL;
     const ze_result_t ze =
         zepi_ze.zeModuleDynamicLink(count, (ze_module_handle_t *)modules, &ze_log);
-    zepi_ze_module_take_log(ze_log, log);
+    take_log(ze_log, log);
     const zepi_result_t result = zepi_check_ze(ze, "zeModuleDynamicLink");
     if (result == ZEPI_ERROR_LINK_FAILURE)
         zepi_error_append(": %s", first_log_line(log, line, sizeof(line)));

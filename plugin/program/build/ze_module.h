@@ -41,9 +41,6 @@ void zepi_sort_kernel_names(const char **names, uint32_t count);
 // The equal one of sorted names, borrowed from them. NULL: there is none.
 const char *zepi_find_kernel_name(const char *const *names, uint32_t count, const char *name);
 
-// Reads a build log into `log` and destroys it. NULL is fine.
-void zepi_ze_module_take_log(ze_module_build_log_handle_t ze_log, struct zepi_text *log);
-
 // What the driver says of a module's imports or exports (ZE_LINKAGE_INSPECTION_EXT_FLAG_...).
 // False: it cannot be asked.
 bool zepi_ze_module_inspect(const struct zepi_context *context, ze_module_handle_t module,
