@@ -136,7 +136,7 @@ execution_move(const struct zepi_recording *recording, struct zepi_buffer_uses *
     void *address;
     zepi_result_t result = ZEPI_SUCCESS;
     for (size_t i = 0; i < recording->move_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_buffer_use(uses, &recording->moves[i].part, recording->moves[i].access,
+        result = zepi_buffer_use(uses, &recording->moves[i]->part, recording->moves[i]->access,
                                  ZEPI_BUFFER_ON_DEVICE, &address);
     return result;
 }

@@ -81,7 +81,7 @@ ZEPI_DEFINE_TYPE(graph_command, command_destroy);
 
 zepi_result_t zepi_graph_command_set_transfer(struct zepi_graph_command *command,
                                               const struct zepi_transfer *transfer,
-                                              const struct zepi_graph_memory memory[2])
+                                              const struct zepi_arg_use memory[2])
 {
     const size_t pattern_bytes = transfer->pattern ? transfer->pattern_size_bytes : 0;
     struct zepi_graph_transfer *own = zepi_sys_allocate(sizeof(*own) + pattern_bytes);
@@ -92,7 +92,8 @@ zepi_result_t zepi_graph_command_set_transfer(struct zepi_graph_command *command
         own->transfer.pattern = memcpy(own + 1, transfer->pattern, pattern_bytes);
     for (int i = 0; i < 2; i++) {
         struct zepi_image *image = i == 0 ? transfer->to_image : transfer->from_image;
-        own->memory[i] = memory ? memory[i] : (struct zepi_graph_memory){0};
+        own->memory[i] = memory ? memory[i] : (struct zepi_arg_use){0};
+        own->memory[i].access = i == 0 ? ZEPI_BUFFER_WRITE : ZEPI_BUFFER_READ;
         if (image)
             own->memory[i].object = image;
         if (own->memory[i].object)

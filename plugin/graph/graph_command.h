@@ -7,17 +7,11 @@
 
 struct zepi_graph;
 
-// Memory, or another object, that a recorded command uses.
-struct zepi_graph_memory {
-    void *object;                 // NULL: none. A command and a graph have a reference
-    struct zepi_buffer_part part; // the bytes that a device uses; no buffer: it does not move
-};
-
 // A copy, fill or hint with copies of all that it needs. Of the memory, the first is written and
 // the second read; `to` and `from` are in them.
 struct zepi_graph_transfer {
-    struct zepi_transfer transfer; // image copy and pattern lie behind it
-    struct zepi_graph_memory memory[2];
+    struct zepi_transfer transfer; // the pattern lies behind it
+    struct zepi_arg_use memory[2];
 };
 
 // A command, whose handle the host may have for updates. It goes with its graph. Written only
@@ -62,7 +56,7 @@ struct zepi_graph_commands {
     uint32_t most_waits; // of any command
     bool is_in_order;    // each after the one before; else after those that it waits for
     // Objects that captured commands use, one reference each. Buffers move as those of commands do.
-    struct zepi_graph_memory *kept; // owned list
+    struct zepi_arg_use *kept; // owned list
     size_t kept_count;
     size_t kept_capacity;
 };
@@ -71,7 +65,7 @@ struct zepi_graph_commands {
 // buffers; NULL: there are none.
 zepi_result_t zepi_graph_command_set_transfer(struct zepi_graph_command *command,
                                               const struct zepi_transfer *transfer,
-                                              const struct zepi_graph_memory memory[2]);
+                                              const struct zepi_arg_use memory[2]);
 // "a copy" and its like, for messages.
 const char *zepi_graph_command_name(const struct zepi_graph_command *command);
 // A list for a native command, to be recorded by the host, which closes it.

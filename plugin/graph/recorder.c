@@ -139,38 +139,21 @@ static zepi_result_t record_command(const struct recorder *recorder,
 
 // ---- Buffers that move ----
 
-static zepi_result_t recording_add_move(struct zepi_recording *recording,
-                                        const struct zepi_buffer_part *part,
-                                        enum zepi_buffer_access access)
+// Lists those among the buffers that a command uses.
+static zepi_result_t recording_add_moves(struct zepi_recording *recording, size_t count,
+                                         const struct zepi_arg_use *uses)
 {
-    if (!part->buffer || part->buffer->fixed)
-        return ZEPI_SUCCESS;
-    struct zepi_recording_move *moves = zepi_grow(recording->moves, recording->move_count,
-                                                  &recording->move_capacity, sizeof(moves[0]));
-    if (!moves)
-        return zepi_fail_no_memory();
-    recording->moves = moves;
-    moves[recording->move_count++] = (struct zepi_recording_move){*part, access};
-    return ZEPI_SUCCESS;
-}
-
-// The buffers of a command, with its launch as it is recorded.
-static zepi_result_t recording_add_moves(struct zepi_recording *recording,
-                                         const struct zepi_graph_command *command)
-{
-    const struct zepi_launch_record *record = recording->commands[command->number].launch;
-    const struct zepi_graph_memory *memory = command->transfer ? command->transfer->memory : NULL;
-    const uint32_t use_count = record ? record->launch.use_count : 0;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (memory)
-        result = recording_add_move(recording, &memory[1].part, ZEPI_BUFFER_READ);
-    if (memory && result == ZEPI_SUCCESS)
-        result = recording_add_move(recording, &memory[0].part, ZEPI_BUFFER_WRITE);
-    for (uint32_t i = 0; i < use_count && result == ZEPI_SUCCESS; i++) {
-        const struct zepi_arg_use *use = &record->launch.uses[i];
-        result = recording_add_move(recording, &use->part, use->access);
+    for (size_t i = 0; i < count; i++) {
+        if (!uses[i].part.buffer || uses[i].part.buffer->fixed)
+            continue;
+        const struct zepi_arg_use **moves = zepi_grow(recording->moves, recording->move_count,
+                                                      &recording->move_capacity, sizeof(moves[0]));
+        if (!moves)
+            return zepi_fail_no_memory();
+        recording->moves = moves;
+        moves[recording->move_count++] = &uses[i];
     }
-    return result;
+    return ZEPI_SUCCESS;
 }
 
 // ---- Lists ----
@@ -247,7 +230,12 @@ static zepi_result_t recording_record_command(struct zepi_recording *recording,
                                               size_t since, struct recorder *recorder)
 {
     const bool is_in_order = recording->graph_commands->is_in_order;
-    zepi_result_t result = recording_add_moves(recording, command);
+    const struct zepi_launch_record *record = recording->commands[command->number].launch;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (command->transfer)
+        result = recording_add_moves(recording, 2, command->transfer->memory);
+    else if (record)
+        result = recording_add_moves(recording, record->launch.use_count, record->launch.uses);
     if (result == ZEPI_SUCCESS && is_in_order && command->number > since)
         result = recording_append_barrier(recorder->list);
     if (result != ZEPI_SUCCESS)
@@ -273,8 +261,8 @@ static zepi_result_t record_commands(struct zepi_recording *recording)
     if (result == ZEPI_SUCCESS && recording->is_mutable)
         recording->mutable_list =
             zepi_mutable_handle(recording->device, ZEL_HANDLE_COMMAND_LIST, recorder.list);
-    for (size_t i = 0; i < commands->kept_count && result == ZEPI_SUCCESS; i++)
-        result = recording_add_move(recording, &commands->kept[i].part, ZEPI_BUFFER_WRITE);
+    if (result == ZEPI_SUCCESS)
+        result = recording_add_moves(recording, commands->kept_count, commands->kept);
     for (size_t i = 0; i < commands->count && result == ZEPI_SUCCESS; i++) {
         const struct zepi_graph_command *command = commands->list[i];
         if (command->kind == ZEPI_COMMAND_NATIVE) {

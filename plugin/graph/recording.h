@@ -28,12 +28,6 @@ struct zepi_recorded_instance {
     struct zepi_kernel_instance *instance;
 };
 
-// A buffer that moves: it is brought to the device before each execution.
-struct zepi_recording_move {
-    struct zepi_buffer_part part; // borrowed from a command or a launch
-    enum zepi_buffer_access access;
-};
-
 struct zepi_recording {
     struct zepi_deferred deferred; // once the graph is gone
     struct zepi_context *context;  // borrowed, as the two below
@@ -59,7 +53,9 @@ struct zepi_recording {
     void **values; // owned list of memory: of emulated constants, patterns
     size_t value_count;
     size_t value_capacity;
-    struct zepi_recording_move *moves; // owned list
+    // Owned list of uses, borrowed from commands and launches: of buffers that move, which are
+    // brought to the device before each execution.
+    const struct zepi_arg_use **moves;
     size_t move_count;
     size_t move_capacity;
     size_t command_count;

@@ -40,8 +40,7 @@ static zepi_result_t read_values(struct zepi_kernel_search *search)
         return ZEPI_SUCCESS;
     if (!search->desc->spec_values)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the launch's list of values is NULL");
-    if (count > ZEPI_SEARCH_INLINE_VALUES)
-        search->entries = zepi_allocate(count, sizeof(search->entries[0]));
+    search->entries = zepi_allocate(count, sizeof(search->entries[0]));
     if (!search->entries)
         return zepi_fail_no_memory();
     search->wanted.entries = search->entries;
@@ -60,7 +59,6 @@ zepi_result_t zepi_kernel_search_init(struct zepi_kernel_search *search, struct 
                                     .name = desc->kernel ? desc->kernel->name : desc->kernel_name,
                                     .module = module,
                                     .wanted.takes_emulated = true};
-    search->entries = search->inline_entries;
     if (module) {
         if (module->state != ZEPI_MODULE_EXECUTABLE)
             return zepi_fail(ZEPI_ERROR_WRONG_STATE,
@@ -90,8 +88,7 @@ void zepi_kernel_search_finish(struct zepi_kernel_search *search)
     zepi_spec_values_release(search->values);
     zepi_spec_values_release(search->bound);
     zepi_unit_release(search->unit);
-    if (search->entries != search->inline_entries)
-        zepi_free(search->entries);
+    zepi_free(search->entries);
 }
 
 zepi_result_t zepi_kernel_search_get_built(struct zepi_kernel_search *search,

@@ -11,8 +11,6 @@
 // The search for the kernel of a launch by name: what is wanted, the code that there is, and what
 // was found. Lives in one call.
 
-#define ZEPI_SEARCH_INLINE_VALUES 8
-
 // A kernel with what it needs, as a result of the context's third cache, or of none. The key there
 // is where a launch looks (a unit in its present version, or a module), the name and the values.
 struct zepi_found_kernel {
@@ -33,8 +31,7 @@ struct zepi_kernel_search {
     struct zepi_spec_values *bound;   // reference: the values that are set on the unit's input
     struct zepi_device_image *chosen; // by the selector, borrowed; NULL: any image will do
     struct zepi_wanted wanted;
-    struct zepi_spec_entry *entries; // of `wanted`: owned, unless it is the inline list
-    struct zepi_spec_entry inline_entries[ZEPI_SEARCH_INLINE_VALUES];
+    struct zepi_spec_entry *entries; // owned: of `wanted`
     struct zepi_error earlier;       // of steps that fell through; no text: none
     struct zepi_found_kernel found;  // its kernel is NULL before; references as it says
     struct zepi_spec_values *values; // reference: those in `found`

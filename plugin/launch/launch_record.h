@@ -102,8 +102,11 @@ static inline zepi_result_t zepi_launch_room_init(struct zepi_launch_room *room,
 // Copies arguments and uses of another launch, to where there is room.
 static inline void zepi_launch_copy_args(struct zepi_launch *to, const struct zepi_launch *from)
 {
-    for (uint32_t i = 0; i < from->arg_count; i++)
-        to->args[i] = from->args[i];
+    const struct zepi_arg *from_args = from->args;
+    struct zepi_arg *to_args = to->args;
+    const uint32_t arg_count = from->arg_count;
+    for (uint32_t i = 0; i < arg_count; i++)
+        to_args[i] = from_args[i];
     for (uint32_t i = 0; i < from->use_count; i++)
         to->uses[i] = from->uses[i];
     to->use_count = from->use_count;

@@ -269,31 +269,25 @@ static zepi_result_t fail_kernel_not_found(const struct zepi_kernel_search *sear
     return ZEPI_ERROR_KERNEL_NOT_FOUND;
 }
 
+// The unit's modules of a state, if it has any.
+static zepi_result_t load_built(struct zepi_kernel_search *search, zepi_module_state_t state,
+                                const char *step)
+{
+    return search_note_failure(search, zepi_kernel_search_get_built(search, state), step);
+}
+
 static zepi_result_t search_unit_steps(struct zepi_kernel_search *search)
 {
-    zepi_result_t result = zepi_kernel_search_get_input(search);
+    zepi_result_t result;
     search->wanted.needs_defaults = !search->desc->selector;
-    if (result == ZEPI_SUCCESS)
-        result = search_note_failure(search,
-                                     zepi_kernel_search_get_built(search, ZEPI_MODULE_EXECUTABLE),
-                                     "loading the executables");
-    if (result == ZEPI_SUCCESS)
-        result =
-            search_note_failure(search, zepi_kernel_search_get_built(search, ZEPI_MODULE_OBJECT),
-                                "loading the objects");
-    if (result == ZEPI_SUCCESS)
-        result = select_image(search);
-    if (result == ZEPI_SUCCESS)
-        result = check_choice(search);
-    if (result == ZEPI_SUCCESS)
-        result = search_executables(search);
-    if (result == ZEPI_SUCCESS)
-        result = search_objects(search);
-    if (result == ZEPI_SUCCESS)
-        result = search_input(search);
-    if (result == ZEPI_SUCCESS && !search->found.target.device_kernel)
-        result = fail_kernel_not_found(search);
-    return result;
+    if ((result = zepi_kernel_search_get_input(search)) ||
+        (result = load_built(search, ZEPI_MODULE_EXECUTABLE, "loading the executables")) ||
+        (result = load_built(search, ZEPI_MODULE_OBJECT, "loading the objects")) ||
+        (result = select_image(search)) || (result = check_choice(search)) ||
+        (result = search_executables(search)) || (result = search_objects(search)) ||
+        (result = search_input(search)))
+        return result;
+    return search->found.target.device_kernel ? ZEPI_SUCCESS : fail_kernel_not_found(search);
 }
 
 static zepi_result_t search_unit(struct zepi_kernel_search *search)

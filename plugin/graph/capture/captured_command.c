@@ -18,12 +18,12 @@ zepi_result_t zepi_captured_command_keep(struct zepi_capture *capture, void *obj
     struct zepi_graph_commands *commands = &graph->commands;
     const struct zepi_buffer_part none = {0};
     zepi_mutex_lock(&graph->mutex);
-    struct zepi_graph_memory *kept =
+    struct zepi_arg_use *kept =
         zepi_grow(commands->kept, commands->kept_count, &commands->kept_capacity, sizeof(kept[0]));
     if (kept) {
         commands->kept = kept;
         kept[commands->kept_count++] =
-            (struct zepi_graph_memory){zepi_retain(object), part ? *part : none};
+            (struct zepi_arg_use){zepi_retain(object), part ? *part : none, ZEPI_BUFFER_WRITE};
     }
     zepi_mutex_unlock(&graph->mutex);
     zepi_release(graph);

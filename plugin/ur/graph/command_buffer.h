@@ -20,10 +20,11 @@ static inline ur_result_t zepi_ur_check_command_buffer(ur_exp_command_buffer_han
 }
 
 // All of a memory object, as a command uses it. NULL is nothing.
-static inline struct zepi_graph_memory zepi_ur_graph_memory(struct zepi_ur_mem *mem)
+static inline struct zepi_arg_use zepi_ur_graph_memory(struct zepi_ur_mem *mem)
 {
-    return mem ? (struct zepi_graph_memory){mem, zepi_ur_buffer_part(mem, 0, mem->size_bytes)}
-               : (struct zepi_graph_memory){0};
+    return mem ? (struct zepi_arg_use){mem, zepi_ur_buffer_part(mem, 0, mem->size_bytes),
+                                       ZEPI_BUFFER_WRITE}
+               : (struct zepi_arg_use){0};
 }
 
 // ---- Appending ----

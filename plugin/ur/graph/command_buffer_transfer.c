@@ -6,7 +6,7 @@
 
 static ur_result_t append_transfer(const struct zepi_ur_append *append,
                                    const struct zepi_transfer *transfer,
-                                   const struct zepi_graph_memory memory[2])
+                                   const struct zepi_arg_use memory[2])
 {
     struct zepi_graph_command *command = zepi_ur_append_make(append, transfer->head.kind);
     if (command && zepi_graph_command_set_transfer(command, transfer, memory) != ZEPI_SUCCESS) {
@@ -37,7 +37,7 @@ static ur_result_t append_fill(const struct zepi_ur_append *append, void *memory
                                const void *pattern, size_t pattern_size, size_t size,
                                struct zepi_ur_mem *mem)
 {
-    const struct zepi_graph_memory uses[2] = {zepi_ur_graph_memory(mem)};
+    const struct zepi_arg_use uses[2] = {zepi_ur_graph_memory(mem)};
     const struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
                                        .to = memory,
                                        .size_bytes = size,
@@ -126,8 +126,8 @@ static ur_result_t append_between(const struct zepi_ur_append *append, struct ze
         return result;
     copy->to = to->memory + to->offset;
     copy->from = from->memory + from->offset;
-    const struct zepi_graph_memory memory[2] = {zepi_ur_graph_memory(zepi_ur_mem(to->buffer)),
-                                                zepi_ur_graph_memory(zepi_ur_mem(from->buffer))};
+    const struct zepi_arg_use memory[2] = {zepi_ur_graph_memory(zepi_ur_mem(to->buffer)),
+                                           zepi_ur_graph_memory(zepi_ur_mem(from->buffer))};
     return append_transfer(append, copy, memory);
 }
 
