@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tools/zepi/json.h"
-#include "report.h"
-
 #include "measure/times.h"
 #include "measures.h"
 #include "tools/zepi/kernels.h"
@@ -25,7 +23,7 @@ static void add_measures(cJSON *object, const struct bench_cell *cell)
 static void add_cell(cJSON *list, const struct bench *bench, int place, int operation)
 {
     const struct bench_operation_info *info = &bench_operations[operation];
-    cJSON *object = cJSON_CreateObject();
+    cJSON *object = json_add_object(list);
     cJSON_AddStringToObject(object, "row", bench->rows[place].name);
     cJSON_AddStringToObject(object, "operation", info->name);
     cJSON_AddStringToObject(object, "title", info->title);
@@ -36,20 +34,18 @@ static void add_cell(cJSON *list, const struct bench *bench, int place, int oper
     if (bench->cells[place][operation].has_growth)
         cJSON_AddNumberToObject(object, "growth_kib",
                                 (double)bench->cells[place][operation].growth_kib);
-    cJSON_AddItemToArray(list, object);
 }
 
 static void add_pair(cJSON *list, const struct bench *bench, int place, int crew)
 {
     const struct bench_pair *pair = &bench->pairs[place][crew];
-    cJSON *object = cJSON_CreateObject();
+    cJSON *object = json_add_object(list);
     cJSON_AddStringToObject(object, "row", bench->rows[place].name);
     cJSON_AddStringToObject(object, "operation", bench_crews[crew].name);
     cJSON_AddStringToObject(object, "title", bench_crews[crew].title);
     cJSON_AddNumberToObject(object, "one_thread_ns", pair->one_ns);
     cJSON_AddNumberToObject(object, "two_threads_ns", pair->two_ns);
     cJSON_AddNumberToObject(object, "throughput", pair->one_ns / pair->two_ns);
-    cJSON_AddItemToArray(list, object);
 }
 
 void bench_report_json(const struct bench *bench)

@@ -3,7 +3,6 @@
 #include "measure/progress.h"
 #include "measure/times.h"
 #include "measures.h"
-#include "report.h"
 #include "row/rows.h"
 #include "scale/scale.h"
 #include "tools/zepi/commands.h"
@@ -155,6 +154,7 @@ static int run_in_folder(struct bench *bench, const struct bench_options *option
     setenv("ZEPI_CACHE", "on", 1);
     setenv("ZEPI_CACHE_DISK", "on", 1);
     setenv("ZEPI_CACHE_DIR", folder, 1);
+    unsetenv("ZE_CPU_CODE_FOLDER");
     bench_watch_interrupts();
     const int code = run(bench, options, folder);
     scratch_remove(folder);

@@ -27,4 +27,8 @@ bool bench_growth_measure(struct bench *bench);
 // Prints it. Returns an exit code.
 int bench_held(const struct bench *bench, bool is_json);
 
+// Print the measurements: in Markdown for people, or as JSON.
+void bench_report_table(const struct bench *bench);
+void bench_report_json(const struct bench *bench);
+
 #endif

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "report.h"
-
 #include "measure/grid.h"
 #include "measure/times.h"
 #include "measures.h"

@@ -156,12 +156,11 @@ static cJSON *describe_options(void)
     if (zepi.options_get(MAX_LISTED, options, &count) != ZEPI_SUCCESS)
         return list;
     for (uint32_t i = 0; i < count && i < MAX_LISTED; i++) {
-        cJSON *object = cJSON_CreateObject();
+        cJSON *object = json_add_object(list);
         cJSON_AddStringToObject(object, "name", options[i].name);
         cJSON_AddStringToObject(object, "value", options[i].value);
         cJSON_AddBoolToObject(object, "is_set", options[i].is_set);
         cJSON_AddStringToObject(object, "description", options[i].description);
-        cJSON_AddItemToArray(list, object);
     }
     return list;
 }

@@ -95,6 +95,13 @@ void json_print(cJSON *document)
     printed = document;
 }
 
+cJSON *json_add_object(cJSON *array)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToArray(array, object);
+    return object;
+}
+
 cJSON *json_value(const char *value)
 {
     cJSON *parsed = cJSON_ParseWithOpts(value, NULL, 1);

@@ -13,6 +13,9 @@ void json_begin(int argc, char **argv);
 // The command's document, which is consumed. The last one counts.
 void json_print(cJSON *document);
 
+// A new object at the end of an array.
+cJSON *json_add_object(cJSON *array);
+
 // A number or truth value of any size, exactly as the text has it; a string for "inf" and "nan".
 cJSON *json_value(const char *text);
 

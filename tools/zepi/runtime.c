@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,31 +93,49 @@ static bool find_in_folder(const char *folder, char path[PATH_MAX])
 
 // ---- Python's packages ----
 
-// Reads the names that a library links with, its first table of strings in memory.
-static bool links_with_libsycl(const char *path)
+// Reads the first section that is wanted of a file of ELF, at most `most` bytes of it. Owned; NULL:
+// there is none.
+static char *read_section(const char *path, bool (*is_wanted)(const Elf64_Shdr *section),
+                          size_t most, size_t *out_size)
 {
     Elf64_Ehdr head;
+    Elf64_Shdr section;
+    char *bytes = NULL;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_there = false;
     if (file < 0)
-        return false;
+        return NULL;
     if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         head.e_shnum = 0;
-    for (unsigned i = 0; i < head.e_shnum; i++) {
-        Elf64_Shdr part;
-        const off_t offset = (off_t)(head.e_shoff + (Elf64_Off)i * sizeof(part));
-        if (pread(file, &part, sizeof(part), offset) != (ssize_t)sizeof(part))
+    for (unsigned i = 0; i < head.e_shnum && !bytes; i++) {
+        const off_t offset = (off_t)(head.e_shoff + (Elf64_Off)i * sizeof(section));
+        if (pread(file, &section, sizeof(section), offset) != (ssize_t)sizeof(section))
             break;
-        if (part.sh_type != SHT_STRTAB || !(part.sh_flags & SHF_ALLOC))
+        if (!is_wanted(&section))
             continue;
-        char *names = malloc(part.sh_size);
-        const ssize_t size = names ? pread(file, names, part.sh_size, (off_t)part.sh_offset) : -1;
-        is_there = size > 0 && memmem(names, (size_t)size, LIBRARY, strlen(LIBRARY));
-        free(names);
-        break;
+        const size_t size = section.sh_size < most ? section.sh_size : most;
+        bytes = malloc(size + 1);
+        const ssize_t got = bytes ? pread(file, bytes, size, (off_t)section.sh_offset) : 0;
+        *out_size = got > 0 ? (size_t)got : 0;
+        if (bytes)
+            bytes[*out_size] = '\0';
     }
     close(file);
+    return bytes;
+}
+
+// The names that a library links with: its first table of strings in memory.
+static bool is_names(const Elf64_Shdr *section)
+{
+    return section->sh_type == SHT_STRTAB && (section->sh_flags & SHF_ALLOC);
+}
+
+static bool links_with_libsycl(const char *path)
+{
+    size_t size;
+    char *names = read_section(path, is_names, SIZE_MAX - 1, &size);
+    const bool is_there = names && memmem(names, size, LIBRARY, strlen(LIBRARY));
+    free(names);
     return is_there;
 }
 
@@ -203,41 +222,23 @@ static bool find_for_python(const struct program *program, char path[PATH_MAX])
 
 // ---- Which release it is of ----
 
+// The linker's comments: strings that stay out of memory.
+static bool is_comments(const Elf64_Shdr *section)
+{
+    return section->sh_type == SHT_PROGBITS && !(section->sh_flags & SHF_ALLOC) &&
+           (section->sh_flags & SHF_STRINGS);
+}
+
 // Intel's compiler leaves its release in compiled files: "... Compiler 2026.2.0 (...)".
 static void read_release(const char *path, char release[32])
 {
     static const char before[] = "DPC++/C++ Compiler ";
-    Elf64_Ehdr head;
-    char text[4096];
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    release[0] = '\0';
-    if (file < 0)
-        return;
-    if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
-        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-        head.e_shnum = 0;
-    for (unsigned i = 0; i < head.e_shnum && !release[0]; i++) {
-        Elf64_Shdr part;
-        const off_t offset = (off_t)(head.e_shoff + (Elf64_Off)i * sizeof(part));
-        // Strings that stay out of memory: the linker's comments.
-        if (pread(file, &part, sizeof(part), offset) != (ssize_t)sizeof(part) ||
-            part.sh_type != SHT_PROGBITS || (part.sh_flags & SHF_ALLOC) ||
-            !(part.sh_flags & SHF_STRINGS))
-            continue;
-        const size_t size = part.sh_size < sizeof(text) ? part.sh_size : sizeof(text);
-        const ssize_t got = pread(file, text, size, (off_t)part.sh_offset);
-        const char *found = got > 0 ? memmem(text, (size_t)got, before, strlen(before)) : NULL;
-        if (!found)
-            continue;
-        found += strlen(before);
-        size_t length = 0;
-        while (found + length < text + got && length < 31 && strchr("0123456789.", found[length]) &&
-               found[length])
-            length++;
-        memcpy(release, found, length);
-        release[length] = '\0';
-    }
-    close(file);
+    size_t size;
+    char *text = read_section(path, is_comments, 4096, &size);
+    const char *found = text ? memmem(text, size, before, strlen(before)) : NULL;
+    const char *number = found ? found + strlen(before) : "";
+    snprintf(release, 32, "%.*s", (int)strspn(number, "0123456789."), number);
+    free(text);
 }
 
 // ---- Both ----

@@ -60,9 +60,10 @@ int64_t ur_row_free_device_bytes(const struct ur_row *row);
 bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i);
 // The arguments of BENCH_THREE, the same each time.
 void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_properties_t arguments[3]);
-// A launch with them; out_event may be NULL.
+// A launch with them; `buffer`, the second argument, and out_event may be NULL.
 bool ur_row_launch_three(const struct ur_row *ur, ur_queue_handle_t queue,
-                         ur_kernel_handle_t kernel, ur_event_handle_t *out_event);
+                         ur_kernel_handle_t kernel, ur_mem_handle_t buffer,
+                         ur_event_handle_t *out_event);
 
 // Copies and fills, command buffers, and steps of programs.
 bool ur_row_transfer(void *state, enum bench_operation operation, unsigned i);

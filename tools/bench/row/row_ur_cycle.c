@@ -143,7 +143,7 @@ static bool launch_and_finish(struct ur_row *ur, const struct cycle *cycle, unsi
     const ur_queue_handle_t queue = ur->queues[cycle->queue];
     (void)i;
     for (unsigned at = 0; at < cycle->commands; at++) {
-        if (!ur_row_launch_three(ur, queue, ur->kernels[BENCH_THREE], NULL))
+        if (!ur_row_launch_three(ur, queue, ur->kernels[BENCH_THREE], NULL, NULL))
             return false;
     }
     return finish(ur, queue);
@@ -177,7 +177,7 @@ static bool launch_in_queues(struct ur_row *ur, const struct cycle *cycle, unsig
     (void)cycle;
     (void)i;
     for (int at = IN_ORDER; at <= PROFILING && is_fine; at++)
-        is_fine = ur_row_launch_three(ur, ur->queues[at], ur->kernels[BENCH_THREE], NULL);
+        is_fine = ur_row_launch_three(ur, ur->queues[at], ur->kernels[BENCH_THREE], NULL, NULL);
     for (int at = IN_ORDER; at <= PROFILING && is_fine; at++)
         is_fine = finish(ur, ur->queues[at]);
     return is_fine;
@@ -207,7 +207,7 @@ static bool launch_and_read_times(const struct ur_row *ur, ur_queue_handle_t que
     bool is_fine = true;
     for (int i = 0; i < EVENTS && is_fine; i++)
         is_fine = ur_row_launch_three(ur, queue, ur->kernels[i & 1 ? BENCH_THREE_TOO : BENCH_THREE],
-                                      &events[i]);
+                                      NULL, &events[i]);
     is_fine = is_fine && is_good(ur->table.Event.pfnWait(EVENTS, events));
     for (int i = 0; i < EVENTS && is_fine; i++)
         is_fine = read_times(ur, events[i]);

@@ -21,6 +21,13 @@ static void set_argument(const struct ur_row *ur, ur_exp_kernel_arg_properties_t
     }
 }
 
+static void set_buffer(ur_exp_kernel_arg_properties_t *argument, ur_mem_handle_t buffer)
+{
+    argument->type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ;
+    argument->value.memObjTuple.hMem = buffer;
+    argument->value.memObjTuple.flags = UR_MEM_FLAG_READ_WRITE;
+}
+
 static void set_arguments(const struct ur_row *ur, const struct bench_launch *launch,
                           ur_exp_kernel_arg_properties_t *arguments,
                           const struct bench_values *values, unsigned turn)
@@ -32,11 +39,8 @@ static void set_arguments(const struct ur_row *ur, const struct bench_launch *la
         arguments[BENCH_LOCAL_INDEX].type = UR_EXP_KERNEL_ARG_TYPE_LOCAL;
         arguments[BENCH_LOCAL_INDEX].size = BENCH_LOCAL_BYTES;
     }
-    if (launch->has_buffer) {
-        arguments[1].type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ;
-        arguments[1].value.memObjTuple.hMem = ur->buffer;
-        arguments[1].value.memObjTuple.flags = UR_MEM_FLAG_READ_WRITE;
-    }
+    if (launch->has_buffer)
+        set_buffer(&arguments[1], ur->buffer);
 }
 
 bool ur_row_launch(void *state, const struct bench_launch *launch, unsigned i)
@@ -75,12 +79,15 @@ void ur_row_three_arguments(const struct ur_row *ur, ur_exp_kernel_arg_propertie
 }
 
 bool ur_row_launch_three(const struct ur_row *ur, ur_queue_handle_t queue,
-                         ur_kernel_handle_t kernel, ur_event_handle_t *out_event)
+                         ur_kernel_handle_t kernel, ur_mem_handle_t buffer,
+                         ur_event_handle_t *out_event)
 {
     const size_t global = 1024;
     const size_t group = 64;
     ur_exp_kernel_arg_properties_t arguments[3];
     ur_row_three_arguments(ur, arguments);
+    if (buffer)
+        set_buffer(&arguments[1], buffer);
     return ur->table.EnqueueExp.pfnKernelLaunchWithArgsExp(queue, kernel, 1, NULL, &global, &group,
                                                            3, arguments, NULL, 0, NULL,
                                                            out_event) == UR_RESULT_SUCCESS;

@@ -66,7 +66,7 @@ void scale_report_table(const struct scale_result *results)
 
 static void add_cell(cJSON *list, const struct scale_result *result, const struct scale_cell *cell)
 {
-    cJSON *object = cJSON_CreateObject();
+    cJSON *object = json_add_object(list);
     cJSON_AddStringToObject(object, "case", result->info->name);
     cJSON_AddStringToObject(object, "title", result->info->title);
     cJSON_AddStringToObject(object, "types", result->info->types);
@@ -75,7 +75,6 @@ static void add_cell(cJSON *list, const struct scale_result *result, const struc
     cJSON_AddNumberToObject(object, "instructions_many", cell->own[1]);
     cJSON_AddNumberToObject(object, "ratio", ratio_of(cell));
     cJSON_AddBoolToObject(object, "is_within_limit", scale_is_within_limit(cell));
-    cJSON_AddItemToArray(list, object);
 }
 
 void scale_report_json(const struct scale_result *results)
@@ -93,10 +92,9 @@ void scale_report_json(const struct scale_result *results)
     }
     cJSON *left_out = cJSON_AddArrayToObject(whole, "left_out");
     for (int i = 0; scale_left_out[i].type; i++) {
-        cJSON *object = cJSON_CreateObject();
+        cJSON *object = json_add_object(left_out);
         cJSON_AddStringToObject(object, "type", scale_left_out[i].type);
         cJSON_AddStringToObject(object, "reason", scale_left_out[i].reason);
-        cJSON_AddItemToArray(left_out, object);
     }
     json_print(whole);
 }

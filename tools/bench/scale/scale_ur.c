@@ -19,29 +19,9 @@ static const ur_dditable_t *table_of(const struct scale *scale)
     return &scale->ur->table;
 }
 
-static bool launch(const struct scale *scale, ur_kernel_handle_t kernel, ur_mem_handle_t memory)
+static bool launch(const struct scale *scale, ur_kernel_handle_t kernel, ur_mem_handle_t buffer)
 {
-    static const uint32_t value = 7;
-    const size_t global = 64;
-    ur_exp_kernel_arg_properties_t arguments[3] = {0};
-    for (uint32_t i = 0; i < 3; i++) {
-        arguments[i].stype = UR_STRUCTURE_TYPE_EXP_KERNEL_ARG_PROPERTIES;
-        arguments[i].index = i;
-        arguments[i].type = UR_EXP_KERNEL_ARG_TYPE_POINTER;
-        arguments[i].size = sizeof(void *);
-        arguments[i].value.pointer = scale->ur->memory[i & 1];
-    }
-    if (memory) {
-        arguments[0].type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ;
-        arguments[0].value.memObjTuple.hMem = memory;
-        arguments[0].value.memObjTuple.flags = UR_MEM_FLAG_READ_WRITE;
-    }
-    arguments[2].type = UR_EXP_KERNEL_ARG_TYPE_VALUE;
-    arguments[2].size = sizeof(value);
-    arguments[2].value.value = &value;
-    return ok(table_of(scale)->EnqueueExp.pfnKernelLaunchWithArgsExp(
-        scale->ur->queues[IN_ORDER], kernel, 1, NULL, &global, &global, 3, arguments, NULL, 0, NULL,
-        NULL));
+    return ur_row_launch_three(scale->ur, scale->ur->queues[IN_ORDER], kernel, buffer, NULL);
 }
 
 // ---- Programs ----

@@ -142,10 +142,9 @@ static int show(const struct care *care)
 
 static void add_unused_file(cJSON *list, const char *name, const char *reason)
 {
-    cJSON *item = cJSON_CreateObject();
+    cJSON *item = json_add_object(list);
     cJSON_AddStringToObject(item, "file", name);
     cJSON_AddStringToObject(item, "reason", reason);
-    cJSON_AddItemToArray(list, item);
 }
 
 struct verification {
@@ -313,10 +312,9 @@ static void note_refusal(void *user, const uint8_t *key, size_t key_size)
             return;
         }
     }
-    item = cJSON_CreateObject();
+    item = json_add_object(refusals->list);
     cJSON_AddNumberToObject(item, "files", 1);
     cJSON_AddStringToObject(item, "reason", refusal);
-    cJSON_AddItemToArray(refusals->list, item);
 }
 
 // The files come with this machine's record of its compiler: processes here then use them from the

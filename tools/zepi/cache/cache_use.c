@@ -3,6 +3,7 @@
 
 #include "../image/image_file.h"
 #include "../kernels.h"
+#include "../scratch.h"
 #include "disk_files.h"
 #include "key_refusal.h"
 
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *cache_use_refusal(const struct cache_use *use, const uint8_t *key, size_t key_size)
 {
@@ -54,12 +54,10 @@ static int build_small(struct cache_use *use, enum host_driver driver)
 
 int cache_use_init(struct cache_use *use, enum host_driver driver)
 {
-    char folder[] = "/tmp/zepi-XXXXXX";
+    char folder[PATH_MAX];
     *use = (struct cache_use){0};
-    if (!mkdtemp(folder)) {
-        perror("zepi cache: a temporary folder");
+    if (!scratch_make("cache", folder))
         return EXIT_FAILED;
-    }
     use->disk = zepi_disk_create(folder, UINT64_MAX);
     // The plugin reads it when it is loaded.
     setenv("ZEPI_CACHE_DIR", folder, 1);
@@ -77,11 +75,8 @@ int cache_use_init(struct cache_use *use, enum host_driver driver)
 
 void cache_use_finish(struct cache_use *use)
 {
-    struct zepi_disk_tally removed;
-    if (use->disk) {
-        zepi_disk_trim(use->disk, 0, &removed);
-        rmdir(zepi_disk_path(use->disk));
-    }
+    if (use->disk)
+        scratch_remove(zepi_disk_path(use->disk));
     zepi_disk_destroy(use->disk);
     free(use->key);
 }

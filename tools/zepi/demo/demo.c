@@ -46,7 +46,7 @@ static void print_row(void *user, const struct demo_row *row)
 
 static void add_row(void *user, const struct demo_row *row)
 {
-    cJSON *object = cJSON_CreateObject();
+    cJSON *object = json_add_object(user);
     cJSON_AddStringToObject(object, "case", row->name);
     cJSON_AddStringToObject(object, "constants", row->constants);
     cJSON_AddNumberToObject(object, "elements", (double)row->elements);
@@ -59,7 +59,6 @@ static void add_row(void *user, const struct demo_row *row)
     cJSON_AddNumberToObject(object, "max_error", row->max_error);
     cJSON_AddNumberToObject(object, "tolerance", row->tolerance);
     cJSON_AddBoolToObject(object, "is_right", row->max_error <= row->tolerance);
-    cJSON_AddItemToArray(user, object);
 }
 
 static int run_cases(struct demo *demo)

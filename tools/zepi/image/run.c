@@ -254,7 +254,7 @@ static void add_buffer(cJSON *array, const struct argument *argument, uint32_t i
 {
     char text[SCALAR_TEXT_SIZE];
     const size_t size = scalar_size(argument->type);
-    cJSON *object = cJSON_CreateObject();
+    cJSON *object = json_add_object(array);
     cJSON *values = cJSON_CreateArray();
     cJSON_AddNumberToObject(object, "index", index);
     cJSON_AddStringToObject(object, "type", scalar_type_name(argument->type));
@@ -263,7 +263,6 @@ static void add_buffer(cJSON *array, const struct argument *argument, uint32_t i
         cJSON_AddItemToArray(values, json_value(scalar_format(argument->type, value, text)));
     }
     cJSON_AddItemToObject(object, "values", values);
-    cJSON_AddItemToArray(array, object);
 }
 
 static int print_json(const struct run *run)

@@ -19,17 +19,9 @@ static const char *text_of(const cJSON *object, const char *name)
     return item && item->valuestring ? item->valuestring : "";
 }
 
-static cJSON *add_object(cJSON *array)
-{
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddItemToArray(array, object);
-    return object;
-}
-
-static cJSON *describe_constant(const zepi_spec_constant_t *constant)
+static void describe_constant(const zepi_spec_constant_t *constant, cJSON *object)
 {
     char text[SCALAR_TEXT_SIZE];
-    cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "id", constant->id);
     cJSON_AddStringToObject(object, "type", scalar_type_name(constant->type));
     cJSON_AddNumberToObject(object, "size_bytes", (double)constant->size_bytes);
@@ -38,7 +30,6 @@ static cJSON *describe_constant(const zepi_spec_constant_t *constant)
     cJSON_AddItemToObject(object, "value",
                           json_value(scalar_format(constant->type, constant->value, text)));
     cJSON_AddBoolToObject(object, "is_set", constant->is_set);
-    return object;
 }
 
 static cJSON *describe_constants(zepi_module_t module)
@@ -51,7 +42,7 @@ static cJSON *describe_constants(zepi_module_t module)
     if (constants &&
         zepi.spec_constant_list(module, NULL, count, constants, &count) == ZEPI_SUCCESS) {
         for (uint32_t i = 0; i < count; i++)
-            cJSON_AddItemToArray(array, describe_constant(&constants[i]));
+            describe_constant(&constants[i], json_add_object(array));
     }
     free(constants);
     return array;
@@ -66,7 +57,7 @@ static cJSON *describe_kernels(zepi_module_t module)
     const char **names = calloc(count, sizeof(*names));
     if (names && zepi.module_get_kernel_names(module, count, names, &count) == ZEPI_SUCCESS) {
         for (uint32_t i = 0; i < count; i++)
-            cJSON_AddStringToObject(add_object(array), "name", names[i]);
+            cJSON_AddStringToObject(json_add_object(array), "name", names[i]);
     }
     free(names);
     return array;
@@ -89,7 +80,7 @@ static cJSON *describe_arguments(const struct zepi_spirv_kernel *kernel)
     cJSON *array = cJSON_CreateArray();
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct zepi_spirv_argument *argument = &kernel->arguments[i];
-        cJSON *object = add_object(array);
+        cJSON *object = json_add_object(array);
         cJSON_AddStringToObject(object, "kind", kinds[argument->kind].kind);
         if (kinds[argument->kind].address_space)
             cJSON_AddStringToObject(object, "address_space", kinds[argument->kind].address_space);
@@ -167,17 +158,15 @@ static const char *state_name(zepi_module_state_t state)
     return names[(unsigned)state < 4 ? state : 0];
 }
 
-static cJSON *describe_image(zepi_device_image_t image)
+static void describe_image(zepi_device_image_t image, cJSON *object)
 {
     zepi_device_image_info_t info = {.size = sizeof(info)};
-    cJSON *object = cJSON_CreateObject();
     if (zepi.device_image_get_info(image, &info) != ZEPI_SUCCESS)
-        return object;
+        return;
     cJSON_AddStringToObject(object, "format",
                             info.format == ZEPI_DEVICE_IMAGE_SPIRV ? "SPIR-V" : "native code");
     cJSON_AddStringToObject(object, "state", state_name(info.state));
     cJSON_AddNumberToObject(object, "size_bytes", (double)info.size_bytes);
-    return object;
 }
 
 static cJSON *describe_images(zepi_module_t module)
@@ -189,7 +178,7 @@ static cJSON *describe_images(zepi_module_t module)
     zepi_device_image_t *images = calloc(count, sizeof(*images));
     if (images && zepi.module_get_device_images(module, count, images, &count) == ZEPI_SUCCESS) {
         for (uint32_t i = 0; i < count; i++) {
-            cJSON_AddItemToArray(array, describe_image(images[i]));
+            describe_image(images[i], json_add_object(array));
             host_release(images[i]);
         }
     }

@@ -54,6 +54,8 @@ struct composite {
 struct composites {
     struct composite *list; // owned
     uint32_t count;
+    zepi_spec_constant_t *constants; // owned: those that the module declares
+    uint32_t constant_count;
 };
 
 static void composites_finish(struct composites *composites)
@@ -61,6 +63,16 @@ static void composites_finish(struct composites *composites)
     for (uint32_t i = 0; i < composites->count; i++)
         free(composites->list[i].name);
     free(composites->list);
+    free(composites->constants);
+}
+
+// The declaration of a constant; NULL: there is none.
+static const zepi_spec_constant_t *find_constant(const struct composites *composites, uint32_t id)
+{
+    uint32_t at = 0;
+    while (at < composites->constant_count && composites->constants[at].id != id)
+        at++;
+    return at < composites->constant_count ? &composites->constants[at] : NULL;
 }
 
 // Reads the ids of a layout.
@@ -95,16 +107,13 @@ static bool parse_layout(const char *text, struct composite *composite)
 }
 
 // The types, and so the places, of the elements come from the module.
-static bool place(struct composite *composite, uint32_t count,
-                  const zepi_spec_constant_t *constants)
+static bool place(const struct composites *composites, struct composite *composite)
 {
     size_t alignment = 1;
     for (uint32_t i = 0; i < composite->count; i++) {
         zepi_spec_element_t *element = &composite->elements[i];
-        uint32_t at = 0;
-        while (at < count && constants[at].id != element->id)
-            at++;
-        if (at == count) {
+        const zepi_spec_constant_t *constant = find_constant(composites, element->id);
+        if (!constant) {
             fprintf(stderr, "zepi: composite '%s': the module has no constant %u\n",
                     composite->name, element->id);
             return false;
@@ -116,8 +125,8 @@ static bool place(struct composite *composite, uint32_t count,
                 return false;
             }
         }
-        const size_t size = constants[at].size_bytes;
-        composite->types[i] = constants[at].type;
+        const size_t size = constant->size_bytes;
+        composite->types[i] = constant->type;
         element->size_bytes = size;
         element->offset_bytes = (composite->size_bytes + size - 1) / size * size;
         composite->size_bytes = element->offset_bytes + size;
@@ -144,15 +153,16 @@ static bool parse_layouts(const struct spec_options *options, struct composites 
     return true;
 }
 
-// The constants that a module declares, owned. NULL without memory.
-static zepi_spec_constant_t *list_constants(zepi_module_t module, uint32_t *out_count)
+// False: there is no memory.
+static bool list_constants(struct composites *composites, zepi_module_t module)
 {
-    if (zepi.spec_constant_list(module, NULL, 0, NULL, out_count) != ZEPI_SUCCESS)
-        return NULL;
-    zepi_spec_constant_t *constants = calloc(*out_count ? *out_count : 1, sizeof(*constants));
-    if (constants)
-        zepi.spec_constant_list(module, NULL, *out_count, constants, out_count);
-    return constants;
+    uint32_t count = 0;
+    zepi.spec_constant_list(module, NULL, 0, NULL, &count);
+    composites->constants = calloc(count ? count : 1, sizeof(*composites->constants));
+    if (composites->constants &&
+        zepi.spec_constant_list(module, NULL, count, composites->constants, &count) == ZEPI_SUCCESS)
+        composites->constant_count = count;
+    return composites->constants;
 }
 
 // OpenCL's SPIR-V does not tell signed integers from unsigned ones: the command line may.
@@ -161,20 +171,6 @@ static bool is_same_kind(zepi_scalar_type_t a, zepi_scalar_type_t b)
     const bool is_float = a >= ZEPI_SCALAR_FLOAT16;
     return is_float == (b >= ZEPI_SCALAR_FLOAT16) &&
            (a == ZEPI_SCALAR_BOOL) == (b == ZEPI_SCALAR_BOOL);
-}
-
-// The declared type of a constant, 0 if there is none.
-static zepi_scalar_type_t declared_type(zepi_module_t module, uint32_t id)
-{
-    uint32_t count;
-    zepi_scalar_type_t type = 0;
-    zepi_spec_constant_t *constants = list_constants(module, &count);
-    for (uint32_t i = 0; constants && i < count; i++) {
-        if (constants[i].id == id)
-            type = constants[i].type;
-    }
-    free(constants);
-    return type;
 }
 
 // The type behind the last colon of a value, 0 if there is none; *out_length is the length before
@@ -191,13 +187,15 @@ static bool parse_type(const char *text, const char *value, zepi_scalar_type_t *
     return false;
 }
 
-static int set_one(zepi_module_t module, uint32_t id, const char *text)
+static int set_one(zepi_module_t module, const struct composites *composites, uint32_t id,
+                   const char *text)
 {
     uint8_t value[8] = {0};
     size_t length;
     zepi_scalar_type_t type;
     const char *number = strchr(text, '=') + 1;
-    const zepi_scalar_type_t declared = declared_type(module, id);
+    const zepi_spec_constant_t *constant = find_constant(composites, id);
+    const zepi_scalar_type_t declared = constant ? constant->type : 0;
     if (!parse_type(text, number, &type, &length))
         return EXIT_USAGE;
     // Another size is the plugin's to refuse.
@@ -316,7 +314,7 @@ static int set_all(const struct spec_options *options, zepi_module_t module,
     for (uint32_t i = 0; i < options->spec_count && code == EXIT_OK; i++) {
         uint32_t id;
         const char *text = options->specs[i];
-        code = parse_id(text, strcspn(text, "="), &id) ? set_one(module, id, text)
+        code = parse_id(text, strcspn(text, "="), &id) ? set_one(module, composites, id, text)
                                                        : set_composite(module, composites, text);
     }
     return code;
@@ -327,30 +325,23 @@ static int create(const struct host_device *host, const struct file_bytes *file,
                   struct composites *composites, zepi_module_t *out_module)
 {
     zepi_spec_layout_t layouts[SPEC_MAX];
-    zepi_module_t plain;
-    uint32_t constant_count;
-    int code = image_create_module(host, file, path, 0, NULL, &plain);
-    if (code != EXIT_OK)
+    int code = image_create_module(host, file, path, 0, NULL, out_module);
+    if (code == EXIT_OK && !list_constants(composites, *out_module))
+        code = EXIT_FAILED;
+    if (code != EXIT_OK || composites->count == 0)
         return code;
-    if (composites->count == 0) {
-        *out_module = plain;
-        return EXIT_OK;
-    }
-    zepi_spec_constant_t *constants = list_constants(plain, &constant_count);
-    host_release(plain);
-    for (uint32_t i = 0; i < composites->count && code == EXIT_OK; i++) {
+    host_release(*out_module);
+    *out_module = NULL;
+    for (uint32_t i = 0; i < composites->count; i++) {
         struct composite *composite = &composites->list[i];
-        if (!constants || !place(composite, constant_count, constants))
-            code = EXIT_FAILED;
+        if (!place(composites, composite))
+            return EXIT_FAILED;
         layouts[i] = (zepi_spec_layout_t){.name = composite->name,
                                           .size_bytes = composite->size_bytes,
                                           .elements = composite->elements,
                                           .element_count = composite->count};
     }
-    free(constants);
-    return code == EXIT_OK
-               ? image_create_module(host, file, path, composites->count, layouts, out_module)
-               : code;
+    return image_create_module(host, file, path, composites->count, layouts, out_module);
 }
 
 int spec_create_module(const struct spec_options *options, const struct host_device *host,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symbols.h"
 
+#include "../json.h"
 #include "cache/disk/disk.h"
 #include "plugin/program/native/container.h"
 #include "plugin/program/native/symbol_table.h"
@@ -150,12 +151,11 @@ bool symbols_describe(const struct file_bytes *file, const char *path, cJSON *ar
         const struct symbol *symbol = &list.symbols[i];
         if (is_resolved(&list, symbol))
             continue;
-        cJSON *object = cJSON_CreateObject();
+        cJSON *object = json_add_object(array);
         cJSON_AddStringToObject(object, "name", symbol->name);
         cJSON_AddStringToObject(object, "linkage", linkages[symbol->linkage]);
         cJSON_AddStringToObject(object, "kind", symbol->is_function ? "function" : "variable");
         cJSON_AddStringToObject(object, "file", path);
-        cJSON_AddItemToArray(array, object);
     }
     const bool is_complete = list.is_complete;
     list_finish(&list);

@@ -9,30 +9,22 @@
 #include "../probe.h"
 #include "report_device.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
-#include <gnu/libc-version.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/klog.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_ARGUMENTS 24
+#define MAX_ARGUMENTS 8
 // A part may take half of the remaining time, but this much at least: together less than two
 // minutes, even if all of them hang.
 #define ALL_SECONDS 110
 #define PART_SECONDS 15
-#define KERNEL_LOG_BYTES ((size_t)1 << 20)
-#define KERNEL_LOG_LINES 80
-#define READ_ALL_MESSAGES 3 // of klogctl
 
 static const char usage[] =
     "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE] [--json]\n"
@@ -56,6 +48,7 @@ static const char usage[] =
 static const char *const driver_flags[] = {"", "--cpu", "--gpu", "--intel-driver"};
 
 struct report {
+    char program[PATH_MAX];
     FILE *text; // all parts, a temporary file
     uint64_t end_ns;
     char summary[4096]; // problems, a line each
@@ -109,19 +102,25 @@ static unsigned part_seconds(const struct report *report)
     return left / 2 > PART_SECONDS ? (unsigned)(left / 2) : PART_SECONDS;
 }
 
-// Runs this program with arguments, and puts its output into the text. Returns its exit code,
-// or EXIT_FAILED.
+// Runs a program, and puts its output into the text. Returns what probe_in_process returns.
+static int run_part(struct report *report, struct part *part, unsigned seconds)
+{
+    part->output = fileno(report->text);
+    const int code = probe_in_process(become, part, seconds);
+    fseek(report->text, 0, SEEK_END);
+    return code;
+}
+
+// Runs this program with arguments. Returns its exit code, or EXIT_FAILED.
 static int run_self(struct report *report, const char *const words[])
 {
     const unsigned seconds = part_seconds(report);
-    char self[PATH_MAX];
-    struct part part = {.arguments = {self}, .output = fileno(report->text)};
+    struct part part = {.arguments = {report->program}};
     for (int i = 0, count = 1; words[i] && count < MAX_ARGUMENTS - 1; i++) {
         if (words[i][0])
             part.arguments[count++] = words[i];
     }
-    const int code =
-        path_of_program(self) ? probe_in_process(become, &part, seconds) : PROBE_NOT_STARTED;
+    const int code = run_part(report, &part, seconds);
     if (code == PROBE_NOT_STARTED)
         find_wrong(report, "zepi %s: %s", words[0], strerror(errno));
     else if (code == -SIGALRM)
@@ -130,7 +129,6 @@ static int run_self(struct report *report, const char *const words[])
         find_wrong(report, "zepi %s crashed: %s", words[0], strsignal(-code));
     else if (code != EXIT_OK)
         find_wrong(report, "zepi %s ended with exit code %d", words[0], code);
-    fseek(report->text, 0, SEEK_END);
     return code < 0 ? EXIT_FAILED : code;
 }
 
@@ -147,193 +145,80 @@ static void find_wrong_numbers(struct report *report, long start)
     fseek(report->text, 0, SEEK_END);
 }
 
-// ---- Parts that are read ----
+// ---- Parts that the shell reads ----
 
-static void print_file_line(FILE *text, const char *title, const char *path, const char *start)
-{
-    char line[512];
-    FILE *file = fopen(path, "re");
-    bool is_found = false;
-    while (file && !is_found && fgets(line, sizeof(line), file))
-        is_found = strncmp(line, start, strlen(start)) == 0;
-    if (is_found) {
-        const char *value = line + strlen(start);
-        value += strspn(value, " \t:=");
-        fprintf(text, "%s: %.*s\n", title, (int)strcspn(value, "\n"), value);
-    }
-    if (file)
-        fclose(file);
-}
+static const struct facts {
+    const char *title;
+    const char *script; // $0 is this program
+} machine = {"machine", "echo 'zepi: " ZEPI_PROJECT_VERSION "'\n"
+                        "echo \"kernel: $(uname -srvm)\"\n"
+                        "sed -n 's/^PRETTY_NAME=/system: /p' /etc/os-release\n"
+                        "sed -n '/^model name/ { s/.*: /processor: /p; q }' /proc/cpuinfo\n"
+                        "sed -n 's/^MemTotal: */memory: /p' /proc/meminfo\n"
+                        "echo \"C library: $(getconf GNU_LIBC_VERSION)\"\n"};
 
-static void print_machine(struct report *report)
-{
-    struct utsname system;
-    begin_part(report, "machine");
-    fprintf(report->text, "zepi: %s\n", ZEPI_PROJECT_VERSION);
-    if (uname(&system) == 0)
-        fprintf(report->text, "kernel: %s %s %s %s\n", system.sysname, system.release,
-                system.version, system.machine);
-    print_file_line(report->text, "system", "/etc/os-release", "PRETTY_NAME");
-    print_file_line(report->text, "processor", "/proc/cpuinfo", "model name");
-    print_file_line(report->text, "memory", "/proc/meminfo", "MemTotal");
-    fprintf(report->text, "C library: glibc %s\n", gnu_get_libc_version());
-}
-
-// Returns whether there is such a file.
-static bool print_paths(FILE *text, const char *pattern, bool is_real)
-{
-    glob_t found;
-    char real[PATH_MAX];
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return false;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *path = found.gl_pathv[i];
-        const bool leads = is_real && realpath(path, real);
-        fprintf(text, "%s%s%s\n", path, leads ? " -> " : "", leads ? real : "");
-    }
-    globfree(&found);
-    return true;
-}
+static const struct facts gpus = {
+    "GPUs of the kernel",
+    "for gpu in /sys/class/drm/renderD*; do\n"
+    "    [ -e $gpu ] || { echo 'none: there is no /sys/class/drm/renderD*'; break; }\n"
+    "    node=/dev/dri/${gpu##*/}\n"
+    "    if [ -r $node ] && [ -w $node ]; then echo $node: may be used\n"
+    "    else echo $node: may not be used; ls -l $node; fi\n"
+    "    for file in vendor device uevent; do sed \"s/^/  $file: /\" $gpu/device/$file; done\n"
+    "done\n"};
 
 // Where programs find the DPC++ runtime: Python environments, oneAPI, the library path.
-static void print_runtimes(struct report *report)
-{
-    static const char *const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "CMPLR_ROOT"};
-    static const char *const files[] = {"libsycl.so.?", "libur_loader.so.0",
-                                        "libur_adapter_level_zero*.so.0"};
-    static const char *const packages[] = {"intel_sycl_rt", "intel_opencl_rt", "dpctl", "dpnp"};
-    char pattern[PATH_MAX + 64];
-    char self[PATH_MAX];
-    bool is_found = false;
-    begin_part(report, "runtime of DPC++ (VIRTUAL_ENV, CONDA_PREFIX, CMPLR_ROOT, and beside zepi)");
-    for (size_t i = 0; i < 4; i++) {
-        const char *prefix = i < 3 ? getenv(variables[i]) : NULL;
-        if (i == 3 && path_of_program(self) && strrchr(self, '/')) {
-            snprintf(strrchr(self, '/'), 4, "/..");
-            prefix = self;
-        }
-        for (size_t j = 0; prefix && j < sizeof(files) / sizeof(files[0]); j++) {
-            snprintf(pattern, sizeof(pattern), "%s/lib/%s", prefix, files[j]);
-            is_found |= print_paths(report->text, pattern, true);
-        }
-        for (size_t j = 0; prefix && j < sizeof(packages) / sizeof(packages[0]); j++) {
-            snprintf(pattern, sizeof(pattern), "%s/lib/python3*/site-packages/%s-*.dist-info",
-                     prefix, packages[j]);
-            is_found |= print_paths(report->text, pattern, false);
-        }
-    }
-    if (!is_found)
-        fputs("none found: if a program fails, run this in the program's Python environment\n",
-              report->text);
-}
+static const struct facts runtimes = {
+    "runtime of DPC++ (VIRTUAL_ENV, CONDA_PREFIX, CMPLR_ROOT, and beside zepi)",
+    "found=\n"
+    "for prefix in \"$VIRTUAL_ENV\" \"$CONDA_PREFIX\" \"$CMPLR_ROOT\" \"${0%/*}/..\"; do\n"
+    "    [ -z \"$prefix\" ] || for file in \"$prefix\"/lib/libsycl.so.? \\\n"
+    "        \"$prefix\"/lib/libur_loader.so.0 \"$prefix\"/lib/libur_adapter_level_zero*.so.0 \\\n"
+    "        \"$prefix\"/lib/python3*/site-packages/intel_sycl_rt-*.dist-info \\\n"
+    "        \"$prefix\"/lib/python3*/site-packages/intel_opencl_rt-*.dist-info \\\n"
+    "        \"$prefix\"/lib/python3*/site-packages/dpctl-*.dist-info \\\n"
+    "        \"$prefix\"/lib/python3*/site-packages/dpnp-*.dist-info; do\n"
+    "        [ ! -e \"$file\" ] || { found=yes; echo \"$file -> $(readlink -f \"$file\")\"; }\n"
+    "    done\n"
+    "done\n"
+    "[ $found ] || echo 'none found: if a program fails, run this in the program'\\''s Python "
+    "environment'\n"};
 
-static void print_environment(struct report *report)
-{
-    static const char *const starts[] = {"ZE_",       "ZES_",      "ZEPI_", "ZET_",
-                                         "ZEL_",      "UR_",       "SYCL_", "ONEAPI_",
-                                         "NEOReadDe", "DRM_SHIM_", "LD_"};
-    begin_part(report, "environment");
-    for (char **variable = environ; *variable; variable++) {
-        for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-            if (strncmp(*variable, starts[i], strlen(starts[i])) == 0)
-                fprintf(report->text, "%s\n", *variable);
-        }
-    }
-}
+static const struct facts environment = {
+    "environment", "env | grep -E "
+                   "'^(ZE|ZES|ZEPI|ZET|ZEL|UR|SYCL|ONEAPI|NEOReadDebugKeys|DRM_SHIM|LD)(_|=)'\n"};
 
-static void print_gpus(struct report *report)
-{
-    static const char *const files[] = {"vendor", "device", "uevent"};
-    glob_t found;
-    char path[PATH_MAX];
-    char line[256];
-    begin_part(report, "GPUs of the kernel");
-    if (glob("/sys/class/drm/renderD*", 0, NULL, &found) != 0) {
-        fputs("none: there is no /sys/class/drm/renderD*\n", report->text);
-        return;
-    }
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
-        snprintf(path, sizeof(path), "/dev/dri/%s", name);
-        fprintf(report->text, "%s: %s\n", path,
-                access(path, R_OK | W_OK) == 0 ? "may be used" : strerror(errno));
-        for (size_t j = 0; j < sizeof(files) / sizeof(files[0]); j++) {
-            snprintf(path, sizeof(path), "%s/device/%s", found.gl_pathv[i], files[j]);
-            FILE *file = fopen(path, "re");
-            while (file && fgets(line, sizeof(line), file))
-                fprintf(report->text, "  %s: %s", files[j], line);
-            if (file)
-                fclose(file);
-        }
-    }
-    globfree(&found);
-}
+static const struct facts kernel_messages = {
+    "messages of the kernel about the GPU",
+    "if log=$(dmesg 2>&1); then\n"
+    "    echo \"$log\" | grep -E 'drm|i915|xe 0|\\[xe\\]|GuC|HuC|VT-d' | tail -n 80 | grep . ||\n"
+    "        echo none\n"
+    "else\n"
+    "    echo \"not readable: $log; as root: dmesg | grep -E 'drm|i915|xe'\"\n"
+    "fi\n"};
 
-static bool is_about_gpu(const char *line, size_t length)
+static void print_facts(struct report *report, const struct facts *facts)
 {
-    static const char *const words[] = {"drm", "i915", "xe 0", "[xe]", "GuC", "HuC", "VT-d"};
-    bool is_found = false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !is_found; i++)
-        is_found = memmem(line, length, words[i], strlen(words[i])) != NULL;
-    return is_found;
-}
-
-// The last messages about the GPU.
-static void print_kernel_messages(struct report *report)
-{
-    const char *last[KERNEL_LOG_LINES];
-    size_t count = 0;
-    begin_part(report, "messages of the kernel about the GPU");
-    char *log = malloc(KERNEL_LOG_BYTES + 1);
-    const int length = log ? klogctl(READ_ALL_MESSAGES, log, KERNEL_LOG_BYTES) : -1;
-    if (length < 0) {
-        fprintf(report->text, "not readable: %s; as root: dmesg | grep -E 'drm|i915|xe'\n",
-                strerror(errno));
-        free(log);
-        return;
-    }
-    log[length] = '\0';
-    for (const char *line = log; *line;
-         line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
-        if (is_about_gpu(line, strcspn(line, "\n")))
-            last[count++ % KERNEL_LOG_LINES] = line;
-    }
-    const size_t shown = count < KERNEL_LOG_LINES ? count : KERNEL_LOG_LINES;
-    for (size_t i = count - shown; i < count; i++) {
-        const char *line = last[i % KERNEL_LOG_LINES];
-        fprintf(report->text, "%.*s\n", (int)strcspn(line, "\n"), line);
-    }
-    if (count == 0)
-        fputs("none\n", report->text);
-    free(log);
+    struct part part = {.arguments = {"/bin/sh", "-c", facts->script, report->program}};
+    begin_part(report, facts->title);
+    if (run_part(report, &part, PART_SECONDS) < 0)
+        fputs("not read: the shell does not end well\n", report->text);
 }
 
 // ---- Libraries of a process that has brought the drivers up ----
 
 static int print_libraries(enum host_driver driver)
 {
-    static const char *const names[] = {"/libze_", "/libzepi", "/libig", "/libintelocl", "/libdrm"};
-    char line[PATH_MAX + 128];
-    char before[PATH_MAX] = "";
+    char command[256];
     uint32_t count = 0;
     const int code = host_load(driver);
     if (code != EXIT_OK)
         return code;
     zepi.platform_get(0, NULL, &count);
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && fgets(line, sizeof(line), maps)) {
-        char *path = strchr(line, '/');
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; path && i < sizeof(names) / sizeof(names[0]); i++) {
-            if (strstr(path, names[i]) && strcmp(before, path) != 0) {
-                snprintf(before, sizeof(before), "%s", path);
-                puts(path);
-            }
-        }
-    }
-    if (maps)
-        fclose(maps);
-    return EXIT_OK;
+    snprintf(command, sizeof(command),
+             "grep -oE '/.*/lib(ze_|zepi|ig|intelocl|drm).*' /proc/%d/maps | sort -u",
+             (int)getpid());
+    return system(command) == 0 ? EXIT_OK : EXIT_FAILED;
 }
 
 // ---- The whole ----
@@ -345,12 +230,12 @@ static int fill(struct report *report)
     const char *const info[] = {"info", flag, NULL};
     const char *const demo[] = {"demo", flag, NULL};
     const char *const device[] = {"report", "--device", flag, NULL};
-    print_machine(report);
-    print_gpus(report);
+    print_facts(report, &machine);
+    print_facts(report, &gpus);
     begin_part(report, "driver and loader: libraries of zepi info");
     run_self(report, libraries);
-    print_runtimes(report);
-    print_environment(report);
+    print_facts(report, &runtimes);
+    print_facts(report, &environment);
     begin_part(report, "zepi info");
     const int code = run_self(report, info);
     if (code != EXIT_NO_DEVICE) {
@@ -361,7 +246,7 @@ static int fill(struct report *report)
         begin_part(report, "device: nearest product of the tests, times of operations");
         run_self(report, device);
     }
-    print_kernel_messages(report);
+    print_facts(report, &kernel_messages);
     return code == EXIT_NO_DEVICE ? code : report->wrong_count > 0 ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -416,7 +301,7 @@ static void print_text(const struct report *report, const char *path)
 
 static int make(struct report *report, const char *path)
 {
-    FILE *file = fopen(path, "we");
+    FILE *file = path_of_program(report->program) ? fopen(path, "we") : NULL;
     report->text = file ? tmpfile() : NULL;
     if (!report->text) {
         fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
