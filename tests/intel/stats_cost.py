@@ -2,7 +2,7 @@
 """What ZEPI_STATS adds to a launch on Intel's driver, in instructions.
 
 Usage: stats_cost.py BENCH DRIVER
-Fails above 2 % of what a launch costs through plain Level Zero; BENCH (zepi-bench) counts both times with
+Fails above 2 % of what a launch costs with the driver's share; BENCH (zepi-bench) counts both times with
 callgrind. DRIVER is the driver's folder."""
 import json
 import os
@@ -42,10 +42,9 @@ def main(bench, driver):
         off, on = count(bench, None), count(bench, stats)
         if "launches" not in open(stats, encoding="utf-8").read():
             sys.exit("nothing was counted")
-    launch = off["Level Zero"]
     failures = 0
-    for row in [row for row in off if row.startswith("zepi")]:
-        more = on[row] - off[row]
+    for row in off:
+        launch, more = off[row], on[row] - off[row]
         print(f"{row}: {off[row]:.0f} instructions, with statistics {more:+.0f}, "
               f"{100 * more / launch:.2f} % of {launch:.0f}")
         failures += not 0 < more < LIMIT * launch

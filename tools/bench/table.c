@@ -16,11 +16,8 @@ static bool print_count(const struct bench *bench, int place, int operation, cha
 {
     const struct bench_cell *cell = &bench->cells[place][operation];
     const char *mark = bench_slope_is_straight(&cell->count) ? "" : "~";
-    if (bench->driver == HOST_DRIVER_INTEL)
-        snprintf(text, size, "%.0f + %.0f%s", cell->count.whole - cell->driver_count,
-                 cell->driver_count, mark);
-    else
-        snprintf(text, size, "%.0f%s", cell->count.whole, mark);
+    snprintf(text, size, "%.0f + %.0f%s", cell->count.whole - cell->driver_count,
+             cell->driver_count, mark);
     return cell->has_count;
 }
 
@@ -147,12 +144,10 @@ void bench_report_table(const struct bench *bench)
         print_operations(bench, "instructions", print_count);
     print_operations(bench, "nanoseconds, best (median)", print_time);
     print_operations(bench, "KiB more after a million", print_growth);
-    if (is_counted && bench->driver == HOST_DRIVER_INTEL)
-        puts("Instructions: of the program with the plugin or adapter + of Intel's driver.");
-    printf("Launches: 1,024 work-items. Times: %d rounds in turns.%s\nPlain Level Zero uses one "
-           "event again, and compiles a known program each "
-           "time.\n\n",
-           BENCH_ROUNDS, is_counted ? " ~: not the same each time, see --json." : "");
+    if (is_counted)
+        puts("Instructions: of the plugin or adapter + of the driver.");
+    printf("Launches: 1,024 work-items. Times: %d rounds in turns.%s\n\n", BENCH_ROUNDS,
+           is_counted ? " ~: not the same each time, see --json." : "");
     if (bench->spin.two_ns > 0)
         print_threads(bench);
 }

@@ -59,7 +59,7 @@ launches |= {"launch-2-sizes", "launch-100-sizes", "launch-turns"}
 common = launches | {"copy", "queue", "allocate", "kernel", "program", "program-large", "build-cold"}
 more = {"busy-allocate", "launch-buffer"}
 own = more | {"launch-value", "launch-values", "build-disk"}
-expected = {"Level Zero": common, "zepi": common | own}
+expected = {"zepi": common | own}
 if adapters:
     expected["zepi, Unified Runtime"] = common | more
 

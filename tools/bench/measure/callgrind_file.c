@@ -68,14 +68,18 @@ static bool is_outside(enum owner owner)
     return owner != OWNER_OTHER && owner != OWNER_PROGRAM && owner != OWNER_PLUGIN;
 }
 
+static bool is_driver(enum owner owner)
+{
+    return owner == OWNER_DRIVER || owner == OWNER_CPU_DRIVER;
+}
+
 static void add_call(struct reader *reader, double cost)
 {
     if (reader->callee == OWNER_SHIM && reader->caller != OWNER_SHIM) {
         reader->shim += cost;
         reader->shim_in_driver += reader->caller == OWNER_DRIVER ? cost : 0;
     }
-    if (reader->callee == OWNER_DRIVER && reader->caller != OWNER_DRIVER &&
-        reader->caller != OWNER_SHIM)
+    if (is_driver(reader->callee) && !is_driver(reader->caller) && reader->caller != OWNER_SHIM)
         reader->driver += cost;
     if (reader->caller == OWNER_PROGRAM && reader->callee == OWNER_PLUGIN)
         reader->plugin += cost;

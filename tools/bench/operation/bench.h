@@ -11,12 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The measurements of zepi-bench: operations, each through several rows (zepi's table, plain Level
-// Zero, an adapter of Unified Runtime). An operation is done in a loop. Instructions of the loop,
+// The measurements of zepi-bench: operations, each through several rows (zepi's table, adapters of
+// Unified Runtime). An operation is done in a loop. Instructions of the loop,
 // which are this program's own, are not counted.
 
 enum bench_operation {
-    // All rows have these.
     BENCH_LAUNCH_3,
     BENCH_LAUNCH_12,
     BENCH_LAUNCH_24,
@@ -26,7 +25,6 @@ enum bench_operation {
     BENCH_LAUNCH_2_SIZES,
     BENCH_LAUNCH_100_SIZES,
     BENCH_LAUNCH_TURNS,
-    // Not plain Level Zero.
     BENCH_LAUNCH_BUFFER,
     // zepi's table alone.
     BENCH_LAUNCH_VALUE,
@@ -145,7 +143,6 @@ bool bench_run(const struct bench_row *row, enum bench_operation operation, unsi
 
 // Each row has its place; one that is not there has no steps.
 enum bench_place {
-    BENCH_ROW_PLAIN,
     BENCH_ROW_ZEPI,
     BENCH_ROW_UR,      // zepi as an adapter
     BENCH_ROW_ADAPTER, // others

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "rows.h"
 
-#include "row_plain.h"
 #include "row_ur.h"
 #include "row_zepi.h"
 #include "tools/zepi/paths.h"
@@ -13,7 +12,6 @@
 #define FIRST_LOOP 64
 
 static struct zepi_row zepi_row;
-static struct plain_row plain_row;
 
 // Does each chosen operation once. With an adapter of another project, operations that fail are
 // left out.
@@ -86,14 +84,6 @@ int bench_rows_open(struct bench *bench)
     const int code = bench_rows_open_zepi(bench);
     if (code != EXIT_OK)
         return code;
-    if (!plain_row_open(&plain_row, &zepi_row)) {
-        fputs("zepi-bench: plain Level Zero does not make what the operations need\n", stderr);
-        return EXIT_FAILED;
-    }
-    bench->rows[BENCH_ROW_PLAIN] = (struct bench_row){.name = "Level Zero",
-                                                      .steps = plain_row_steps,
-                                                      .settle = plain_row_settle,
-                                                      .state = &plain_row};
     for (int i = 0; i < bench->adapter_count; i++)
         open_ur(bench, BENCH_ROW_ADAPTER + i, bench->adapters[i]);
     for (int place = 0; place < BENCH_ROW_COUNT; place++) {
@@ -107,6 +97,5 @@ void bench_rows_close(struct bench *bench)
 {
     for (int place = BENCH_ROW_COUNT - 1; place >= BENCH_ROW_UR; place--)
         ur_row_close(bench->rows[place].state);
-    plain_row_close(&plain_row);
     zepi_row_close(&zepi_row);
 }

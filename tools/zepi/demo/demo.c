@@ -61,26 +61,13 @@ static void add_row(void *user, const struct demo_row *row)
     cJSON_AddBoolToObject(object, "is_right", row->max_error <= row->tolerance);
 }
 
-static int run_cases(struct demo *demo)
-{
-    int code = demo_convolution(demo);
-    if (code == EXIT_OK)
-        code = demo_matrix_multiply(demo);
-    if (code == EXIT_OK)
-        code = demo_single_value(demo);
-    if (code != EXIT_OK || !demo->has_wrong_number)
-        return code;
-    fputs("zepi demo: a number is wrong\n", stderr);
-    return EXIT_FAILED;
-}
-
 static int print_table(struct host_device *host)
 {
     struct demo demo = {.host = host, .report = print_row};
     printf("driver: %s\ndevice: %s\n\n", host_driver_description(), host->info.name);
     printf("%-22s %-24s %7s %6s %6s %7s %7s %7s\n", "case (times in ms)", "constants", "build",
            "again", "disk", "launch", "error", "allowed");
-    return run_cases(&demo);
+    return demo_run(&demo);
 }
 
 static int print_json(struct host_device *host)
@@ -90,7 +77,7 @@ static int print_json(struct host_device *host)
         .host = host, .report = add_row, .user = cJSON_AddArrayToObject(document, "cases")};
     cJSON_AddStringToObject(document, "driver", host_driver_description());
     cJSON_AddStringToObject(document, "device", host->info.name);
-    const int code = run_cases(&demo);
+    const int code = demo_run(&demo);
     cJSON_AddBoolToObject(document, "is_right", code == EXIT_OK);
     json_print(document);
     return code;

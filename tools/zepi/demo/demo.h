@@ -27,9 +27,7 @@ struct demo {
     bool has_wrong_number;
 };
 
-// Each returns an exit code; a wrong number is noted in the demo and goes on.
-int demo_convolution(struct demo *demo);
-int demo_matrix_multiply(struct demo *demo);
-int demo_single_value(struct demo *demo);
+// Runs all cases. Returns an exit code after a message.
+int demo_run(struct demo *demo);
 
 #endif

@@ -227,7 +227,7 @@ static int convolve_with(struct demo *demo, zepi_module_t input, struct buffers 
     return EXIT_OK;
 }
 
-int demo_convolution(struct demo *demo)
+static int run_convolution(struct demo *demo)
 {
     static const float blur[9] = {1 / 16.0f, 2 / 16.0f, 1 / 16.0f, 2 / 16.0f, 4 / 16.0f,
                                   2 / 16.0f, 1 / 16.0f, 2 / 16.0f, 1 / 16.0f};
@@ -352,7 +352,7 @@ static int multiply_with(struct demo *demo, zepi_module_t input, struct buffers 
     return code;
 }
 
-int demo_matrix_multiply(struct demo *demo)
+static int run_matrix_multiply(struct demo *demo)
 {
     static const int64_t edges[] = {0, 4, 8, 16};
     struct buffers buffers;
@@ -370,7 +370,7 @@ int demo_matrix_multiply(struct demo *demo)
 
 // ---- One value ----
 
-int demo_single_value(struct demo *demo)
+static int run_single_value(struct demo *demo)
 {
     const float set = 3.25f;
     struct buffers buffers;
@@ -399,4 +399,17 @@ int demo_single_value(struct demo *demo)
     host_release(input);
     buffers_finish(&buffers);
     return code;
+}
+
+int demo_run(struct demo *demo)
+{
+    int code = run_convolution(demo);
+    if (code == EXIT_OK)
+        code = run_matrix_multiply(demo);
+    if (code == EXIT_OK)
+        code = run_single_value(demo);
+    if (code != EXIT_OK || !demo->has_wrong_number)
+        return code;
+    fputs("zepi demo: a number is wrong\n", stderr);
+    return EXIT_FAILED;
 }

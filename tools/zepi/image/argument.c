@@ -18,13 +18,9 @@ static bool parse_count(const char *text, uint64_t *out_count)
     return scalar_parse(ZEPI_SCALAR_UINT64, text, out_count) && *out_count > 0;
 }
 
-// A buffer's text in pieces.
-struct buffer_text {
-    char *copy; // owned
-    char *fill;
-    char *ramp;
-    char *file;
-};
+enum fill { FILL_ZEROS, FILL_VALUE, FILL_RAMP, FILL_FILE };
+static const char *const fill_words[] = {
+    [FILL_ZEROS] = "", [FILL_VALUE] = "fill=", [FILL_RAMP] = "ramp=", [FILL_FILE] = "file="};
 
 static int fill_from_file(struct argument *argument, const char *path)
 {
@@ -41,28 +37,38 @@ static int fill_from_file(struct argument *argument, const char *path)
     return fits ? EXIT_OK : EXIT_FAILED;
 }
 
-static int fill(struct argument *argument, const struct buffer_text *text)
+static int fill(struct argument *argument, enum fill fill, const char *text)
 {
     const size_t size = scalar_size(argument->type);
     memset(argument->memory, 0, argument->size_bytes);
-    if (text->ramp)
-        return scalar_ramp(argument->type, text->ramp, argument->count, argument->memory)
+    if (fill == FILL_RAMP)
+        return scalar_ramp(argument->type, text, argument->count, argument->memory)
                    ? EXIT_OK
                    : refuse(argument->text, "ramp=START:STEP, every value one of the type");
-    if (text->file)
-        return fill_from_file(argument, text->file);
-    if (!text->fill)
+    if (fill == FILL_FILE)
+        return fill_from_file(argument, text);
+    if (fill == FILL_ZEROS)
         return EXIT_OK;
-    if (!scalar_parse(argument->type, text->fill, argument->value))
+    if (!scalar_parse(argument->type, text, argument->value))
         return refuse(argument->text, "fill=VALUE of the buffer's type");
     for (uint64_t i = 0; i < argument->count; i++)
         memcpy((uint8_t *)argument->memory + i * size, argument->value, size);
     return EXIT_OK;
 }
 
-static int parse_buffer(struct argument *argument, struct buffer_text *text)
+// The way in which a piece fills the buffer; FILL_ZEROS: it is none.
+static enum fill fill_of(const char *piece)
 {
-    char *rest = text->copy + strlen("buffer:");
+    enum fill fill = FILL_FILE;
+    while (fill > FILL_ZEROS && strncmp(piece, fill_words[fill], 5) != 0)
+        fill--;
+    return fill;
+}
+
+static int parse_buffer(struct argument *argument, char *copy, enum fill *out_fill,
+                        const char **out_text)
+{
+    char *rest = copy + strlen("buffer:");
     char *head = strsep(&rest, ",");
     char *colon = strchr(head, ':');
     if (!colon)
@@ -76,19 +82,16 @@ static int parse_buffer(struct argument *argument, struct buffer_text *text)
         return refuse(argument->text, "a count of elements above 0");
     while (rest) {
         char *piece = strsep(&rest, ",");
-        const bool is_filled = text->fill || text->ramp || text->file;
-        if (is_filled && strncmp(piece, "out", 3) != 0)
+        const enum fill fill = fill_of(piece);
+        if (fill != FILL_ZEROS && *out_fill != FILL_ZEROS)
             return refuse(argument->text, "one of fill=, ramp= and file=");
-        if (strncmp(piece, "fill=", 5) == 0) {
-            text->fill = piece + 5;
-        } else if (strncmp(piece, "ramp=", 5) == 0) {
-            text->ramp = piece + 5;
-        } else if (strncmp(piece, "file=", 5) == 0) {
-            text->file = piece + 5;
+        if (fill != FILL_ZEROS) {
+            *out_fill = fill;
+            *out_text = piece + 5;
         } else if (strcmp(piece, "out") == 0 || strncmp(piece, "out=", 4) == 0) {
             argument->is_output = true;
             // Of the command line's own string, which stays.
-            argument->output = piece[3] ? argument->text + (piece - text->copy) + 4 : NULL;
+            argument->output = piece[3] ? argument->text + (piece - copy) + 4 : NULL;
         } else {
             return refuse(argument->text, "fill=, ramp=, file= or out after the count");
         }
@@ -100,19 +103,21 @@ static int parse_buffer(struct argument *argument, struct buffer_text *text)
 
 static int init_buffer(struct argument *argument, const struct host_device *host)
 {
-    struct buffer_text text = {.copy = strdup(argument->text)};
-    if (!text.copy)
+    char *copy = strdup(argument->text);
+    enum fill way = FILL_ZEROS;
+    const char *text = NULL;
+    if (!copy)
         return EXIT_FAILED;
     argument->kind = ZEPI_ARGUMENT_POINTER;
-    int code = parse_buffer(argument, &text);
+    int code = parse_buffer(argument, copy, &way, &text);
     if (code == EXIT_OK &&
         zepi.usm_allocate(host->context, host->info.has_shared_usm ? host->device : NULL,
                           host->info.has_shared_usm ? ZEPI_USM_SHARED : ZEPI_USM_HOST,
                           argument->size_bytes, 0, &argument->memory) != ZEPI_SUCCESS)
         code = host_fail(argument->text);
     if (code == EXIT_OK)
-        code = fill(argument, &text);
-    free(text.copy);
+        code = fill(argument, way, text);
+    free(copy);
     return code;
 }
 
