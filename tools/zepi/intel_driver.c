@@ -234,7 +234,8 @@ static int exec_directly(const struct place *place, struct command_line *command
     return fail(path, errno);
 }
 
-static int start(char *const arguments[])
+// `own` replaces the first argument, unless it is NULL.
+static int start(char *const arguments[], char *own)
 {
     struct place place;
     struct command_line command;
@@ -244,6 +245,8 @@ static int start(char *const arguments[])
         return code;
     if (!command_line_init(&command, arguments))
         return fail(arguments[0], ENOMEM);
+    if (own)
+        command.first[0] = own;
     const int error = command_line_resolve(&command, &program);
     if (error != 0) {
         code = fail(command.first[0], error);
@@ -260,23 +263,12 @@ static int start(char *const arguments[])
 
 int intel_driver_exec(char *const command[])
 {
-    return start(command);
+    return start(command, NULL);
 }
 
 int intel_driver_enter(char *const arguments[])
 {
     char program[PATH_MAX];
-    size_t count = 0;
-    while (arguments[count])
-        count++;
-    char **command = calloc(count + 1, sizeof(*command));
-    if (!command || !path_of_program(program)) {
-        free(command);
-        return fail("the program's own file", errno);
-    }
-    memcpy(command, arguments, count * sizeof(*command));
-    command[0] = program;
-    const int code = start(command);
-    free(command);
-    return code;
+    return path_of_program(program) ? start(arguments, program)
+                                    : fail("the program's own file", errno);
 }

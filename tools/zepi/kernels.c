@@ -11,14 +11,12 @@
             ".incbin \"" KERNEL_FOLDER "/" #name ".spv\"\n" #name "_end:\n"                        \
             ".previous\n");                                                                        \
     extern const unsigned char name##_begin[] __attribute__((visibility("hidden")));               \
-    extern const unsigned char name##_end[] __attribute__((visibility("hidden")))
+    extern const unsigned char name##_end[] __attribute__((visibility("hidden")));
 
-INCLUDE_FILE(bench);
-INCLUDE_FILE(bench_large);
-INCLUDE_FILE(bench_small);
-INCLUDE_FILE(convolution);
-INCLUDE_FILE(matrix_multiply);
-INCLUDE_FILE(single_value);
+#define FILES(X)                                                                                   \
+    X(bench)                                                                                       \
+    X(bench_large) X(bench_small) X(convolution) X(matrix_multiply) X(single_value)
+FILES(INCLUDE_FILE)
 
 struct kernel_image kernel_image(const char *name)
 {
@@ -27,12 +25,9 @@ struct kernel_image kernel_image(const char *name)
         const unsigned char *begin;
         const unsigned char *end;
     } images[] = {
-        {"bench", bench_begin, bench_end},
-        {"bench_large", bench_large_begin, bench_large_end},
-        {"bench_small", bench_small_begin, bench_small_end},
-        {"convolution", convolution_begin, convolution_end},
-        {"matrix_multiply", matrix_multiply_begin, matrix_multiply_end},
-        {"single_value", single_value_begin, single_value_end},
+#define IMAGE(name) {#name, name##_begin, name##_end},
+        FILES(IMAGE)
+#undef IMAGE
     };
     for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
         if (strcmp(images[i].name, name) == 0)

@@ -93,38 +93,42 @@ static bool find_in_folder(const char *folder, char path[PATH_MAX])
 
 // ---- Python's packages ----
 
-// Reads the first section that is wanted of a file of ELF, at most `most` bytes of it. Owned; NULL:
-// there is none.
-static char *read_section(const char *path, bool (*is_wanted)(const Elf64_Shdr *section),
-                          size_t most, size_t *out_size)
+#define BEHIND_BYTES 32
+
+// Looks for a text in the wanted sections of a file of ELF, in at most `most` bytes of each.
+// `behind` gets what follows it.
+static bool find_in_sections(const char *path, bool (*is_wanted)(const Elf64_Shdr *section),
+                             size_t most, const char *text, char behind[BEHIND_BYTES])
 {
     Elf64_Ehdr head;
     Elf64_Shdr section;
-    char *bytes = NULL;
+    bool is_found = false;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return NULL;
+        return false;
     if (pread(file, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
         head.e_shnum = 0;
-    for (unsigned i = 0; i < head.e_shnum && !bytes; i++) {
+    for (unsigned i = 0; i < head.e_shnum && !is_found; i++) {
         const off_t offset = (off_t)(head.e_shoff + (Elf64_Off)i * sizeof(section));
         if (pread(file, &section, sizeof(section), offset) != (ssize_t)sizeof(section))
             break;
-        if (!is_wanted(&section))
-            continue;
         const size_t size = section.sh_size < most ? section.sh_size : most;
-        bytes = malloc(size + 1);
+        char *bytes = is_wanted(&section) ? malloc(size) : NULL;
         const ssize_t got = bytes ? pread(file, bytes, size, (off_t)section.sh_offset) : 0;
-        *out_size = got > 0 ? (size_t)got : 0;
-        if (bytes)
-            bytes[*out_size] = '\0';
+        const char *found = got > 0 ? memmem(bytes, (size_t)got, text, strlen(text)) : NULL;
+        is_found = found;
+        if (is_found) {
+            const char *rest = found + strlen(text);
+            snprintf(behind, BEHIND_BYTES, "%.*s", (int)(bytes + got - rest), rest);
+        }
+        free(bytes);
     }
     close(file);
-    return bytes;
+    return is_found;
 }
 
-// The names that a library links with: its first table of strings in memory.
+// The names that a library links with: a table of strings in memory.
 static bool is_names(const Elf64_Shdr *section)
 {
     return section->sh_type == SHT_STRTAB && (section->sh_flags & SHF_ALLOC);
@@ -132,11 +136,8 @@ static bool is_names(const Elf64_Shdr *section)
 
 static bool links_with_libsycl(const char *path)
 {
-    size_t size;
-    char *names = read_section(path, is_names, SIZE_MAX - 1, &size);
-    const bool is_there = names && memmem(names, size, LIBRARY, strlen(LIBRARY));
-    free(names);
-    return is_there;
+    char behind[BEHIND_BYTES];
+    return find_in_sections(path, is_names, SIZE_MAX, LIBRARY, behind);
 }
 
 // The libsycl that the first package with a library that links with one gets. The dynamic loader
@@ -232,13 +233,9 @@ static bool is_comments(const Elf64_Shdr *section)
 // Intel's compiler leaves its release in compiled files: "... Compiler 2026.2.0 (...)".
 static void read_release(const char *path, char release[32])
 {
-    static const char before[] = "DPC++/C++ Compiler ";
-    size_t size;
-    char *text = read_section(path, is_comments, 4096, &size);
-    const char *found = text ? memmem(text, size, before, strlen(before)) : NULL;
-    const char *number = found ? found + strlen(before) : "";
-    snprintf(release, 32, "%.*s", (int)strspn(number, "0123456789."), number);
-    free(text);
+    release[0] = '\0';
+    if (find_in_sections(path, is_comments, 4096, "DPC++/C++ Compiler ", release))
+        release[strspn(release, "0123456789.")] = '\0';
 }
 
 // ---- Both ----

@@ -2,10 +2,8 @@
 #ifndef ZEPI_TOOL_BENCH_H
 #define ZEPI_TOOL_BENCH_H
 
-#include "cycles.h"
-#include "graphs.h"
+#include "lists.h"
 #include "tools/zepi/host.h"
-#include "transfers.h"
 
 #include <stdbool.h>
 #include <stddef.h>

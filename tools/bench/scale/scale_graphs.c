@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Graphs, their commands, and captures.
-#include "scale_calls.h"
+#include "scale.h"
 
 // ---- Graphs ----
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // USM, pools, buffers, images, samplers, virtual and physical memory, and memory of other
 // processes.
-#include "scale_calls.h"
+#include "scale.h"
 
 #define KIB ((size_t)1 << 10)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Contexts, queues, events and kernel objects.
-#include "scale_calls.h"
+#include "scale.h"
 
 #include "tools/zepi/kernels.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Modules, device images and translation units.
-#include "scale_calls.h"
+#include "scale.h"
 
 #include "tools/zepi/kernels.h"
 

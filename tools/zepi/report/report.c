@@ -51,8 +51,7 @@ struct report {
     char program[PATH_MAX];
     FILE *text; // all parts, a temporary file
     uint64_t end_ns;
-    char summary[4096]; // problems, a line each
-    int wrong_count;
+    cJSON *wrong; // sentences
     enum host_driver driver;
     bool is_json;
 };
@@ -65,9 +64,14 @@ __attribute__((format(printf, 2, 3))) static void find_wrong(struct report *repo
     va_start(list, format);
     vsnprintf(line, sizeof(line), format, list);
     va_end(list);
-    report->wrong_count++;
-    const size_t length = strlen(report->summary);
-    snprintf(report->summary + length, sizeof(report->summary) - length, "  %s\n", line);
+    cJSON_AddItemToArray(report->wrong, cJSON_CreateString(line));
+}
+
+static void print_wrong(const struct report *report, FILE *file)
+{
+    const cJSON *line;
+    fputs(report->wrong->child ? "Wrong:\n" : "Every number is right.\n", file);
+    cJSON_ArrayForEach(line, report->wrong) fprintf(file, "  %s\n", line->valuestring);
 }
 
 static void begin_part(struct report *report, const char *title)
@@ -247,7 +251,7 @@ static int fill(struct report *report)
         run_self(report, device);
     }
     print_facts(report, &kernel_messages);
-    return code == EXIT_NO_DEVICE ? code : report->wrong_count > 0 ? EXIT_FAILED : EXIT_OK;
+    return code == EXIT_NO_DEVICE ? code : report->wrong->child ? EXIT_FAILED : EXIT_OK;
 }
 
 static bool write_file(const struct report *report, FILE *file)
@@ -261,13 +265,13 @@ static bool write_file(const struct report *report, FILE *file)
         strftime(date, sizeof(date), "%Y-%m-%d %H:%M UTC", &parts);
     fprintf(file,
             "zepi report of %s. It has paths and variables of this machine: read it before you "
-            "attach it.\n\nDriver: %s.\n%s%s",
+            "attach it.\n\nDriver: %s.\n",
             date,
             report->driver == HOST_DRIVER_GPU     ? "a GPU's"
             : report->driver == HOST_DRIVER_INTEL ? "Intel's, without a GPU"
                                                   : "ze_cpu, which executes on the CPU (no GPU "
-                                                    "came up, or --cpu)",
-            report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary);
+                                                    "came up, or --cpu)");
+    print_wrong(report, file);
     rewind(report->text);
     while ((count = fread(bytes, 1, sizeof(bytes), report->text)) > 0)
         fwrite(bytes, 1, count, file);
@@ -275,27 +279,20 @@ static bool write_file(const struct report *report, FILE *file)
     return fclose(file) == 0 && is_written;
 }
 
-static void print_json(const struct report *report, const char *path)
+static void print_json(struct report *report, const char *path)
 {
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "file", path);
-    cJSON *wrong = cJSON_AddArrayToObject(document, "wrong");
-    for (const char *line = report->summary; *line; line += line[0] == '\n') {
-        char one[256];
-        const int length = (int)strcspn(line, "\n");
-        snprintf(one, sizeof(one), "%.*s", length, line + strspn(line, " "));
-        one[strcspn(one, "\n")] = '\0';
-        cJSON_AddItemToArray(wrong, cJSON_CreateString(one));
-        line += length;
-    }
+    cJSON_AddItemToObject(document, "wrong", report->wrong);
+    report->wrong = NULL;
     json_print(document);
 }
 
 static void print_text(const struct report *report, const char *path)
 {
     const bool has_homepage = ZEPI_PROJECT_HOMEPAGE[0] != '\0';
-    printf("%s%s%s is written: attach it to a bug report%s%s.\n",
-           report->wrong_count > 0 ? "Wrong:\n" : "Every number is right.\n", report->summary, path,
+    print_wrong(report, stdout);
+    printf("%s is written: attach it to a bug report%s%s.\n", path,
            has_homepage ? ", home page " : "", ZEPI_PROJECT_HOMEPAGE);
 }
 
@@ -309,6 +306,7 @@ static int make(struct report *report, const char *path)
             fclose(file);
         return EXIT_FAILED;
     }
+    report->wrong = cJSON_CreateArray();
     int code = fill(report);
     if (!write_file(report, file)) {
         fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
@@ -319,6 +317,7 @@ static int make(struct report *report, const char *path)
         print_text(report, path);
     }
     fclose(report->text);
+    cJSON_Delete(report->wrong);
     return code;
 }
 
