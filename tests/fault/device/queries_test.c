@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Asks a device every query of the header, and about its peer, while each Level Zero call and each
-// allocation fails in turn.
+// Asks a device every query of the header, and about its peer, while each Level Zero call fails in
+// turn.
 #include "walk_ur.h"
 
 #include "ur_queries.h"
