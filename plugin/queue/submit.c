@@ -9,26 +9,27 @@
 
 void zepi_submit_finish_slow_waits(struct zepi_submit *submit)
 {
-    zepi_free(submit->owned_waits);
     for (uint32_t i = 0; i < submit->distant_wait_count; i++)
         zepi_queue_release_later(submit->queue, submit->distant_waits[i]);
-    zepi_free(submit->distant_waits);
     for (uint32_t i = 0; i < submit->signal_count; i++)
         zepi_release(submit->signals[i]);
-    zepi_free(submit->signals);
+    zepi_free(submit->slow_waits);
 }
 
-// Begins the lists of slow waits, once. Most wait lists need none.
-static void begin_slow_waits(struct zepi_submit *submit)
+// Makes room for slow waits, once. Most wait lists need none.
+static zepi_result_t begin_slow_waits(struct zepi_submit *submit, zepi_wait_list_t wait)
 {
-    if (submit->has_slow_waits)
-        return;
-    submit->has_slow_waits = true;
-    submit->owned_waits = NULL;
-    submit->signals = NULL;
+    if (submit->slow_waits)
+        return ZEPI_SUCCESS;
+    void **room = zepi_allocate((size_t)3 * wait.count, sizeof(room[0]));
+    if (!room)
+        return zepi_fail_no_memory();
+    submit->slow_waits = room;
+    submit->signals = (struct zepi_event **)(room + wait.count);
     submit->signal_count = 0;
-    submit->distant_waits = NULL;
+    submit->distant_waits = (struct zepi_event **)(room + (size_t)2 * wait.count);
     submit->distant_wait_count = 0;
+    return ZEPI_SUCCESS;
 }
 
 // Whether a list of the queue can wait for the event.
@@ -50,18 +51,6 @@ static bool is_known_on_device_of(const struct zepi_event *event, const struct z
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
-static zepi_result_t add_distant_wait(struct zepi_submit *submit, zepi_wait_list_t wait,
-                                      struct zepi_event *event)
-{
-    begin_slow_waits(submit);
-    if (!submit->distant_waits)
-        submit->distant_waits = zepi_allocate(wait.count, sizeof(submit->distant_waits[0]));
-    if (!submit->distant_waits)
-        return zepi_fail_no_memory();
-    submit->distant_waits[submit->distant_wait_count++] = event;
-    return ZEPI_SUCCESS;
-}
-
 // An event that has no queue, or is distant: no list of the queue can wait for it as it is.
 // *out_ze: the event that the command waits for; NULL: none, or a barrier before it does.
 static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_submit *submit,
@@ -74,10 +63,14 @@ static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_s
     if (zepi_event_is_known_complete(event))
         return ZEPI_SUCCESS;
     atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
-    if (!is_within_reach(event, queue))
-        return add_distant_wait(submit, wait, event);
-    *out_ze = event->ze;
-    return ZEPI_SUCCESS;
+    if (is_within_reach(event, queue)) {
+        *out_ze = event->ze;
+        return ZEPI_SUCCESS;
+    }
+    const zepi_result_t result = begin_slow_waits(submit, wait);
+    if (result == ZEPI_SUCCESS)
+        submit->distant_waits[submit->distant_wait_count++] = event;
+    return result;
 }
 
 // A reusable event's signal, kept until the command is appended. *out_signal: NULL if there is
@@ -87,11 +80,9 @@ static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_sub
                                                                  struct zepi_event *event,
                                                                  struct zepi_event **out_signal)
 {
-    begin_slow_waits(submit);
-    if (!submit->signals)
-        submit->signals = zepi_allocate(wait.count, sizeof(submit->signals[0]));
-    if (!submit->signals)
-        return zepi_fail_no_memory();
+    const zepi_result_t result = begin_slow_waits(submit, wait);
+    if (result != ZEPI_SUCCESS)
+        return result;
     *out_signal = zepi_event_take_signal(event);
     if (*out_signal)
         submit->signals[submit->signal_count++] = *out_signal;
@@ -104,10 +95,10 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
     ze_event_handle_t *waits = submit->inline_waits;
     uint32_t count = 0;
     if (wait.count > ZEPI_QUEUE_WAITS) {
-        begin_slow_waits(submit);
-        waits = submit->owned_waits = zepi_allocate(wait.count, sizeof(waits[0]));
-        if (!waits)
-            return zepi_fail_no_memory();
+        const zepi_result_t result = begin_slow_waits(submit, wait);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        waits = (ze_event_handle_t *)submit->slow_waits;
     }
     for (uint32_t i = 0; i < wait.count; i++) {
         struct zepi_event *event = wait.events[i];
@@ -139,7 +130,7 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
 zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t wait)
 {
     const zepi_result_t result = gather_waits(submit, wait);
-    if (result != ZEPI_SUCCESS && submit->has_slow_waits)
+    if (result != ZEPI_SUCCESS && submit->slow_waits)
         zepi_submit_finish_slow_waits(submit);
     return result;
 }
@@ -148,7 +139,7 @@ zepi_result_t zepi_submit_prepare(struct zepi_submit *submit, zepi_wait_list_t w
 static void submit_drop(struct zepi_submit *submit)
 {
     zepi_mutex_unlock(&submit->queue->mutex);
-    if (submit->has_slow_waits)
+    if (submit->slow_waits)
         zepi_submit_finish_slow_waits(submit);
     if (submit->event)
         zepi_event_abandon(submit->event);
@@ -221,7 +212,7 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
         submit_drop(submit);
         return ZEPI_CAPTURED;
     }
-    if (submit->has_slow_waits)
+    if (submit->slow_waits)
         result = await_distant_events_locked(submit);
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);

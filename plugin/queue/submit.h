@@ -33,14 +33,15 @@ struct zepi_submit {
     uint32_t wait_count;
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to
-    bool has_slow_waits;      // the lists below are set
-    ze_event_handle_t *owned_waits;
-    // Owned list of reusable events' signals, a reference to each; NULL: none.
+    // Owned: room for the lists below and for `waits`, of as many as the wait list has. NULL: that
+    // is not needed, and the members below are not set.
+    void **slow_waits;
+    // Signals of reusable events, a reference to each.
     struct zepi_event **signals;
     uint32_t signal_count;
-    // Owned list, of borrowed events of the wait list that a command list of the queue cannot wait
-    // for as they are: of another context, or with times in memory of another device. Once begun,
-    // those that a barrier in the list waits for: the queue holds them. NULL: none.
+    // Borrowed events of the wait list that a command list of the queue cannot wait for as they
+    // are: of another context, or with times in memory of another device. Once begun, those that a
+    // barrier in the list waits for: the queue holds them.
     struct zepi_event **distant_waits;
     uint32_t distant_wait_count;
     ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
@@ -86,7 +87,7 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
     submit->wait_count = 0;
     submit->waits = NULL;
     submit->event = NULL;
-    submit->has_slow_waits = false;
+    submit->slow_waits = NULL;
     if (wait.count > 0)
         result = zepi_submit_prepare(submit, wait);
     if (result != ZEPI_SUCCESS)
@@ -108,7 +109,7 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
         submit->event = event;
         submit->signal = event->ze;
     }
-    return __builtin_expect(submit->has_slow_waits || !queue->is_plain, 0)
+    return __builtin_expect(submit->slow_waits || !queue->is_plain, 0)
                ? zepi_submit_append_first_locked(submit)
                : ZEPI_SUCCESS;
 }
@@ -130,7 +131,7 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
             *out_event = event;
     }
     zepi_mutex_unlock(&queue->mutex);
-    if (__builtin_expect(submit->has_slow_waits, 0))
+    if (__builtin_expect(submit->slow_waits != NULL, 0))
         zepi_submit_finish_slow_waits(submit);
     if (__builtin_expect(appended != ZEPI_SUCCESS, 0))
         // Not known to be complete, so that it is kept from others until the queue is empty.
