@@ -221,32 +221,21 @@ static zepi_result_t query_peer_access(const struct zepi_queue *queue,
     return result;
 }
 
-// One of `locations` that the queue's device reaches, host memory before the memory of others, or
-// none.
-static zepi_result_t find_reachable_location(const struct zepi_queue *queue,
-                                             const struct zepi_buffer *buffer, uint64_t locations,
-                                             uint32_t *out_location, bool *out_is_found)
-{
-    zepi_result_t result = ZEPI_SUCCESS;
-    *out_is_found = false;
-    for (uint32_t i = 0; i < buffer->location_count && result == ZEPI_SUCCESS && !*out_is_found;
-         i++) {
-        if (!(locations & ZEPI_BUFFER_LOCATION(i)))
-            continue;
-        *out_location = i;
-        result = query_peer_access(queue, buffer, i, out_is_found);
-    }
-    return result;
-}
-
-// Makes more of the range current there.
+// Makes more of the range current there: from a location that the queue's device reaches, the
+// host's memory before that of other devices, or through shared memory.
 static zepi_result_t refresh_range(struct zepi_buffer_uses *uses, struct zepi_buffer *buffer,
                                    uint32_t location, const struct zepi_buffer_stale_range *range)
 {
     uint32_t from = 0;
-    bool is_reachable;
-    const zepi_result_t result =
-        find_reachable_location(uses->queue, buffer, range->locations, &from, &is_reachable);
+    bool is_reachable = false;
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < buffer->location_count && !is_reachable && result == ZEPI_SUCCESS;
+         i++) {
+        if (!(range->locations & ZEPI_BUFFER_LOCATION(i)))
+            continue;
+        from = i;
+        result = query_peer_access(uses->queue, buffer, i, &is_reachable);
+    }
     if (result != ZEPI_SUCCESS)
         return result;
     return is_reachable ? copy_range(uses, buffer, location, from, range)
@@ -291,33 +280,6 @@ static zepi_result_t use_buffer_at(struct zepi_buffer_uses *uses,
                                                                  : result;
 }
 
-// The device's own location if it has all of the part, or another one that the device reaches; else
-// the part moves to the device. A written part is never in the host's memory alone: its release
-// would have to wait for the command.
-static zepi_result_t choose_location(struct zepi_buffer_uses *uses,
-                                     const struct zepi_buffer_part *part,
-                                     enum zepi_buffer_access access, uint32_t *out_location)
-{
-    struct zepi_buffer *buffer = part->buffer;
-    const uint32_t own = zepi_buffer_location_of(buffer, uses->queue->device);
-    uint32_t other;
-    bool is_found;
-    zepi_mutex_lock(&buffer->mutex);
-    uint64_t locations = zepi_buffer_contents_locations(&buffer->contents, part->offset_bytes,
-                                                        part->offset_bytes + part->size_bytes);
-    zepi_mutex_unlock(&buffer->mutex);
-    if (access == ZEPI_BUFFER_WRITE)
-        locations &= ~ZEPI_BUFFER_LOCATION(ZEPI_LOCATION_HOST);
-    *out_location = own;
-    if (locations == 0 || (locations & ZEPI_BUFFER_LOCATION(own)))
-        return ZEPI_SUCCESS;
-    const zepi_result_t result =
-        find_reachable_location(uses->queue, buffer, locations, &other, &is_found);
-    if (result == ZEPI_SUCCESS && is_found)
-        *out_location = other;
-    return result;
-}
-
 // For a command in a graph: the device's location, whose contents come with each execution.
 static __attribute__((cold, noinline)) zepi_result_t
 use_in_capture(struct zepi_buffer_uses *uses, const struct zepi_buffer_part *part,
@@ -342,19 +304,15 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
                               void **out_address)
 {
     struct zepi_buffer *buffer = part->buffer;
-    uint32_t location = ZEPI_LOCATION_HOST;
-    zepi_result_t result = ZEPI_SUCCESS;
     if (__builtin_expect(uses->capture != NULL, 0))
         return use_in_capture(uses, part, where, out_address);
     *out_address = (char *)buffer->fixed + part->offset_bytes;
     if (buffer->fixed)
         return ZEPI_SUCCESS;
-    if (where == ZEPI_BUFFER_ON_DEVICE)
-        location = zepi_buffer_location_of(buffer, uses->queue->device);
-    else if (where == ZEPI_BUFFER_ANYWHERE)
-        result = choose_location(uses, part, access, &location);
-    if (result == ZEPI_SUCCESS)
-        result = use_buffer_at(uses, part, access, location);
+    const uint32_t location = where == ZEPI_BUFFER_ON_HOST
+                                  ? ZEPI_LOCATION_HOST
+                                  : zepi_buffer_location_of(buffer, uses->queue->device);
+    const zepi_result_t result = use_buffer_at(uses, part, access, location);
     if (result == ZEPI_SUCCESS)
         *out_address = (char *)buffer->locations[location].memory + part->offset_bytes;
     return result;

@@ -27,8 +27,7 @@ enum zepi_buffer_access {
 };
 
 enum zepi_buffer_where {
-    ZEPI_BUFFER_ON_DEVICE, // at the address of zepi_buffer_get_location: kernels
-    ZEPI_BUFFER_ANYWHERE,  // wherever a copy of the queue's device reaches it
+    ZEPI_BUFFER_ON_DEVICE, // at the address of zepi_buffer_get_location
     ZEPI_BUFFER_ON_HOST,   // in the host's memory that is the buffer's storage
 };
 

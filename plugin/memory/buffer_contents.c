@@ -67,16 +67,6 @@ static uint32_t contents_find_range(const struct zepi_buffer_contents *contents,
     return low;
 }
 
-uint64_t zepi_buffer_contents_locations(const struct zepi_buffer_contents *contents,
-                                        size_t begin_bytes, size_t end_bytes)
-{
-    uint64_t locations = UINT64_MAX;
-    for (uint32_t i = contents_find_range(contents, begin_bytes);
-         i < contents->count && range_begin(contents, i) < end_bytes; i++)
-        locations &= contents->ranges[i].locations;
-    return locations;
-}
-
 bool zepi_buffer_contents_find_stale(const struct zepi_buffer_contents *contents, uint32_t location,
                                      size_t begin_bytes, size_t end_bytes,
                                      struct zepi_buffer_stale_range *out_range)

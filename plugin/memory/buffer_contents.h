@@ -28,10 +28,6 @@ bool zepi_buffer_contents_init(struct zepi_buffer_contents *contents, size_t siz
                                uint64_t locations);
 void zepi_buffer_contents_finish(struct zepi_buffer_contents *contents);
 
-// The locations that have all of the bytes.
-uint64_t zepi_buffer_contents_locations(const struct zepi_buffer_contents *contents,
-                                        size_t begin_bytes, size_t end_bytes);
-
 // The first bytes that the location lacks and others have. False: there are none.
 struct zepi_buffer_stale_range {
     size_t begin_bytes;

@@ -73,7 +73,7 @@ static zepi_result_t enqueue_map(struct zepi_ur_command *command, const struct z
     zepi_result_t result = capture_map(&uses, mem, map);
     if (result == ZEPI_SUCCESS && is_read)
         result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_READ,
-                                 mem->host ? ZEPI_BUFFER_ON_HOST : ZEPI_BUFFER_ANYWHERE, &address);
+                                 mem->host ? ZEPI_BUFFER_ON_HOST : ZEPI_BUFFER_ON_DEVICE, &address);
     if (result == ZEPI_SUCCESS)
         result = is_copied
                      ? zepi_queue_copy(command->queue, map->address, address, map->size_bytes,
@@ -145,7 +145,7 @@ static zepi_result_t enqueue_unmap(struct zepi_ur_command *command, const struct
     if (result == ZEPI_SUCCESS && map->is_written && mem->host)
         result = zepi_buffer_note_host_write(&part);
     if (result == ZEPI_SUCCESS && is_copied)
-        result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ANYWHERE, &address);
+        result = zepi_buffer_use(&uses, &part, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE, &address);
     if (result == ZEPI_SUCCESS)
         result = is_copied ? zepi_queue_copy(command->queue, address, map->address, map->size_bytes,
                                              uses.wait, event)

@@ -12,7 +12,7 @@ static ur_result_t copy_begin(const struct zepi_ur_command *command, const struc
     return result ? result : zepi_ur_check_ends(command->queue->context, to, from);
 }
 
-// Some bytes of a buffer, wherever the queue's device reaches them.
+// Some bytes of a buffer, on the queue's device.
 static zepi_result_t use_end(struct zepi_buffer_uses *uses, struct zepi_ur_end *end, size_t offset,
                              size_t size, enum zepi_buffer_access access)
 {
@@ -21,7 +21,7 @@ static zepi_result_t use_end(struct zepi_buffer_uses *uses, struct zepi_ur_end *
     if (!end->name) {
         const struct zepi_buffer_part part =
             zepi_ur_buffer_part(zepi_ur_mem(end->buffer), offset, size);
-        result = zepi_buffer_use(uses, &part, access, ZEPI_BUFFER_ANYWHERE, &address);
+        result = zepi_buffer_use(uses, &part, access, ZEPI_BUFFER_ON_DEVICE, &address);
     }
     if (result == ZEPI_SUCCESS)
         end->memory = address;
