@@ -93,9 +93,8 @@ void zepi_timeline_list(struct zepi_timeline *timeline)
 // ---- Owners ----
 
 // One without an owner, or NULL.
-static struct zepi_timeline *take_timeline(struct zepi_sync *sync)
+static struct zepi_timeline *take_timeline_locked(struct zepi_sync *sync)
 {
-    zepi_mutex_lock(&sync->mutex);
     struct zepi_timeline *timeline = sync->free;
     if (sync->taken != UINT32_MAX) {
         timeline = &sync->first.timelines[__builtin_ctz(~sync->taken)];
@@ -103,26 +102,28 @@ static struct zepi_timeline *take_timeline(struct zepi_sync *sync)
     } else if (timeline) {
         sync->free = timeline->next;
     }
-    zepi_mutex_unlock(&sync->mutex);
     return timeline;
 }
 
-// The first timeline of a new block, or NULL without memory. The others are free.
-static struct zepi_timeline *add_block(struct zepi_sync *sync)
+// The first timeline of a new block, or NULL without memory. The others are free. Gives up the
+// mutex for the allocation.
+static struct zepi_timeline *add_block_locked(struct zepi_sync *sync)
 {
+    zepi_mutex_unlock(&sync->mutex);
     struct zepi_timeline_block *block = zepi_sys_allocate_lines(sizeof(*block));
+    if (block) {
+        memset(block, 0, sizeof(*block));
+        block_init(sync, block);
+    }
+    zepi_mutex_lock(&sync->mutex);
     if (!block)
         return NULL;
-    memset(block, 0, sizeof(*block));
-    block_init(sync, block);
-    zepi_mutex_lock(&sync->mutex);
     for (unsigned i = 1; i < ZEPI_TIMELINES; i++) {
         block->timelines[i].next = sync->free;
         sync->free = &block->timelines[i];
     }
     block->next = sync->first.next;
     sync->first.next = block;
-    zepi_mutex_unlock(&sync->mutex);
     return &block->timelines[0];
 }
 
@@ -130,19 +131,19 @@ zepi_result_t zepi_timeline_add(struct zepi_sync *sync, void *owner, zepi_timeli
                                 struct zepi_mutex *submit_mutex, bool is_ordered,
                                 struct zepi_timeline **out_timeline)
 {
-    struct zepi_timeline *timeline = take_timeline(sync);
-    if (!timeline)
-        timeline = add_block(sync);
-    if (!timeline)
-        return zepi_fail_no_memory();
     zepi_mutex_lock(&sync->mutex);
-    timeline->owner = owner;
-    timeline->poll = poll;
-    timeline->submit_mutex = submit_mutex;
-    timeline->is_ordered = is_ordered;
-    *out_timeline = timeline; // for threads that poll the owner
+    struct zepi_timeline *timeline = take_timeline_locked(sync);
+    if (!timeline)
+        timeline = add_block_locked(sync);
+    if (timeline) {
+        timeline->owner = owner;
+        timeline->poll = poll;
+        timeline->submit_mutex = submit_mutex;
+        timeline->is_ordered = is_ordered;
+        *out_timeline = timeline; // for threads that poll the owner
+    }
     zepi_mutex_unlock(&sync->mutex);
-    return ZEPI_SUCCESS;
+    return timeline ? ZEPI_SUCCESS : zepi_fail_no_memory();
 }
 
 void zepi_timeline_leave(struct zepi_timeline *timeline)
