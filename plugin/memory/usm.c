@@ -119,29 +119,26 @@ static void *usm_heap_get_block(struct zepi_usm_heap *heap, const struct zepi_us
 }
 
 // Pending memory, or an allocation that is kept. NULL: there is none.
-static void *usm_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc,
-                             struct zepi_point *out_freed)
+static void *usm_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc)
 {
     // Without dependencies: blocks whose use is over have gone back, unless the pool keeps them.
     if (desc->export_types ||
         (!desc->dependencies &&
          atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed) == 0))
         return NULL;
-    void *memory = zepi_usm_pool_get_pending(pool, desc, out_freed);
+    void *memory = zepi_usm_pool_get_pending(pool, desc);
     // Before more of the driver's, as in usm_heap_get_block.
     if (!memory && desc->dependencies && desc->size_bytes > pool->most_bytes &&
         zepi_sync_poll(zepi_sync_of(pool->context), 0))
-        memory = zepi_usm_pool_get_pending(pool, desc, out_freed);
+        memory = zepi_usm_pool_get_pending(pool, desc);
     return memory;
 }
 
 zepi_result_t zepi_usm_pool_allocate(struct zepi_usm_pool *pool,
-                                     const struct zepi_usm_alloc_desc *desc, void **out_memory,
-                                     struct zepi_point *out_freed)
+                                     const struct zepi_usm_alloc_desc *desc, void **out_memory)
 {
     struct zepi_usm_heap *heap = zepi_usm_pool_heap(pool, desc->device, desc->kind);
-    *out_freed = (struct zepi_point){NULL, 0};
-    void *memory = usm_get_pending(pool, desc, out_freed);
+    void *memory = usm_get_pending(pool, desc);
     if (!memory && zepi_usm_pool_has_blocks(pool, desc))
         memory = usm_heap_get_block(heap, desc);
     if (!memory)
@@ -183,14 +180,13 @@ allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind,
                                              .kind = kind,
                                              .size_bytes = size_bytes,
                                              .alignment_bytes = alignment_bytes};
-    struct zepi_point freed;
     zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result == ZEPI_SUCCESS)
         result = zepi_usm_check_desc(context, &desc);
     if (result == ZEPI_SUCCESS && !out_memory)
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the memory is NULL");
     return result == ZEPI_SUCCESS
-               ? zepi_usm_pool_allocate(zepi_usm_pools_of(context)->own, &desc, out_memory, &freed)
+               ? zepi_usm_pool_allocate(zepi_usm_pools_of(context)->own, &desc, out_memory)
                : result;
 }
 
@@ -352,19 +348,10 @@ void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *addr
     return atomic_load_explicit(&pool->user, memory_order_relaxed);
 }
 
-static zepi_usm_kind_t usm_kind_of(ze_memory_type_t type)
-{
-    switch ((int)type) {
-    case ZE_MEMORY_TYPE_HOST:
-        return ZEPI_USM_HOST;
-    case ZE_MEMORY_TYPE_DEVICE:
-        return ZEPI_USM_DEVICE;
-    case ZE_MEMORY_TYPE_SHARED:
-        return ZEPI_USM_SHARED;
-    default:
-        return ZEPI_USM_UNKNOWN;
-    }
-}
+static_assert((int)ZEPI_USM_HOST == ZE_MEMORY_TYPE_HOST &&
+                  (int)ZEPI_USM_DEVICE == ZE_MEMORY_TYPE_DEVICE &&
+                  (int)ZEPI_USM_SHARED == ZE_MEMORY_TYPE_SHARED,
+              "kinds of USM have Level Zero's values");
 
 zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
                                 zepi_usm_info_t *out_info)
@@ -382,7 +369,9 @@ zepi_result_t zepi_usm_get_info(zepi_context_t context, const void *address,
         ZEPI_ZE(zeMemGetAllocProperties, context->ze, address, &properties, &device);
     if (result != ZEPI_SUCCESS)
         return result;
-    info.kind = usm_kind_of(properties.type);
+    // Drivers may have more kinds.
+    if (properties.type <= ZE_MEMORY_TYPE_SHARED)
+        info.kind = (zepi_usm_kind_t)properties.type;
     info.id = properties.id;
     if (info.kind != ZEPI_USM_UNKNOWN) {
         result = ZEPI_ZE(zeMemGetAddressRange, context->ze, address, &info.base, &info.size_bytes);

@@ -16,11 +16,9 @@ zepi_result_t zepi_usm_check_desc(const struct zepi_context *context,
                                   const struct zepi_usm_alloc_desc *desc);
 
 // Memory from a pool of a context, with dependencies also such that was freed in the order of a
-// queue. `desc` has been checked. *out_freed: that free, for zepi_usm_put_at should the memory not
-// be used; no timeline for other memory.
+// queue. `desc` has been checked.
 zepi_result_t zepi_usm_pool_allocate(struct zepi_usm_pool *pool,
-                                     const struct zepi_usm_alloc_desc *desc, void **out_memory,
-                                     struct zepi_point *out_freed);
+                                     const struct zepi_usm_alloc_desc *desc, void **out_memory);
 // The `user` of the pool that the address is from, borrowed; NULL: none.
 void *zepi_usm_pool_user_of(const struct zepi_context *context, const void *address);
 // zepi_usm_free without checks of its arguments: also of a context that is on its way out.

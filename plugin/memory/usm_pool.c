@@ -356,8 +356,7 @@ static void free_deferred_region(struct zepi_deferred *deferred)
     shard_put_dedicated_and_unlock(shard, region, (struct zepi_use){0});
 }
 
-void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc,
-                                struct zepi_point *out_freed)
+void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc)
 {
     const unsigned list = zepi_usm_pool_has_blocks(pool, desc)
                               ? zepi_usm_class_of(zepi_usm_block_bytes(desc))
@@ -369,7 +368,6 @@ void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_us
         block = zepi_usm_shard_get_pending(&heap->shards[(own + i) % ZEPI_USM_SHARDS], list, desc);
     if (!block)
         return NULL;
-    *out_freed = block->freed.point;
     pool_count(pool, desc->size_bytes);
     return block->address;
 }

@@ -38,10 +38,9 @@ bool zepi_usm_pool_trim(struct zepi_usm_pool *pool, size_t keep_bytes);
 void zepi_usm_pool_trim_unused(struct zepi_usm_pool *pool);
 
 // Pending memory that fits, or a dedicated allocation that is kept; of these, one that is at
-// most a quarter longer. Counted; its epoch is the old one. NULL: there is none. *out_freed: where
-// it was freed in the order of a queue.
-void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc,
-                                struct zepi_point *out_freed);
+// most a quarter longer. Counted; its epoch is the old one, so that a free waits for the commands
+// before, too. NULL: there is none.
+void *zepi_usm_pool_get_pending(struct zepi_usm_pool *pool, const struct zepi_usm_alloc_desc *desc);
 
 // The length of a block for the allocation: it is aligned to that.
 static inline size_t zepi_usm_block_bytes(const struct zepi_usm_alloc_desc *desc)

@@ -211,7 +211,6 @@ zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
                                              .size_bytes = size_bytes,
                                              .alignment_bytes = alignment_bytes,
                                              .export_types = kind};
-    struct zepi_point freed;
     struct zepi_external_kinds kinds;
     const zepi_result_t result = zepi_device_get_external_kinds(device, &kinds);
     if (result != ZEPI_SUCCESS)
@@ -219,7 +218,7 @@ zepi_result_t zepi_external_memory_allocate(struct zepi_context *context,
     if (!(kinds.exported & kind))
         return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver exports no memory as %s",
                          name_of(kind));
-    return zepi_usm_pool_allocate(zepi_usm_pools_of(context)->own, &desc, out_memory, &freed);
+    return zepi_usm_pool_allocate(zepi_usm_pools_of(context)->own, &desc, out_memory);
 }
 
 // Of memory that was allocated for export, and begins there.

@@ -41,9 +41,8 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
                                              .kind = kind,
                                              .size_bytes = size_bytes,
                                              .alignment_bytes = alignment_bytes};
-    struct zepi_point freed;
     void *memory;
-    result = zepi_usm_pool_allocate(pool->usm, &desc, &memory, &freed);
+    result = zepi_usm_pool_allocate(pool->usm, &desc, &memory);
     if (result != ZEPI_SUCCESS)
         return result;
     if (wait.count > 0 || out_event)
@@ -51,7 +50,7 @@ zepi_result_t zepi_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi_usm
     if (result == ZEPI_SUCCESS)
         *out_memory = memory;
     else
-        zepi_usm_put_at(queue->context, memory, freed);
+        zepi_usm_put(queue->context, memory);
     return result;
 }
 

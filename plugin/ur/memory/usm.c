@@ -36,10 +36,9 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
                                                .kind = kind,
                                                .size_bytes = size,
                                                .alignment_bytes = desc ? desc->align : 0};
-    struct zepi_point freed;
     const zepi_result_t result = zepi_usm_pool_allocate(
         pool ? zepi_ur_usm_pool(pool)->usm : zepi_usm_pools_of(zepi_ur_context(context))->own,
-        &wanted, out, &freed);
+        &wanted, out);
     // More than the driver has room for at all.
     return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_SIZE, UR_RESULT_ERROR_INVALID_USM_SIZE);
 }
