@@ -108,39 +108,32 @@ static zepi_result_t buffer_init_moving(struct zepi_buffer *buffer, void *host_m
     return result;
 }
 
-static zepi_result_t buffer_hand_out(struct zepi_buffer *buffer, zepi_result_t result,
-                                     zepi_buffer_t *out_buffer)
+static zepi_result_t buffer_create(struct zepi_context *context, size_t size_bytes,
+                                   void *host_memory, const void *data, zepi_buffer_t *out_buffer)
 {
-    if (result == ZEPI_SUCCESS) {
+    struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
+    if (!buffer)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    const zepi_result_t result = host_memory || context_has_locations(context)
+                                     ? buffer_init_moving(buffer, host_memory, data)
+                                     : buffer_init_fixed(buffer, data);
+    if (result == ZEPI_SUCCESS)
         *out_buffer = buffer;
-        return ZEPI_SUCCESS;
-    }
-    struct zepi_error error;
-    zepi_error_save(&error);
-    zepi_release(buffer);
-    zepi_error_restore(&error);
+    else
+        zepi_release(buffer);
     return result;
 }
 
 zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, const void *host_data,
                                  zepi_buffer_t *out_buffer)
 {
-    struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
-    if (!buffer)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    const zepi_result_t result = context_has_locations(context)
-                                     ? buffer_init_moving(buffer, NULL, host_data)
-                                     : buffer_init_fixed(buffer, host_data);
-    return buffer_hand_out(buffer, result, out_buffer);
+    return buffer_create(context, size_bytes, NULL, host_data, out_buffer);
 }
 
 zepi_result_t zepi_buffer_create_around(struct zepi_context *context, size_t size_bytes,
                                         void *host_memory, zepi_buffer_t *out_buffer)
 {
-    struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
-    if (!buffer)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    return buffer_hand_out(buffer, buffer_init_moving(buffer, host_memory, NULL), out_buffer);
+    return buffer_create(context, size_bytes, host_memory, NULL, out_buffer);
 }
 
 zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void *memory,

@@ -55,16 +55,10 @@ static size_t range_begin(const struct zepi_buffer_contents *contents, uint32_t 
 // The range with the byte.
 static uint32_t contents_find_range(const struct zepi_buffer_contents *contents, size_t at_bytes)
 {
-    uint32_t low = 0;
-    uint32_t high = contents->count - 1;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (contents->ranges[middle].end_bytes <= at_bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t index = 0;
+    while (index + 1 < contents->count && contents->ranges[index].end_bytes <= at_bytes)
+        index++;
+    return index;
 }
 
 bool zepi_buffer_contents_find_stale(const struct zepi_buffer_contents *contents, uint32_t location,
