@@ -81,19 +81,9 @@ zepi_result_t zepi_api_virtual_memory_get_access(zepi_context_t context, const v
 zepi_result_t zepi_api_physical_memory_create(zepi_context_t context, zepi_device_t device,
                                               size_t size_bytes, zepi_physical_memory_t *out_memory)
 {
-    size_t page_bytes = 0;
     zepi_result_t result;
     if ((result = zepi_api_check_context_pointer(context, out_memory, "output for the memory")) ||
-        (result = zepi_api_check_context_device(context, device)) ||
-        (size_bytes == 0 &&
-         (result = zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                             "the physical memory's size_bytes is 0, expected at least 1"))) ||
-        (result = zepi_virtual_memory_get_page_size(context, device, size_bytes, &page_bytes)) ||
-        (size_bytes % page_bytes != 0 &&
-         (result =
-              zepi_fail(ZEPI_ERROR_INVALID_SIZE,
-                        "physical memory of %zu bytes: expected a multiple of the page size, %zu",
-                        size_bytes, page_bytes))))
+        (result = zepi_api_check_context_device(context, device)))
         return result;
     return zepi_physical_memory_create(context, device, size_bytes, ZEPI_PHYSICAL_OWN, -1,
                                        out_memory);

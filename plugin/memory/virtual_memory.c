@@ -66,6 +66,23 @@ zepi_result_t zepi_physical_memory_is_shareable(const struct zepi_device *device
     return result;
 }
 
+// What another process has was checked there.
+static zepi_result_t check_page_multiple(struct zepi_context *context, struct zepi_device *device,
+                                         size_t size_bytes, enum zepi_physical_sharing sharing)
+{
+    size_t page_bytes = 0;
+    if (sharing == ZEPI_PHYSICAL_IMPORTED)
+        return ZEPI_SUCCESS;
+    const zepi_result_t result =
+        zepi_virtual_memory_get_page_size(context, device, size_bytes, &page_bytes);
+    return result != ZEPI_SUCCESS || (size_bytes > 0 && size_bytes % page_bytes == 0)
+               ? result
+               : zepi_fail(ZEPI_ERROR_INVALID_SIZE,
+                           "physical memory of %zu bytes: expected a multiple of the page size, "
+                           "%zu",
+                           size_bytes, page_bytes);
+}
+
 static zepi_result_t check_sharing(const struct zepi_device *device,
                                    enum zepi_physical_sharing sharing)
 {
@@ -97,7 +114,9 @@ zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct z
     ze_physical_mem_handle_t ze = NULL;
     unsigned attempt = 0;
     ze_result_t created;
-    const zepi_result_t result = check_sharing(device, sharing);
+    zepi_result_t result = check_page_multiple(context, device, size_bytes, sharing);
+    if (result == ZEPI_SUCCESS)
+        result = check_sharing(device, sharing);
     if (result != ZEPI_SUCCESS)
         return result;
     // Quirk sizes-end-process: sizes that no device has.
@@ -394,12 +413,10 @@ zepi_result_t zepi_virtual_memory_unmap(struct zepi_context *context, const void
                            "zeVirtualMemUnmap");
 }
 
-static ze_memory_access_attribute_t access_attribute_of(enum zepi_memory_access access)
-{
-    return access == ZEPI_ACCESS_READ_WRITE  ? ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE
-           : access == ZEPI_ACCESS_READ_ONLY ? ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY
-                                             : ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
-}
+static_assert((int)ZEPI_ACCESS_NONE == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE &&
+                  (int)ZEPI_ACCESS_READ_WRITE == ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE &&
+                  (int)ZEPI_ACCESS_READ_ONLY == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY,
+              "access has Level Zero's values");
 
 zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *start,
                                       size_t size_bytes, struct zepi_physical_memory *memory,
@@ -417,7 +434,7 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
     if (!mapping)
         return zepi_fail_no_memory();
     result = ZEPI_ZE(zeVirtualMemMap, context->ze, start, size_bytes, memory->ze, offset_bytes,
-                     access_attribute_of(access));
+                     (ze_memory_access_attribute_t)access);
     if (result != ZEPI_SUCCESS) {
         zepi_free(mapping);
         return result;
@@ -434,7 +451,7 @@ zepi_result_t zepi_virtual_memory_set_access(struct zepi_context *context, const
 {
     const zepi_result_t result = check_virtual_range(start, size_bytes);
     return result == ZEPI_SUCCESS ? ZEPI_ZE(zeVirtualMemSetAccessAttribute, context->ze, start,
-                                            size_bytes, access_attribute_of(access))
+                                            size_bytes, (ze_memory_access_attribute_t)access)
                                   : result;
 }
 
@@ -451,10 +468,7 @@ zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                            "access changes after %zu of the %zu bytes from %p on", same_bytes,
                            size_bytes, start);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    *out_access = attribute == ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE  ? ZEPI_ACCESS_READ_WRITE
-                  : attribute == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY ? ZEPI_ACCESS_READ_ONLY
-                                                                     : ZEPI_ACCESS_NONE;
-    return ZEPI_SUCCESS;
+    if (result == ZEPI_SUCCESS)
+        *out_access = (enum zepi_memory_access)attribute;
+    return result;
 }

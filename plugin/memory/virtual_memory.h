@@ -66,9 +66,10 @@ zepi_result_t zepi_virtual_memory_get_access(struct zepi_context *context, const
                                              size_t size_bytes,
                                              enum zepi_memory_access *out_access);
 
-// `size_bytes` is a multiple of the page size, not 0. `device` is one of the context's.
-// `descriptor`: the file behind memory that is ZEPI_PHYSICAL_IMPORTED; the driver owns it after
-// success. ZEPI_ERROR_UNSUPPORTED: the driver shares no physical memory.
+// `device` is one of the context's. `descriptor`: the file behind memory that is
+// ZEPI_PHYSICAL_IMPORTED; the driver owns it after success. ZEPI_ERROR_INVALID_SIZE: `size_bytes`
+// is 0, or no multiple of the page size. ZEPI_ERROR_UNSUPPORTED: the driver shares no physical
+// memory.
 zepi_result_t zepi_physical_memory_create(struct zepi_context *context, struct zepi_device *device,
                                           size_t size_bytes, enum zepi_physical_sharing sharing,
                                           int descriptor, struct zepi_physical_memory **out_memory);

@@ -114,21 +114,6 @@ ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *p
 
 // ---- Physical memory ----
 
-static ur_result_t check_page_multiple(ur_context_handle_t context, ur_device_handle_t device,
-                                       size_t size)
-{
-    size_t page_bytes;
-    const ur_result_t result = zepi_ur_result(zepi_virtual_memory_get_page_size(
-        zepi_ur_context(context), zepi_ur_device(device), size, &page_bytes));
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    return size > 0 && size % page_bytes == 0
-               ? UR_RESULT_SUCCESS
-               : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "physical memory of %zu bytes, expected a multiple of %zu", size,
-                                page_bytes);
-}
-
 ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                      size_t size, const ur_physical_mem_properties_t *pProperties,
                                      ur_physical_mem_handle_t *phPhysicalMem)
@@ -137,8 +122,7 @@ ur_result_t zepi_urPhysicalMemCreate(ur_context_handle_t hContext, ur_device_han
     ur_result_t result;
     if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
         (result = zepi_ur_check_flags(flags, UR_PHYSICAL_MEM_FLAGS_MASK)) ||
-        (result = zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem")) ||
-        (result = check_page_multiple(hContext, hDevice, size)))
+        (result = zepi_ur_check_pointer(phPhysicalMem, "phPhysicalMem")))
         return result;
     return zepi_ur_result(zepi_physical_memory_create(
         zepi_ur_context(hContext), zepi_ur_device(hDevice), size,
