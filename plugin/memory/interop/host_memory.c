@@ -100,15 +100,16 @@ static zepi_result_t map_at_its_address(struct zepi_context *context, void *memo
     return zepi_fail(ZEPI_ERROR_UNSUPPORTED, "the driver maps %p to %p", memory, mapped);
 }
 
-// The driver knows of the ends alone whether they are USM.
-static bool overlaps_another(const struct zepi_host_memory *known, const char *memory,
-                             size_t size_bytes)
+// Any registration that has some of the bytes; NULL: none has. The driver knows of the ends alone
+// whether they are USM.
+static const struct host_registration *find_overlap_locked(const struct zepi_host_memory *known,
+                                                           const char *memory, size_t size_bytes)
 {
     const struct host_registration *other = known->registrations;
     while (other &&
            (memory + size_bytes <= other->memory || other->memory + other->size_bytes <= memory))
         other = other->next;
-    return other != NULL;
+    return other;
 }
 
 zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memory,
@@ -125,7 +126,7 @@ zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memo
     if (!registration)
         return zepi_fail_no_memory();
     zepi_mutex_lock(&known->mutex);
-    if (overlaps_another(known, memory, size_bytes))
+    if (find_overlap_locked(known, memory, size_bytes))
         result = zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                            "some of the %zu bytes from %p on are registered already", size_bytes,
                            memory);
@@ -163,18 +164,16 @@ zepi_result_t zepi_host_memory_unregister(struct zepi_context *context, const vo
     return ZEPI_SUCCESS;
 }
 
-bool zepi_host_memory_is_registered(const struct zepi_context *context, const void *memory,
+bool zepi_host_memory_is_registered(const struct zepi_context *context, const char *memory,
                                     size_t size_bytes)
 {
     struct zepi_host_memory *known = host_memory_of(context);
-    const uintptr_t start = (uintptr_t)memory;
     zepi_mutex_lock(&known->mutex);
-    const struct host_registration *other = known->registrations;
-    while (other && (start < (uintptr_t)other->memory ||
-                     start + size_bytes > (uintptr_t)other->memory + other->size_bytes))
-        other = other->next;
+    const struct host_registration *found = find_overlap_locked(known, memory, size_bytes);
+    const bool is_inside = found && memory >= found->memory &&
+                           memory + size_bytes <= found->memory + found->size_bytes;
     zepi_mutex_unlock(&known->mutex);
-    return other != NULL;
+    return is_inside;
 }
 
 // ---- Hints ----

@@ -20,7 +20,7 @@ zepi_result_t zepi_host_memory_register(struct zepi_context *context, void *memo
 zepi_result_t zepi_host_memory_unregister(struct zepi_context *context, const void *memory);
 
 // Whether all of the bytes are registered together.
-bool zepi_host_memory_is_registered(const struct zepi_context *context, const void *memory,
+bool zepi_host_memory_is_registered(const struct zepi_context *context, const char *memory,
                                     size_t size_bytes);
 
 // Hints that copies of the memory will be many, and will be no more. A driver that has no use for

@@ -86,34 +86,33 @@ ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t off
                                 mem->size_bytes);
 }
 
-static ur_result_t check_host_flags(ur_mem_flags_t flags, const ur_buffer_properties_t *properties)
+ur_result_t zepi_ur_check_host_pointer(ur_mem_flags_t flags, const void *host)
 {
     const ur_mem_flags_t needing =
         UR_MEM_FLAG_USE_HOST_POINTER | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER;
-    const bool has_host = properties && properties->pHost;
-    if (!(flags & needing) == !has_host)
+    if (!(flags & needing) == !host)
         return UR_RESULT_SUCCESS;
     return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
-                          has_host ? "a host pointer without a flag that says what it is for"
-                                   : "the flags need a host pointer, and there is none");
+                          host ? "a host pointer without a flag that says what it is for"
+                               : "the flags need a host pointer, and there is none");
 }
 
 ur_result_t zepi_urMemBufferCreate(ur_context_handle_t hContext, ur_mem_flags_t flags, size_t size,
                                    const ur_buffer_properties_t *pProperties,
                                    ur_mem_handle_t *phBuffer)
 {
+    void *host = pProperties ? pProperties->pHost : NULL;
     ur_result_t result;
     if ((result = zepi_ur_check_context(hContext)) ||
         (result = zepi_ur_check_flags(flags, UR_MEM_FLAGS_MASK)) ||
         (result = zepi_ur_check_pointer(phBuffer, "phBuffer")) ||
         (size == 0 &&
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_BUFFER_SIZE, "a buffer of 0 bytes"))) ||
-        (result = check_host_flags(flags, pProperties)))
+        (result = zepi_ur_check_host_pointer(flags, host)))
         return result;
     struct zepi_ur_mem *mem = zepi_ur_mem_make(zepi_ur_context(hContext), flags);
     if (!mem)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    void *host = pProperties ? pProperties->pHost : NULL;
     mem->size_bytes = size;
     mem->host = flags & UR_MEM_FLAG_USE_HOST_POINTER ? host : NULL;
     result = zepi_ur_result(

@@ -63,6 +63,8 @@ static inline void zepi_ur_hold_foreign(struct zepi_queue *queue, struct zepi_ur
         zepi_queue_release_later(queue, mem);
 }
 
+// A flag of `flags` says what the host pointer is for, or there is neither.
+ur_result_t zepi_ur_check_host_pointer(ur_mem_flags_t flags, const void *host);
 // `size` bytes from `offset` on, inside the buffer.
 ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size);
 

@@ -205,8 +205,6 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
                                   const ur_image_desc_t *pImageDesc, void *pHost,
                                   ur_mem_handle_t *phMem)
 {
-    const ur_mem_flags_t needing =
-        UR_MEM_FLAG_USE_HOST_POINTER | UR_MEM_FLAG_ALLOC_COPY_HOST_POINTER;
     struct zepi_ur_mem *mem = NULL;
     ze_image_desc_t desc;
     ur_result_t result;
@@ -217,9 +215,7 @@ ur_result_t zepi_urMemImageCreate(ur_context_handle_t hContext, ur_mem_flags_t f
         ((!pHost && (pImageDesc->rowPitch || pImageDesc->slicePitch)) &&
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_IMAGE_FORMAT_DESCRIPTOR,
                                   "pitches without a host pointer"))) ||
-        (!(flags & needing) != !pHost &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_HOST_PTR,
-                                  "a host pointer goes with a flag that says what it is for"))) ||
+        (result = zepi_ur_check_host_pointer(flags, pHost)) ||
         (result = mem_image_create(zepi_ur_context(hContext), flags, pImageFormat, &desc, NULL,
                                    ZEPI_OWNERSHIP_TRANSFER, &mem)))
         return result;
