@@ -6,35 +6,57 @@
 #include "core/options.h"
 #include "core/sys.h"
 #include "device/context.h"
+#include "device/device.h"
 
 // A slab's blocks are counted in 32 bits, and known one by one.
 #define DRIVER_MOST_BYTES ((size_t)1 << 30)
 
 // ---- Memory of pools ----
 
+static uint32_t count_devices(uint32_t count, struct zepi_device *const *devices)
+{
+    uint32_t all = count;
+    for (uint32_t i = 0; i < count; i++)
+        all += count_devices(devices[i]->sub_device_count, devices[i]->sub_devices);
+    return all;
+}
+
+static void usm_pool_add_heap(struct zepi_usm_pool *pool, struct zepi_device *device,
+                              zepi_usm_kind_t kind)
+{
+    struct zepi_usm_heap *heap = &pool->heaps[pool->heap_count++];
+    heap->pool = pool;
+    heap->device = device;
+    heap->kind = kind;
+    for (unsigned i = 0; i < ZEPI_USM_SHARDS; i++)
+        zepi_usm_shard_init(&heap->shards[i], heap);
+}
+
+// A context of a device is its sub-devices' context, too.
+static void usm_pool_add_devices(struct zepi_usm_pool *pool, uint32_t count,
+                                 struct zepi_device *const *devices)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        usm_pool_add_heap(pool, devices[i], ZEPI_USM_DEVICE);
+        usm_pool_add_heap(pool, devices[i], ZEPI_USM_SHARED);
+        usm_pool_add_devices(pool, devices[i]->sub_device_count, devices[i]->sub_devices);
+    }
+}
+
 static struct zepi_usm_pool *usm_pool_allocate(struct zepi_context *context, bool is_counted)
 {
-    const uint32_t device_count = context->device_count;
-    const uint32_t heap_count = 2 * (device_count + 1);
-    const size_t size = sizeof(struct zepi_usm_pool) + heap_count * sizeof(struct zepi_usm_heap);
+    const uint32_t device_count = count_devices(context->device_count, context->devices);
+    const size_t size =
+        sizeof(struct zepi_usm_pool) + 2 * (device_count + 1) * sizeof(struct zepi_usm_heap);
     struct zepi_usm_pool *pool = zepi_sys_allocate_lines(size);
     if (!pool)
         return NULL;
     memset(pool, 0, size);
     pool->context = context;
     pool->is_counted = is_counted;
-    pool->heap_count = heap_count;
-    for (uint32_t i = 0; i < heap_count; i++) {
-        struct zepi_usm_heap *heap = &pool->heaps[i];
-        const uint32_t device = i % (device_count + 1);
-        heap->pool = pool;
-        heap->device = device < device_count ? context->devices[device] : NULL;
-        heap->kind = i > device_count ? ZEPI_USM_SHARED
-                     : heap->device   ? ZEPI_USM_DEVICE
-                                      : ZEPI_USM_HOST;
-        for (unsigned at = 0; at < ZEPI_USM_SHARDS; at++)
-            zepi_usm_shard_init(&heap->shards[at], heap);
-    }
+    usm_pool_add_devices(pool, context->device_count, context->devices);
+    usm_pool_add_heap(pool, NULL, ZEPI_USM_HOST);
+    usm_pool_add_heap(pool, NULL, ZEPI_USM_SHARED);
     return pool;
 }
 
