@@ -47,7 +47,7 @@ zepi_result_t zepi_usm_driver_allocate(const struct zepi_usm_heap *heap,
     ze_result_t ze;
     do
         ze = ask_driver(heap, desc, out_memory);
-    while (is_dedicated && zepi_context_reclaim(context, ze, &attempt));
+    while ((is_dedicated || attempt == 0) && zepi_context_reclaim(context, ze, &attempt));
     zepi_result_t result = zepi_check_ze(ze, functions[heap->kind]);
     if (result != ZEPI_SUCCESS || !heap->pool->is_zeroed)
         return result;

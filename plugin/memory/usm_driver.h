@@ -17,8 +17,8 @@ static inline zepi_usm_write **zepi_usm_write_of(const struct zepi_context *cont
     return context->components[ZEPI_COMPONENT_COPY];
 }
 
-// Gets memory for a heap from the driver. For a dedicated allocation the driver is asked again
-// after zepi_context_reclaim; in place of a slab, one of these may be had.
+// Gets memory for a heap from the driver, which is asked again after zepi_context_reclaim: for a
+// slab once, without a wait, since a dedicated allocation may be had in its place.
 zepi_result_t zepi_usm_driver_allocate(const struct zepi_usm_heap *heap,
                                        const struct zepi_usm_region_desc *desc, void **out_memory);
 // Sets the memory of the region, which is the shard's and begins at `base`; its blocks are free.
