@@ -54,21 +54,26 @@ void cpu_code_key_init(struct zepi_key *key, const struct cpu_module *module,
     (void)zepi_key_seal(key);
 }
 
-bool cpu_code_load(const struct zepi_key *key, struct cpu_module *module, struct cpu_log *log,
-                   ze_result_t *out_result)
+bool cpu_code_load(const struct zepi_key *key, struct cpu_module *module, struct cpu_log *log)
 {
     struct zepi_build_record record = {0};
     struct cpu_native native;
+    struct cpu_log refusal = {0};
     if (!key->is_sealed || !zepi_disk_store_ops.load(folder, key, &record))
         return false;
-    const bool is_whole = cpu_native_unpack(record.payload, record.payload_size, &native, log);
-    if (is_whole)
-        *out_result = cpu_native_load(module, &native, log);
-    if (is_whole && record.log_size > 0)
+    const bool is_loaded =
+        cpu_native_unpack(record.payload, record.payload_size, &native, &refusal) &&
+        cpu_native_load(module, &native, &refusal) == ZE_RESULT_SUCCESS;
+    if (is_loaded && record.log_size > 0)
         cpu_log_add(log, "%.*s", (int)record.log_size, record.log);
+    if (!is_loaded && module->object_program != NULL) {
+        cpu_opencl()->api->clReleaseProgram(module->object_program);
+        module->object_program = NULL;
+    }
+    cpu_log_finish(&refusal);
     cpu_native_finish(&native);
     zepi_build_record_finish(&record);
-    return is_whole;
+    return is_loaded;
 }
 
 void cpu_code_keep(const struct zepi_key *key, const struct cpu_module *module,

@@ -230,12 +230,12 @@ static ze_result_t load_or_build(struct cpu_module *module, const struct cpu_inp
                                  struct cpu_source *const *sources, struct cpu_log *log)
 {
     struct zepi_key key;
-    ze_result_t result;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     const uint32_t delay_ms = cpu_options()->build_ms;
     if (delay_ms > 0)
         nanosleep(&(struct timespec){delay_ms / 1000, delay_ms % 1000 * 1000000L}, NULL);
     cpu_code_key_init(&key, module, inputs, sources);
-    if (!cpu_code_load(&key, module, log, &result)) {
+    if (!cpu_code_load(&key, module, log)) {
         result = build(module, inputs, sources, log);
         if (result == ZE_RESULT_SUCCESS)
             cpu_code_keep(&key, module, log);
