@@ -11,6 +11,9 @@
 #define SCALE_MANY 20000
 // zepi's own instructions an operation at SCALE_MANY, in times those at SCALE_FEW.
 #define SCALE_LIMIT 2.0
+// Instructions more that are no growth: few objects share a slab or a list, of many each has
+// another.
+#define SCALE_ROOM 250
 #define SCALE_MAX_OPERATIONS 8 // of a case
 #define SCALE_MAX_CASES 64
 
