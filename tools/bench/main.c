@@ -28,7 +28,7 @@ static const char usage[] =
     "  --instructions  count instructions outside this program with callgrind (of valgrind): "
     "those\n"
     "                  of the plugin or adapter + those of the driver, the slope between three\n"
-    "                  loop lengths; on ze_cpu, fails if their sum is above the operation's limit, in\n"
+    "                  loop lengths; on ze_cpu, fails above the operation's limit, in\n"
     "                  builds of the compiler that limits are for (gcc 12)\n"
     "  --growth        by how much the process grows in a million operations of each kind\n"
     "  --scale         zepi's own instructions an operation while 200 and while 20,000 objects of\n"
