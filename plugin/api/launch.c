@@ -213,9 +213,9 @@ zepi_result_t zepi_api_check_named(const struct zepi_queue *queue, const zepi_la
 }
 
 // A launch that has a target.
-static inline zepi_result_t launch_target(struct zepi_queue *queue, struct zepi_launch *launch,
-                                          const zepi_launch_desc_t *desc, zepi_wait_list_t wait,
-                                          zepi_event_t *out_event)
+static inline __attribute__((always_inline)) zepi_result_t
+launch_target(struct zepi_queue *queue, struct zepi_launch *launch, const zepi_launch_desc_t *desc,
+              zepi_wait_list_t wait, zepi_event_t *out_event)
 {
     struct zepi_launch_room room;
     zepi_result_t result = zepi_api_read_launch(launch, &room, queue->context, queue->device, desc);
