@@ -219,6 +219,18 @@ static void refuse(const struct row *row, const char *text)
             row->words ? expected : row->expected);
 }
 
+static void tell_of_gone_variables(void)
+{
+    static const char *const gone[] = {"ZEPI_COMPILER_IDLE_SECONDS", "ZEPI_COMPILER_BYTES"};
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+        if (!secure_getenv(gone[i]))
+            continue;
+        fprintf(stderr, "zepi: %s has no effect any more: a compiler process ends with its build\n",
+                gone[i]);
+        return;
+    }
+}
+
 static void read_environment(void)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -244,6 +256,7 @@ static void read_environment(void)
         else
             snprintf(values[i], sizeof(values[i]), "%s", text);
     }
+    tell_of_gone_variables();
     const char *sysman = getenv("ZES_ENABLE_SYSMAN"); // as drivers read it
     options.has_sysman_devices = sysman && strcmp(sysman, "1") == 0;
 }

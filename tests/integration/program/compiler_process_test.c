@@ -250,6 +250,26 @@ static void stops_when_the_time_is_up(void)
 
 // ---- The host ----
 
+static void says_that_a_variable_is_gone(void)
+{
+    char text[4096] = "";
+    const char *path = test_env_scratch_path("stderr");
+    const int old = dup(STDERR_FILENO);
+    setenv("ZEPI_COMPILER_IDLE_SECONDS", "1", 1);
+    setenv("ZEPI_COMPILER_BYTES", "1M", 1);
+    TEST_EXPECT(freopen(path, "w", stderr) != NULL, "stderr cannot be a file");
+    begin();
+    TEST_OK(build("vector_add"));
+    end();
+    fflush(stderr);
+    dup2(old, STDERR_FILENO);
+    FILE *file = fopen(path, "r");
+    TEST_EXPECT(file && fgets(text, sizeof(text), file), "there is no line");
+    TEST_EXPECT(strstr(text, "ZEPI_COMPILER_IDLE_SECONDS") != NULL, text);
+    TEST_EXPECT(!fgets(text, sizeof(text), file), text);
+    fclose(file);
+}
+
 // A pipe of the host, and where its ends are in another process.
 static bool has_pipe(pid_t process, int pipe)
 {
@@ -475,6 +495,7 @@ int main(void)
     test("crashes", outlives_a_crash);
     test("one of two builds", fails_the_build_of_the_process_alone);
     test("the time is up", stops_when_the_time_is_up);
+    test("gone variables", says_that_a_variable_is_gone);
     test("descriptors", keeps_descriptors_from_the_compiler);
     test("a host that ignores children", needs_no_news_of_children);
     test("a host that waits for children", shares_children_with_a_host_that_waits_for_all);
