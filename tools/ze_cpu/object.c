@@ -137,6 +137,11 @@ ze_result_t cpu_objects_check(uint32_t count, const void *handles, enum cpu_kind
     return result;
 }
 
+const char *cpu_kind_name(enum cpu_kind kind)
+{
+    return kind_names[kind];
+}
+
 uint64_t cpu_object_live(enum cpu_kind kind)
 {
     struct store *store = &stores[kind];

@@ -56,6 +56,7 @@ ze_result_t cpu_object_check(const void *handle, enum cpu_kind kind, const char 
 ze_result_t cpu_objects_check(uint32_t count, const void *handles, enum cpu_kind kind,
                               const char *function);
 
+const char *cpu_kind_name(enum cpu_kind kind);
 uint64_t cpu_object_live(enum cpu_kind kind);
 
 // One line on stderr, with the function's name in front. For misuse by the application.

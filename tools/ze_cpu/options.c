@@ -62,6 +62,7 @@ static void read_environment(void)
     options.executes = !is_off("ZE_CPU_EXECUTE");
     options.counts = is_on("ZE_CPU_COUNT");
     options.traces = is_on("ZE_CPU_TRACE");
+    options.lists_leaks = is_on("ZE_CPU_LEAKS");
 }
 
 const struct cpu_options *cpu_options(void)
@@ -86,5 +87,5 @@ bool cpu_options_lack(const char *name)
 bool cpu_options_have_switch(void)
 {
     const struct cpu_options *all = cpu_options();
-    return all->counts || all->traces || all->failures != NULL;
+    return all->counts || all->traces || all->lists_leaks || all->failures != NULL;
 }

@@ -30,6 +30,7 @@ struct cpu_options {
     bool executes;
     bool counts;
     bool traces;
+    bool lists_leaks;
 };
 
 const struct cpu_options *cpu_options(void);

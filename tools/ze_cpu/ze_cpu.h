@@ -7,7 +7,7 @@
 // Test control of libze_cpu.so.1. A test that wants these opens the library with dlopen (the loader
 // has the same one open under the same path) and looks them up with dlsym. Counting and failing
 // need the wrapper tables, which are installed when the loader asks for tables and at least one of
-// ZE_CPU_FAIL (an empty value will do), ZE_CPU_COUNT or ZE_CPU_TRACE is set in the
+// ZE_CPU_FAIL (an empty value will do), ZE_CPU_COUNT, ZE_CPU_TRACE or ZE_CPU_LEAKS is set in the
 // environment; otherwise zeCpuSetFail answers ZE_CPU_INACTIVE and counts stay 0.
 //
 // All functions may be called by any thread at any time.

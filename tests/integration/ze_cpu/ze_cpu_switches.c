@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "fixture.h"
+#include "test_env.h"
 #include "tools/ze_cpu/ze_cpu.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 // Each test runs in a process of its own, so that it may choose the variables that are read once.
 
@@ -70,6 +74,36 @@ Test(ze_cpu_switches, counts_calls_and_compiles)
     MUST(zeModuleDestroy(module));
     fixture_finish(&fixture);
     cr_assert_eq(control.get_live_objects(), 0);
+}
+
+static _Noreturn void leak_and_exit(const char *path)
+{
+    struct fixture fixture;
+    setenv("ZE_CPU_LEAKS", "1", 1);
+    if (freopen(path, "w", stderr) == NULL)
+        _exit(1);
+    fixture_init(&fixture);
+    (void)fixture_event(&fixture, 0);
+    (void)fixture_shared(&fixture, 64);
+    exit(0);
+}
+
+Test(ze_cpu_switches, lists_what_was_not_destroyed)
+{
+    char text[4096] = "";
+    int status;
+    const char *path = test_env_scratch_path("stderr");
+    const pid_t child = fork();
+    if (child == 0)
+        leak_and_exit(path);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    FILE *file = fopen(path, "r");
+    cr_assert(file != NULL);
+    (void)!fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    cr_assert(strstr(text, "ze_cpu: leak: event 1\n"), "%s", text);
+    cr_assert(strstr(text, "ze_cpu: leak: allocation 1\n"), "%s", text);
+    cr_assert(!strstr(text, "leak: module"), "%s", text);
 }
 
 Test(ze_cpu_switches, completes_without_executing)

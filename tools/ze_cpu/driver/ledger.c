@@ -140,12 +140,32 @@ static void print_counts(void)
             (unsigned long long)atomic_load(&cpu_compiles[CPU_COMPILE_NATIVE]));
 }
 
+static void print_leaks(void)
+{
+    for (uint32_t kind = CPU_CONTEXT; kind < CPU_KIND_COUNT; kind++)
+        if (cpu_object_live(kind) != 0)
+            fprintf(stderr, "ze_cpu: leak: %s %llu\n", cpu_kind_name(kind),
+                    (unsigned long long)cpu_object_live(kind));
+    if (cpu_memory_live() != 0)
+        fprintf(stderr, "ze_cpu: leak: allocation %llu\n", (unsigned long long)cpu_memory_live());
+    if (cpu_host_memory_live() != 0)
+        fprintf(stderr, "ze_cpu: leak: import of host memory %llu\n",
+                (unsigned long long)cpu_host_memory_live());
+    if (cpu_virtual_memory_live() != 0)
+        fprintf(stderr, "ze_cpu: leak: virtual memory reservation %llu\n",
+                (unsigned long long)cpu_virtual_memory_live());
+}
+
 // Runs when the library goes, which for a driver is the end of the process: after the destructors
 // of libraries that the application loaded later than the loader.
 __attribute__((destructor)) static void print_at_exit(void)
 {
-    if (atomic_load(&is_active) && cpu_options()->counts)
+    if (!atomic_load(&is_active))
+        return;
+    if (cpu_options()->counts)
         print_counts();
+    if (cpu_options()->lists_leaks)
+        print_leaks();
 }
 
 static bool set_failures(const char *text)
