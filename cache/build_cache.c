@@ -494,7 +494,8 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
     if (!key)
         return build_cache_build_alone(cache, request, out_result);
     struct zepi_build_result *result = build_cache_find(cache, key, false);
-    if (result && zepi_build_result_status(result) != ZEPI_BUILD_IN_PROGRESS)
+    if (result && zepi_build_result_status(result) != ZEPI_BUILD_IN_PROGRESS &&
+        !result_is_spurious(result))
         return build_cache_end_lookup(result, out_result);
     return build_cache_find_or_build_slowly(cache, key, request, result, out_result);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Keys of records: with another tag than those of builds (program/build/build_key.h).
+// Keys of records: with another tag than those of builds (program/native/key_tags.h).
 #define KEY_VERSION 3
 #define KEY_TAG 0x100
 

@@ -100,7 +100,6 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
 #define MOST_SIZES 4
 struct changes {
     struct zepi_recording *recording; // borrowed
-    bool is_same_memory;              // none was freed since the launch was put into the list
     const void **end;                 // of their chain, which begins in `commands`
     uint32_t argument_count;
     uint32_t size_count;

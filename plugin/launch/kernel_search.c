@@ -244,6 +244,9 @@ static zepi_result_t take_kernel(struct zepi_kernel_search *search,
     struct zepi_build_result *code = part->device_module[search->queue->device_index];
     uint32_t index;
     zepi_result_t result = ZEPI_SUCCESS;
+    // Those of a part whose kernel the driver refused.
+    zepi_spec_values_release(search->values);
+    search->values = NULL;
     target->image = zepi_emulation_find(part, search->name, &index);
     if (target->image)
         result = zepi_wanted_emulated_values(&search->wanted, target->image, part->values[index],

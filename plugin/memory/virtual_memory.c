@@ -323,7 +323,7 @@ zepi_result_t zepi_virtual_memory_get_page_size(struct zepi_context *context,
     const size_t size = at_least_one < largest ? at_least_one : largest;
     for (uint32_t i = 0; i < context->device_count; i++) {
         size_t page_bytes = 0;
-        if (device && device != context->devices[i])
+        if (device && zepi_context_device_index(context, device) != i)
             continue;
         const zepi_result_t result =
             query_page_size(context->ze, context->devices[i], size, &page_bytes);

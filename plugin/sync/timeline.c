@@ -244,7 +244,7 @@ void zepi_sync_begin_epoch_locked(struct zepi_sync *sync)
         if (atomic_load_explicit(&timeline->seen_submitted, memory_order_relaxed) == point.seqno)
             continue;
         atomic_store_explicit(&timeline->quiet_since, epoch, memory_order_relaxed);
-        // Release, here and below: busy_point and zepi_sync_epoch acquire.
+        // Release, here and below: zepi_timeline_busy_point and zepi_sync_epoch acquire.
         atomic_store_explicit(&timeline->seen_submitted, point.seqno, memory_order_release);
     }
     atomic_store_explicit(&sync->epoch, epoch, memory_order_release);

@@ -64,10 +64,10 @@ static zepi_result_t append_after_barrier(const struct zepi_submit *submit)
     return result;
 }
 
-static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum sync_kind kind)
+static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum sync_kind kind,
+                                            struct zepi_event **markers)
 {
     const bool is_ordered = submit->queue_list->kind.flags & ZEPI_ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
-    struct zepi_event *markers[ZEPI_QUEUE_MAX_LISTS] = {NULL};
     ze_event_handle_t waits[ZEPI_QUEUE_MAX_LISTS];
     uint32_t wait_count = 0;
     zepi_result_t result = append_markers(submit, kind, markers, &wait_count, waits);
@@ -77,11 +77,7 @@ static zepi_result_t append_sync_over_lists(struct zepi_submit *submit, enum syn
     if (result == ZEPI_SUCCESS)
         result =
             ZEPI_ZE(zeCommandListAppendBarrier, submit->list, submit->signal, wait_count, waits);
-    if (result == ZEPI_SUCCESS && is_barrier(kind))
-        result = append_after_barrier(submit);
-    for (uint32_t i = 0; i < submit->queue->list_count; i++)
-        zepi_marker_give(markers[i]);
-    return result;
+    return result == ZEPI_SUCCESS && is_barrier(kind) ? append_after_barrier(submit) : result;
 }
 
 static zepi_result_t capture_sync(struct zepi_queue *queue, zepi_wait_list_t wait,
@@ -96,6 +92,7 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
                                  enum sync_kind kind)
 {
     struct zepi_submit submit;
+    struct zepi_event *markers[ZEPI_QUEUE_MAX_LISTS] = {NULL};
     struct zepi_event *timed = NULL;
     zepi_result_t result = ZEPI_SUCCESS;
     // A marker with a wait list stands for these events alone: one list can do that. All others
@@ -118,10 +115,14 @@ static zepi_result_t append_sync(zepi_queue_t queue, zepi_wait_list_t wait, zepi
     }
     result = is_local ? ZEPI_ZE(zeCommandListAppendBarrier, submit.list, submit.signal,
                                 submit.wait_count, submit.waits)
-                      : append_sync_over_lists(&submit, kind);
+                      : append_sync_over_lists(&submit, kind, markers);
     if (is_barrier(kind) && submit.event)
         submit.event->number = ++queue->barrier_count;
-    return zepi_submit_end(&submit, result, out_event);
+    result = zepi_submit_end(&submit, result, out_event);
+    // The command that waits for them is counted now: they are not reset before it is over.
+    for (uint32_t i = 0; i < queue->list_count; i++)
+        zepi_marker_give(markers[i]);
+    return result;
 }
 
 zepi_result_t zepi_queue_barrier(zepi_queue_t queue, zepi_wait_list_t wait, zepi_event_t *out_event)
