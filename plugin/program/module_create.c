@@ -6,7 +6,6 @@
 #include "device/device.h"
 #include "program/build/device_build.h"
 #include "program/build/ze_module.h"
-#include "program/built_image.h"
 #include "program/device_image/device_image_create.h"
 
 // An executable of one ze_module: several were linked, or are failures already.
@@ -25,31 +24,50 @@ static zepi_result_t check_unresolved_imports(const struct zepi_device_module *d
     return result;
 }
 
-// Loads the image of a part on the devices that it is for. It is a compile failure if all of them
-// refuse it.
-static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
-                               const struct zepi_build_options *options)
+// The native images that devices accept.
+struct loading {
+    struct zepi_context *context;
+    zepi_module_state_t state;
+    struct zepi_build_options options;
+    uint32_t count;
+    struct zepi_device_image **images; // owned list of borrowed images
+    struct zepi_build_result **code;   // owned list of references, one an image and device, or NULL
+    bool has_kernel;
+};
+
+// Loads a native image on the devices that it is for. It is a compile failure if all of them refuse
+// it.
+static zepi_result_t load_image(struct loading *loading, struct zepi_device_image *image,
+                                uint32_t index)
 {
-    struct zepi_context *context = module->context;
-    struct zepi_module_part *part = &module->parts[index];
+    struct zepi_context *context = loading->context;
+    struct zepi_build_result **code = &loading->code[loading->count * context->device_count];
     zepi_result_t result = ZEPI_SUCCESS;
-    part->image_count = 1;
-    part->images[0] = module->images[index];
+    bool is_accepted = false;
+    loading->images[loading->count] = image;
     for (uint32_t i = 0; i < context->device_count; i++) {
-        if (!zepi_device_image_is_for(part->images[0], context->devices[i]))
+        if (!zepi_device_image_is_for(image, context->devices[i]))
             continue;
-        const struct zepi_image_build build = {context, i,       part->images[0],
-                                               NULL,    options, module->state};
-        result = zepi_device_module_get(&build, &part->device_module[i]);
+        const struct zepi_image_build build = {context,       i, image, NULL, &loading->options,
+                                               loading->state};
+        result = zepi_device_module_get(&build, &code[i]);
         if (result == ZEPI_ERROR_COMPILE_FAILURE)
             continue;
-        if (result == ZEPI_SUCCESS && module->state == ZEPI_MODULE_EXECUTABLE)
-            result = check_unresolved_imports(zepi_device_module_of(part->device_module[i]), index);
         if (result != ZEPI_SUCCESS)
             return result;
+        const struct zepi_device_module *device_module = zepi_device_module_of(code[i]);
+        is_accepted = true;
+        if (loading->state == ZEPI_MODULE_EXECUTABLE)
+            result = check_unresolved_imports(device_module, index);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        for (uint32_t ze_module = 0; ze_module < device_module->ze_module_count; ze_module++)
+            loading->has_kernel |= device_module->ze_modules[ze_module].kernel_count > 0;
     }
-    if (zepi_module_any_code(module, index))
+    if (is_accepted) {
+        loading->count++;
         return ZEPI_SUCCESS;
+    }
     if (result == ZEPI_SUCCESS)
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "image %u is for none of the context's devices", index);
@@ -57,47 +75,48 @@ static zepi_result_t load_part(struct zepi_module *module, uint32_t index,
     return result;
 }
 
-// Whether no image is of use. The kernels of objects are not known before they are linked.
-static bool is_useless(const struct zepi_module *module)
+static zepi_result_t load_images(struct loading *loading, uint32_t image_count,
+                                 struct zepi_device_image *const *images,
+                                 enum zepi_unusable_images unusable)
 {
-    struct zepi_kernel_pass pass = {.module = module};
-    return module->state == ZEPI_MODULE_OBJECT ? zepi_module_count_images(module) == 0
-                                               : !zepi_module_next_kernel(&pass);
-}
-
-static void drop_parts(struct zepi_module *module)
-{
-    for (uint32_t i = 0; i < module->part_count; i++) {
-        for (uint32_t at = 0; at < module->context->device_count; at++)
-            zepi_build_result_release(module->parts[i].device_module[at]);
-    }
-    module->part_count = 0;
-}
-
-// A part that serves no device is no image that a host sees.
-static zepi_result_t load_parts(struct zepi_module *module, enum zepi_unusable_images unusable)
-{
-    struct zepi_build_options options;
     struct zepi_error error;
     zepi_error_save(&error);
-    zepi_result_t result = zepi_build_options_init(&options, NULL);
-    for (uint32_t i = 0; i < module->part_count && result == ZEPI_SUCCESS; i++) {
-        result = load_part(module, i, &options);
+    zepi_result_t result = zepi_build_options_init(&loading->options, NULL);
+    for (uint32_t i = 0; i < image_count && result == ZEPI_SUCCESS; i++) {
+        result = load_image(loading, images[i], i);
         if (result == ZEPI_ERROR_COMPILE_FAILURE && unusable == ZEPI_LEAVE_UNUSABLE_OUT) {
             // No failure of anything that was asked for.
             zepi_error_restore(&error);
             result = ZEPI_SUCCESS;
         }
     }
-    zepi_build_options_finish(&options);
-    if (result != ZEPI_SUCCESS || !is_useless(module))
+    // The kernels of objects are not known before they are linked.
+    if (result != ZEPI_SUCCESS || loading->has_kernel || loading->state == ZEPI_MODULE_OBJECT)
         return result;
-    if (unusable == ZEPI_REFUSE_UNUSABLE)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                         "none of the %u images has a kernel, which an executable needs",
-                         module->image_count);
-    drop_parts(module);
-    return ZEPI_SUCCESS;
+    loading->count = 0;
+    return unusable == ZEPI_LEAVE_UNUSABLE_OUT
+               ? ZEPI_SUCCESS
+               : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                           "none of the %u images has a kernel, which an executable needs",
+                           image_count);
+}
+
+// The references to the code become the module's.
+static zepi_result_t make_loaded_module(struct loading *loading, struct zepi_module **out_module)
+{
+    const uint32_t device_count = loading->context->device_count;
+    const zepi_result_t result = zepi_module_make(loading->context, loading->state, loading->count,
+                                                  loading->images, loading->count, 1, out_module);
+    for (uint32_t i = 0; i < loading->count && result == ZEPI_SUCCESS; i++) {
+        struct zepi_module_part *part = &(*out_module)->parts[i];
+        part->image_count = 1;
+        part->images[0] = (*out_module)->images[i];
+        for (uint32_t at = 0; at < device_count; at++) {
+            part->device_module[at] = loading->code[i * device_count + at];
+            loading->code[i * device_count + at] = NULL;
+        }
+    }
+    return result;
 }
 
 zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_module_state_t state,
@@ -108,17 +127,22 @@ zepi_result_t zepi_module_make_of_images(struct zepi_context *context, zepi_modu
 {
     if (state == ZEPI_MODULE_INPUT || image_count == 0)
         return zepi_module_make(context, state, image_count, images, 0, 0, out_module);
-    struct zepi_module *module = NULL;
-    zepi_result_t result =
-        zepi_module_make(context, state, image_count, images, image_count, 1, &module);
+    const size_t code_count = (size_t)image_count * context->device_count;
+    struct loading loading = {.context = context,
+                              .state = state,
+                              .images = zepi_allocate(image_count, sizeof(loading.images[0])),
+                              .code = zepi_allocate(code_count, sizeof(loading.code[0]))};
+    zepi_result_t result = loading.images && loading.code ? ZEPI_SUCCESS : zepi_fail_no_memory();
     if (result == ZEPI_SUCCESS)
-        result = load_parts(module, unusable);
-    if (result != ZEPI_SUCCESS) {
-        zepi_release(module);
-        return result;
-    }
-    *out_module = module;
-    return ZEPI_SUCCESS;
+        result = load_images(&loading, image_count, images, unusable);
+    if (result == ZEPI_SUCCESS)
+        result = make_loaded_module(&loading, out_module);
+    for (size_t i = 0; i < code_count && loading.code; i++)
+        zepi_build_result_release(loading.code[i]);
+    zepi_build_options_finish(&loading.options);
+    zepi_free(loading.images);
+    zepi_free(loading.code);
+    return result;
 }
 
 static zepi_result_t check_image_states(zepi_module_state_t state, uint32_t image_count,
