@@ -34,6 +34,16 @@ OLDER ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt_older(
     return result;
 }
 
+// Up to 2026.1, where the first bit is the only flag, and means nothing.
+OLDER ur_result_t zepi_urPhysicalMemCreate_older(ur_context_handle_t hContext,
+                                                 ur_device_handle_t hDevice, size_t size,
+                                                 const ur_physical_mem_properties_t *pProperties,
+                                                 ur_physical_mem_handle_t *phPhysicalMem)
+{
+    const ur_result_t result = zepi_ur_check_flags(pProperties ? pProperties->flags : 0, ~1u);
+    return result ? result : zepi_urPhysicalMemCreate(hContext, hDevice, size, NULL, phPhysicalMem);
+}
+
 // 2025.3 has no flags.
 OLDER ur_result_t zepi_urProgramBuildExp_older(ur_program_handle_t hProgram, uint32_t numDevices,
                                                ur_device_handle_t *phDevices, const char *pOptions)

@@ -4,6 +4,7 @@
 #include "gear_fixture.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 static size_t page;
@@ -15,7 +16,14 @@ static void set_up(void)
     cr_assert(page > 0 && (page & (page - 1)) == 0);
 }
 
+static void set_up_sub_devices(void)
+{
+    setenv("ZE_CPU_SUB_DEVICES", "2", 1);
+    set_up();
+}
+
 TestSuite(virtual_memory, .init = set_up, .fini = gear_tear_down);
+TestSuite(virtual_memory_of_parts, .init = set_up_sub_devices, .fini = gear_tear_down);
 
 static zepi_physical_memory_t make_physical(size_t pages)
 {
@@ -158,4 +166,22 @@ Test(virtual_memory, mistakes_are_refused)
     TEST_OK(zepi.virtual_memory_free(context, reserved, page));
     TEST_OK(zepi.release(memory));
     TEST_OK(zepi.release(stranger));
+}
+
+// A context of the whole device is its parts' context, too.
+Test(virtual_memory_of_parts, pages_are_those_of_the_whole)
+{
+    zepi_device_t parts[2];
+    zepi_physical_memory_t memory;
+    uint32_t count;
+    size_t size = 0;
+    test_ze_cpu_require();
+    TEST_OK(zepi.device_get_sub_devices(gear.device, 2, parts, &count));
+    cr_assert_eq(count, 2);
+    TEST_OK(zepi.virtual_memory_get_page_size(gear.context, parts[1], 1, &size));
+    cr_expect_eq(size, page);
+    TEST_OK(zepi.physical_memory_create(gear.context, parts[1], page, &memory));
+    TEST_OK(zepi.release(memory));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(parts[i]));
 }

@@ -35,3 +35,19 @@ Test(older, captures_that_fail_have_a_result_of_the_release)
     ur_exp_graph_handle_t graph;
     UR_FAILS(urQueueEndGraphCaptureExp(gear.queue, &graph), UR_RESULT_ERROR_INVALID_OPERATION);
 }
+
+Test(older, physical_memory_has_a_flag_that_means_nothing)
+{
+    ur_physical_mem_properties_t properties = {.stype = UR_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES,
+                                               .flags = UR_PHYSICAL_MEM_FLAG_TBD};
+    ur_physical_mem_handle_t memory;
+    size_t page_bytes;
+    UR_OK(urVirtualMemGranularityGetInfo(gear.context, gear.device, 1,
+                                         UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED,
+                                         sizeof(page_bytes), &page_bytes, NULL));
+    UR_OK(urPhysicalMemCreate(gear.context, gear.device, page_bytes, &properties, &memory));
+    UR_OK(urPhysicalMemRelease(memory));
+    properties.flags = 2;
+    UR_FAILS(urPhysicalMemCreate(gear.context, gear.device, page_bytes, &properties, &memory),
+             UR_RESULT_ERROR_INVALID_ENUMERATION);
+}
