@@ -161,8 +161,6 @@ static zepi_result_t recording_execute(struct zepi_recording *recording, struct 
                                 : execution_append(recording, queue, wait, &event);
     if (__builtin_expect(moves, 0))
         zepi_buffer_uses_finish(&uses);
-    if (recording->last)
-        zepi_recording_release_event(recording, recording->last);
     recording->last = event;
     if (result != ZEPI_SUCCESS)
         return result;
@@ -174,8 +172,8 @@ static zepi_result_t recording_execute(struct zepi_recording *recording, struct 
 
 // ---- Executions of a graph ----
 
-// One that does not run, if there is any: with the launches as they are, if possible. Else the one
-// that began first, which is over first.
+// Finds a recording that does not run, if possible with the launches as they are. Else the oldest
+// is the recording that began first, which is over first.
 static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
                                     struct zepi_recording **out_idle,
                                     struct zepi_recording **out_oldest)
@@ -199,7 +197,8 @@ static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
     return ZEPI_SUCCESS;
 }
 
-// *recording: one that does not run, or NULL; becomes one with the launches as they are.
+// `*recording` does not run, or is NULL. On success it is a recording with the launches as they
+// are.
 static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph *graph,
                                                               struct zepi_recording **recording)
 {
@@ -211,7 +210,8 @@ static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph 
                : zepi_record_graph(graph, idle);
 }
 
-// One that does not run, with the launches as they are or as an update makes them meanwhile.
+// Chooses a recording that does not run, with the launches as they are or as an update makes them
+// meanwhile.
 static zepi_result_t choose_recording(struct zepi_graph *graph,
                                       struct zepi_recording **out_recording)
 {

@@ -99,7 +99,10 @@ void zepi_recording_destroy(struct zepi_recording *recording)
     zepi_defer(recording->context, &recording->deferred);
 }
 
-void zepi_recording_release_event(struct zepi_recording *recording, zepi_event_t event)
+// Releases the event of an execution that is over. A queue that nothing else has is kept until it
+// is idle: its end would wait for later commands, and these may wait for a call that needs the
+// submit_mutex.
+static void release_event(struct zepi_recording *recording, zepi_event_t event)
 {
     struct zepi_queue *queue = zepi_retain(event->queue);
     zepi_release(event);
@@ -132,7 +135,7 @@ zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording)
         return result;
     if (status != ZEPI_EVENT_COMPLETE)
         return ZEPI_ERROR_NOT_READY;
-    zepi_recording_release_event(recording, recording->last);
+    release_event(recording, recording->last);
     recording->last = NULL;
     if (recording->kept_queues)
         release_idle_queues(recording);

@@ -71,10 +71,6 @@ zepi_result_t zepi_recording_create(struct zepi_context *context, struct zepi_de
 // and destroys its lists when no command can use them any more.
 void zepi_recording_destroy(struct zepi_recording *recording);
 
-// Releases the event of an execution that is over. A queue that nothing else has is kept until it
-// is idle: its end would wait for later commands, and these may wait for a call that needs the
-// submit_mutex.
-void zepi_recording_release_event(struct zepi_recording *recording, zepi_event_t event);
 zepi_result_t zepi_recording_ask_last(struct zepi_recording *recording);
 // Asks whether the recording may be changed and executed: nothing of it runs. ZEPI_ERROR_NOT_READY,
 // which is not noted: its last execution is not over.
