@@ -19,7 +19,7 @@ struct row {
     bool (*read)(const struct row *row, const char *text);
     void *member;
     size_t size;              // of the member, if it is a text; one that is empty is `otherwise`
-    const char *const *words; // that are understood, up to NULL; else `expected` says what is
+    const char *const *words; // the values, up to NULL; without them `expected` describes values
     const char *expected;
 };
 

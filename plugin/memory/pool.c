@@ -267,7 +267,7 @@ void zepi_usm_trim_unused(struct zepi_context *context)
     struct zepi_usm_pool *pool = atomic_load_explicit(&pools->first, memory_order_acquire);
     for (; pool; pool = pool->next)
         zepi_usm_pool_trim_unused(pool);
-    // However long that took, what was allocated since is looked at a second later.
+    // The second begins at the end of the look: one that takes longer is not repeated at once.
     atomic_store_explicit(&pools->looked_ns, zepi_clock_ns(), memory_order_relaxed);
 }
 

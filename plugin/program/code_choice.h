@@ -7,16 +7,16 @@
 struct zepi_module;
 
 // Which code serves a request, as far as values of specialization constants decide. Builds,
-// launches from modules and launches from units ask here, and nowhere else are values compared. Two
-// rules:
+// launches from modules and launches from units ask here, and nowhere else are values compared.
+// There are three rules.
 //
-// - Code that declares a constant (SPIR-V, or native code that says what it was made with) must
-// have
-//   the value that is wanted: the launch's, else the one that was set, else the default.
-// - Code that does not declare a constant was made with its default, as far as there is one.
-// Another
-//   value of a constant that other code of the kernel declares will not do.
-// - Values next to a module must be the module's, whichever of its kernels use them.
+// First, code that declares a constant (SPIR-V, or native code that says what it was made with)
+// must have the value that is wanted: the launch's, else the one that was set, else the default.
+//
+// Second, code that does not declare a constant was made with its default, as far as there is one.
+// Another value of a constant that other code of the kernel declares will not do.
+//
+// Third, values next to a module must be the module's, whichever of its kernels use them.
 //
 // All pointers are borrowed for the call. Any thread.
 

@@ -54,7 +54,7 @@ const char *zepi_module_state_name(zepi_module_state_t state)
     return (unsigned)state < 4 ? names[state] : names[0];
 }
 
-// One block for all lists: parts; in each part images, values, code and what was exported.
+// One block has all lists: the parts, and for each part its images, values, code and exports.
 static zepi_result_t module_make_storage(struct zepi_module *module, uint32_t part_count,
                                          uint32_t image_count)
 {

@@ -21,7 +21,7 @@ enum { INTEL = 1, ZE_CPU = 2, OTHERS = 4 };
 // The UUID of ze_cpu's driver (tools/ze_cpu/driver/driver.h).
 static const char ze_cpu_uuid[ZE_MAX_DRIVER_UUID_SIZE] = "zepi-cpu-driver";
 
-// Those with a bit. QUIRKS.md tells what was seen, of these and of all that is avoided on every
+// The quirks with a bit. QUIRKS.md describes these, and the quirks that the plugin avoids on every
 // driver.
 static const struct quirk {
     const char *name;

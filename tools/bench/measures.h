@@ -4,7 +4,7 @@
 
 #include "operation/bench.h"
 
-// What is measured beside times (measure/times.h). Each returns false after a message.
+// Measurements beside times (measure/times.h). Each function returns false after a message.
 
 // Instructions of operations, by callgrind: this program runs itself under it, and the count of
 // each loop is written to a file of `folder`. Fills in the counts of all cells.
