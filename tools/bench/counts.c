@@ -2,7 +2,7 @@
 #include "measures.h"
 
 #include "measure/callgrind.h"
-#include "measure/progress.h"
+#include "tools/zepi/commands.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +14,7 @@ static const unsigned lengths[LENGTHS] = {400, 800, 1200};
 
 static bool is_counted(const struct bench *bench, int place, int operation)
 {
-    return bench->cells[place][operation].is_chosen && bench_is_of_part(bench, operation) &&
-           !bench->rows[place].steps[operation].is_slow;
+    return bench->cells[place][operation].is_chosen && bench_is_of_part(bench, operation);
 }
 
 static void loop_lengths(const struct bench *bench, int operation, unsigned counts[LENGTHS])
@@ -105,11 +104,11 @@ static bool follow(struct bench *bench, struct bench_callgrind *callgrind, int c
         for (int operation = 0; operation < BENCH_OPERATION_COUNT && is_good; operation++) {
             if (!is_counted(bench, place, operation))
                 continue;
-            bench_progress("counting instructions: case", ++done, count);
+            command_progress("counting instructions: case, %d of %d", ++done, count);
             is_good = read_cell(callgrind, bench, operation, &bench->cells[place][operation]);
         }
     }
-    bench_progress_end();
+    command_progress_end();
     return is_good;
 }
 

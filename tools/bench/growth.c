@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "measures.h"
 
-#include "measure/progress.h"
+#include "measure/interrupts.h"
 #include "row/row_ur.h"
+#include "tools/zepi/commands.h"
 #include "tools/zepi/json.h"
 
 #include <stdio.h>
@@ -44,14 +45,15 @@ static bool measure_cell(const struct bench_row *row, enum bench_operation opera
 bool bench_growth_measure(struct bench *bench)
 {
     for (int operation = 0; operation < BENCH_OPERATION_COUNT; operation++) {
-        bench_progress("a million of each: operation", operation + 1, BENCH_OPERATION_COUNT);
+        command_progress("a million of each: operation, %d of %d", operation + 1,
+                         BENCH_OPERATION_COUNT);
         for (int place = 0; place < BENCH_ROW_COUNT; place++) {
             const struct bench_row *row = &bench->rows[place];
             struct bench_cell *cell = &bench->cells[place][operation];
-            if (!cell->is_chosen || row->steps[operation].is_slow)
+            if (!cell->is_chosen)
                 continue;
             if (!measure_cell(row, operation, cell)) {
-                bench_progress_end();
+                command_progress_end();
                 fprintf(stderr, "zepi-bench: %s: failed: %s\n", row->name,
                         bench_operations[operation].title);
                 return false;
@@ -60,11 +62,11 @@ bool bench_growth_measure(struct bench *bench)
                 return false;
         }
     }
-    bench_progress_end();
+    command_progress_end();
     return true;
 }
 
-int bench_held(const struct bench *bench, bool is_json)
+int bench_held(const struct bench *bench)
 {
     const struct bench_row *row = &bench->rows[BENCH_ROW_UR];
     // The driver's own structures are there after the first allocations.
@@ -82,7 +84,7 @@ int bench_held(const struct bench *bench, bool is_json)
     const long more_kib = resident_kib() - before_kib;
     const long long device_kib =
         free_bytes < 0 ? -1 : (long long)(free_bytes - ur_row_free_device_bytes(row->state)) / 1024;
-    if (is_json) {
+    if (json_is_asked_for()) {
         cJSON *document = cJSON_CreateObject();
         cJSON_AddNumberToObject(document, "allocations", HELD_STEPS);
         cJSON_AddNumberToObject(document, "resident_kib", (double)more_kib);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "measure/callgrind.h"
-#include "measure/progress.h"
+#include "measure/interrupts.h"
 #include "measure/times.h"
 #include "measures.h"
 #include "row/rows.h"
 #include "scale/scale.h"
 #include "tools/zepi/commands.h"
+#include "tools/zepi/json.h"
 #include "tools/zepi/scratch.h"
 
 #include <limits.h>
@@ -55,12 +56,11 @@ static const char usage[] =
 #define LINE_COLUMNS 96 // of the list of operations
 
 struct bench_options {
-    struct command_options common;
     bool is_instructions;
     bool is_growth;
     bool is_scale;
     bool is_held;
-    bool is_counted; // under callgrind
+    uint32_t counted; // under callgrind: 1 and the part of the bench that runs; else 0
 };
 
 static const char *operation_name(size_t index)
@@ -71,25 +71,33 @@ static const char *operation_name(size_t index)
                : NULL;
 }
 
-static void print_names(const char *(*name_of)(size_t index))
+static void print_names(FILE *file, const char *(*name_of)(size_t index))
 {
     int column = LINE_COLUMNS;
     const char *name;
     for (size_t i = 0; (name = name_of(i)); i++) {
         const int length = (int)strlen(name);
         const bool fits = column + 1 + length <= LINE_COLUMNS;
-        printf("%s%s", fits ? " " : "\n  ", name);
+        fprintf(file, "%s%s", fits ? " " : "\n  ", name);
         column = fits ? column + 1 + length : 2 + length;
     }
 }
 
-static void print_usage(void)
+// The usage with the names of operations, which lives as long as the process.
+static const char *make_usage(void)
 {
-    fputs(usage, stdout);
-    print_names(operation_name);
-    fputs("\n\nTypes of --scale:", stdout);
-    print_names(bench_scale_name);
-    putchar('\n');
+    static char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return usage;
+    fputs(usage, file);
+    print_names(file, operation_name);
+    fputs("\n\nTypes of --scale:", file);
+    print_names(file, bench_scale_name);
+    fputc('\n', file);
+    fclose(file);
+    return text;
 }
 
 // Whether the text is part of a name.
@@ -119,9 +127,9 @@ static bool measure_all(struct bench *bench, const struct bench_options *options
            (!options->is_instructions || bench_counts_measure(bench, folder));
 }
 
-static int report(const struct bench *bench, const struct bench_options *options)
+static int report(const struct bench *bench)
 {
-    if (options->common.is_json)
+    if (json_is_asked_for())
         bench_report_json(bench);
     else
         bench_report_table(bench);
@@ -132,18 +140,18 @@ static int run(struct bench *bench, const struct bench_options *options, const c
 {
     int code = options->is_scale ? bench_rows_open_zepi(bench) : bench_rows_open(bench);
     if (code == EXIT_OK && options->is_scale)
-        code = bench_scale(bench, options->common.is_json, folder);
+        code = bench_scale(bench, folder);
     else if (code == EXIT_OK && options->is_held)
-        code = bench_held(bench, options->common.is_json);
+        code = bench_held(bench);
     else if (code == EXIT_OK)
-        code = measure_all(bench, options, folder) ? report(bench, options) : EXIT_FAILED;
+        code = measure_all(bench, options, folder) ? report(bench) : EXIT_FAILED;
     if (bench_is_interrupted())
         fputs("zepi-bench: interrupted\n", stderr);
     bench_rows_close(bench);
     return code;
 }
 
-// A cache of its own: cold is cold, and the user's stays as it is.
+// A cache of its own: the user's stays as it is.
 static int run_in_folder(struct bench *bench, const struct bench_options *options)
 {
     char folder[PATH_MAX];
@@ -162,9 +170,10 @@ static int run_in_folder(struct bench *bench, const struct bench_options *option
 }
 
 // Under callgrind, in the environment of the process that measures.
-static int run_counted(struct bench *bench, bool is_scale)
+static int run_counted(struct bench *bench, const struct bench_options *options)
 {
-    bench->skips_slow = true;
+    const bool is_scale = options->is_scale;
+    bench->part = (enum bench_part)(options->counted - 1);
     int code = is_scale ? bench_rows_open_zepi(bench) : bench_rows_open(bench);
     if (code == EXIT_OK)
         code = is_scale ? bench_scale_run_counted(bench) : bench_counts_run(bench);
@@ -172,52 +181,22 @@ static int run_counted(struct bench *bench, bool is_scale)
     return code;
 }
 
-// Takes one option of the command line. Returns EXIT_OK, or an exit code.
-static int read_option(struct bench *bench, struct bench_options *options, int option)
+static int take_adapter(void *user, const char *path)
 {
-    switch (option) {
-    case 'i':
-        options->is_instructions = true;
-        return EXIT_OK;
-    case 'g':
-        options->is_growth = true;
-        return EXIT_OK;
-    case 's':
-        options->is_scale = true;
-        // Memory is shared with other processes.
-        setenv("ZE_CPU_IPC", "1", 1);
-        return EXIT_OK;
-    case 'H':
-        options->is_held = true;
-        // By this the drivers tell how much of a device's memory is free.
-        setenv("ZES_ENABLE_SYSMAN", "1", 1);
-        return EXIT_OK;
-    case 'a':
-        if (bench->adapter_count == BENCH_MAX_ADAPTERS)
-            return command_refuse(usage);
-        bench->adapters[bench->adapter_count++] = optarg;
-        return EXIT_OK;
-    case 'c':
-        if (bench->only_count == BENCH_MAX_ONLY || !is_known(optarg))
-            return command_refuse(usage);
-        bench->only[bench->only_count++] = optarg;
-        return EXIT_OK;
-    case 'C':
-        options->is_counted = true;
-        bench->part = (enum bench_part)strtoul(optarg, NULL, 10);
-        return EXIT_OK;
-    case 'h':
-        print_usage();
-        exit(EXIT_OK);
-    case HOST_DRIVER_INTEL:
-        // Commands are carried out in the thread that submits them, kernels are not.
-        setenv("DRM_SHIM_INLINE", "1", 1);
-        setenv("DRM_SHIM_EXEC", "0", 1);
-        // fallthrough
-    default:
-        command_take(&options->common, option);
-        return EXIT_OK;
-    }
+    struct bench *bench = user;
+    if (bench->adapter_count == BENCH_MAX_ADAPTERS)
+        return command_refuse(usage);
+    bench->adapters[bench->adapter_count++] = path;
+    return EXIT_OK;
+}
+
+static int take_case(void *user, const char *name)
+{
+    struct bench *bench = user;
+    if (bench->only_count == BENCH_MAX_ONLY || !is_known(name))
+        return command_refuse(usage);
+    bench->only[bench->only_count++] = name;
+    return EXIT_OK;
 }
 
 // Whether nothing is asked for that --scale does not do, and no operation by name.
@@ -230,46 +209,47 @@ static bool is_scale_alone(const struct bench *bench, const struct bench_options
     return is_good;
 }
 
-// Returns -1, or an exit code if there is nothing to measure.
 static int read_options(int argc, char **argv, struct bench *bench, struct bench_options *options)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
-                                         COMMAND_JSON_OPTION,
-                                         {"instructions", no_argument, NULL, 'i'},
-                                         {"growth", no_argument, NULL, 'g'},
-                                         {"scale", no_argument, NULL, 's'},
-                                         {"held", no_argument, NULL, 'H'},
-                                         {"case", required_argument, NULL, 'c'},
-                                         {"counted", required_argument, NULL, 'C'},
-                                         {"adapter", required_argument, NULL, 'a'},
-                                         {0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        const int code = read_option(bench, options, option);
-        if (code != EXIT_OK)
-            return code;
-    }
-    bench->driver =
-        options->common.driver == HOST_DRIVER_AUTO ? HOST_DRIVER_CPU : options->common.driver;
+    const struct command_option own[] = {
+        {.name = "instructions", .flag = &options->is_instructions},
+        {.name = "growth", .flag = &options->is_growth},
+        {.name = "scale", .flag = &options->is_scale},
+        {.name = "held", .flag = &options->is_held},
+        {.name = "case", .take = take_case, .user = bench},
+        {.name = "counted", .number = &options->counted, .most = BENCH_PART_COUNT},
+        {.name = "adapter", .take = take_adapter, .user = bench},
+        {0}};
+    struct command_options common = {.usage = make_usage(), .own = own};
+    const int code = command_parse(argc, argv, &common);
+    if (code != EXIT_OK)
+        return code;
+    bench->driver = common.driver == HOST_DRIVER_AUTO ? HOST_DRIVER_CPU : common.driver;
     if (options->is_instructions && bench->driver == HOST_DRIVER_GPU) {
         fputs("zepi-bench: instructions are counted on ze_cpu or with --intel-driver\n", stderr);
         return EXIT_USAGE;
     }
-    if (options->is_scale && !is_scale_alone(bench, options))
-        return command_refuse(usage);
-    return optind == argc ? -1 : command_refuse(usage);
+    return options->is_scale && !is_scale_alone(bench, options) ? command_refuse(usage) : EXIT_OK;
 }
 
 int main(int argc, char **argv)
 {
     static struct bench bench;
-    struct bench_options options = {.common = {.usage = usage}};
+    struct bench_options options = {0};
     command_begin(argc, argv);
-    const int code = read_options(argc, argv, &bench, &options);
-    if (code >= 0)
-        return code;
+    // Commands are carried out in the thread that submits them, kernels are not.
+    setenv("DRM_SHIM_INLINE", "1", 1);
+    setenv("DRM_SHIM_EXEC", "0", 1);
     setenv("ZE_CPU_EXECUTE", "0", 1);
     setenv("ZEPI_UR_LAYOUT", BENCH_UR_RELEASE, 1); // no loader asks
-    return options.is_counted ? run_counted(&bench, options.is_scale)
-                              : run_in_folder(&bench, &options);
+    const int code = read_options(argc, argv, &bench, &options);
+    if (code != EXIT_OK)
+        return code;
+    // Memory is shared with other processes.
+    if (options.is_scale)
+        setenv("ZE_CPU_IPC", "1", 1);
+    // By this the drivers tell how much of a device's memory is free.
+    if (options.is_held)
+        setenv("ZES_ENABLE_SYSMAN", "1", 1);
+    return options.counted > 0 ? run_counted(&bench, &options) : run_in_folder(&bench, &options);
 }

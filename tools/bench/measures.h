@@ -18,14 +18,14 @@ bool bench_slope_is_straight(const struct bench_slope *slope);
 // the limit of the machine. Fills in `pairs` and `spin`.
 bool bench_threads_measure(struct bench *bench);
 
-// The growth of this process while an operation is done a million times, without a wait. Operations
-// of milliseconds are left out. Fills in the growth of all cells.
+// The growth of this process while an operation is done a million times, without a wait. Fills in
+// the growth of all cells.
 bool bench_growth_measure(struct bench *bench);
 
 // The memory that zepi's adapter, or the one in its place, keeps after a program of random sizes
 // that has freed all. One adapter a process, since drivers keep freed memory for the next one.
 // Prints it. Returns an exit code.
-int bench_held(const struct bench *bench, bool is_json);
+int bench_held(const struct bench *bench);
 
 // Print the measurements: in Markdown for people, or as JSON.
 void bench_report_table(const struct bench *bench);

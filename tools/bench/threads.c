@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "measures.h"
 
-#include "measure/progress.h"
+#include "measure/interrupts.h"
 #include "measure/times.h"
-#include "tools/zepi/host.h"
+#include "tools/zepi/commands.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,10 +37,9 @@ static bool spin(unsigned count)
 static bool launch(const struct crew *crew, unsigned thread)
 {
     const struct bench_launch launch = {.is_second = thread > 0 && !crew->is_one_queue};
-    const struct bench_step *step = &crew->row->steps[BENCH_LAUNCH_3];
     bool is_good = true;
     for (unsigned i = 0; i < crew->count && is_good; i++)
-        is_good = step->launch(crew->row->state, &launch, i);
+        is_good = crew->row->launch(crew->row->state, &launch, i);
     return is_good;
 }
 
@@ -126,9 +125,9 @@ bool bench_threads_measure(struct bench *bench)
 {
     bool is_good = true;
     for (int i = 0; i < BENCH_ROUNDS && is_good; i++) {
-        bench_progress("threads, round", i + 1, BENCH_ROUNDS);
+        command_progress("threads, round %d of %d", i + 1, BENCH_ROUNDS);
         is_good = run_round(bench) && !bench_is_interrupted();
     }
-    bench_progress_end();
+    command_progress_end();
     return is_good;
 }

@@ -18,41 +18,68 @@ int command_report(int argc, char **argv);
 int command_exec(int argc, char **argv);
 
 // What every program of this folder does before it reads its arguments, which are those of main():
-// keeps them for a second start of the program, and looks for --json. At the end of the process an
-// output that cannot be written makes the exit code EXIT_FAILED.
+// keeps them for a second start of the program, and what goes to stderr for --json. At the end of
+// the process an output that cannot be written makes the exit code EXIT_FAILED.
 void command_begin(int argc, char **argv);
 
 // The arguments of main() as they were, with a NULL behind them.
 char *const *command_arguments(void);
 
-// Prints the first paragraph of a usage text, the synopsis, on stderr, after the message of
-// getopt_long. Returns EXIT_USAGE.
+// ---- Options ----
+
+// An option of one command. It sets a flag, or gives its argument to a text, a number or a
+// function.
+struct command_option {
+    const char *name; // one letter: -o
+    bool *flag;
+    const char **text;
+    const char *default_text; // for an option whose argument may be left out
+    uint32_t *number;         // from 1
+    uint32_t most;            // to this
+    // Returns an exit code after a message.
+    int (*take)(void *user, const char *argument);
+    void *user;
+};
+
+// What stands behind the options.
+enum command_words { COMMAND_NO_WORDS, COMMAND_WORDS, COMMAND_PROGRAM };
+
+struct command_options {
+    const char *usage;
+    const struct command_option *own; // ends with one without a name; NULL: there are none
+    enum command_words words;
+    bool is_for_program; // the driver is for a program that this one starts
+    bool has_no_json;
+    enum host_driver driver;
+};
+
+// Reads the options, those of all commands too: of a driver, --json and --help, which ends the
+// process. argv[optind] is then the first word. With --intel-driver this program starts once more,
+// unless the driver is for another one. Returns an exit code after a message.
+int command_parse(int argc, char **argv, struct command_options *options);
+
+// For a program that was parsed as one that starts another, and uses the driver itself: starts this
+// program once more if it has to. Returns an exit code after a message.
+int command_enter_driver(enum host_driver driver);
+
+// Prints the first paragraph of a usage text, the synopsis, on stderr, after a message. Returns
+// EXIT_USAGE.
 int command_refuse(const char *usage);
 
 // Says on stderr that the command takes no such word. Returns EXIT_USAGE.
 int command_refuse_word(const char *command, const char *word);
 
-// ---- Options that commands have in common, for the tables of getopt_long ----
+// One line on stderr that is written over, if that is a terminal.
+__attribute__((format(printf, 1, 2))) void command_progress(const char *format, ...);
+void command_progress_end(void);
 
-// clang-format off
-#define COMMAND_DRIVER_OPTIONS                                                                     \
-    {"cpu", optional_argument, NULL, HOST_DRIVER_CPU},                                             \
-    {"gpu", no_argument, NULL, HOST_DRIVER_GPU},                                                   \
-    {"intel-driver", optional_argument, NULL, HOST_DRIVER_INTEL},                                  \
-    {"help", no_argument, NULL, 'h'}
-#define COMMAND_JSON_OPTION {"json", no_argument, NULL, 'j'}
-// clang-format on
-
-struct command_options {
-    const char *usage;
-    bool is_for_program; // the driver is for a program that this one starts
-    enum host_driver driver;
-    bool is_json;
-};
-
-// Takes an option of these tables. --help ends the process, and so does, after a message, an option
-// of no table or a driver that cannot be chosen. With --intel-driver this program starts once more,
-// unless the driver is for another one.
-void command_take(struct command_options *options, int option);
+#define COMMAND_DRIVERS "[--cpu[=gpu] | --gpu | --intel-driver[=PRODUCT]]"
+#define COMMAND_DRIVER_HELP                                                                        \
+    "  --cpu           ze_cpu, which executes on the CPU, even if there is a GPU\n"                \
+    "  --cpu=gpu       the same, with a device that says it is a GPU\n"                            \
+    "  --gpu           a GPU or nothing\n"                                                         \
+    "  --intel-driver  Intel's newest driver, which needs no GPU (tools/setup --intel-driver\n"    \
+    "                  fetches it). =PRODUCT: another GPU than the Arc B580; =PRODUCT,PRODUCT:\n"  \
+    "                  several; =list prints them\n"
 
 #endif

@@ -11,36 +11,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: zepi exec [--cpu[=gpu] | --gpu | --intel-driver[=PRODUCT]] [--adapter FILE] "
-    "[--stats[=FILE]]\n"
+    "usage: zepi exec " COMMAND_DRIVERS " [--adapter FILE] [--stats[=FILE]]\n"
     "                 [--verbose] [--] COMMAND [ARGUMENT...]\n"
     "\n"
     "Runs a program of the DPC++ runtime on zepi. UR_ADAPTERS_SEARCH_PATH gets the folder where "
     "zepi\n"
     "stands in for Intel's adapters for Level Zero; other backends (OpenCL, CUDA) stay. Where "
     "there\n"
-    "is no GPU, or with --cpu, ZE_ENABLE_ALT_DRIVERS gets the driver that executes on the "
-    "CPU.\n"
-    "\n"
-    "  --cpu           execute on the CPU, even if there is a GPU\n"
-    "  --cpu=gpu       the same, with a device that says it is a GPU, for programs that ask for "
-    "one\n"
-    "                  (ZE_CPU_TYPE=gpu)\n"
-    "  --gpu           a GPU or nothing\n"
-    "  --intel-driver  Intel's newest driver, which needs no GPU (tools/setup --intel-driver "
-    "fetches it).\n"
-    "                  =PRODUCT: another GPU than the Arc B580; =PRODUCT,PRODUCT: several; "
-    "=list\n"
-    "                  prints them. DRM_SHIM_FAULT=SITE:N:ERROR: the N-th call fails "
-    "(gem_create,\n"
-    "                  vm_create, vm_bind, exec, execbuffer, gem_wait), kernel:N:hang, "
-    "reset:N:EIO\n"
+    "is no GPU, or with --cpu, ZE_ENABLE_ALT_DRIVERS gets the driver that executes on the CPU.\n"
+    "\n" COMMAND_DRIVER_HELP
+    "                  DRM_SHIM_FAULT=SITE:N:ERROR: the N-th call fails (gem_create, vm_create,\n"
+    "                  vm_bind, exec, execbuffer, gem_wait), kernel:N:hang, reset:N:EIO\n"
     "  --adapter FILE  this adapter of Unified Runtime, and no other backend\n"
     "  --stats[=FILE]  what each process built and from where, launched, copied and allocated\n"
     "                  (ZEPI_STATS): on stderr at the end, or appended to FILE, in one line "
@@ -202,41 +188,66 @@ int exec_start(enum host_driver driver, char *const program[])
     return error == ENOENT ? 127 : 126;
 }
 
-// ---- Statistics ----
+// ---- Children ----
 
 static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 #define FORWARDED_COUNT (sizeof(forwarded) / sizeof(forwarded[0]))
 
-static volatile pid_t child;
+static volatile pid_t child; // 0: none runs
+static volatile sig_atomic_t received;
 
 // A terminal sends its signals to the program itself.
 static void forward(int number, siginfo_t *info, void *unused)
 {
     (void)unused;
-    if (info->si_code <= 0)
+    received = number;
+    if (info->si_code <= 0 && child > 0)
         kill(child, number);
 }
 
-// Starts the program, to which signals go from then on. Returns whether there is one.
-static bool start_child(enum host_driver driver, char *const program[])
+int exec_received_signal(void)
+{
+    return received;
+}
+
+int exec_run_child(int (*become)(void *user), void *user, struct rusage *out_usage)
 {
     struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigset_t signals;
     sigset_t before;
+    int status = -1;
     sigemptyset(&signals);
     for (size_t i = 0; i < FORWARDED_COUNT; i++)
         sigaddset(&signals, forwarded[i]);
     // No signal comes while the child is not known.
     sigprocmask(SIG_BLOCK, &signals, &before);
-    child = fork();
-    if (child == 0) {
+    fflush(NULL);
+    const pid_t started = received ? -1 : fork();
+    if (started == 0) {
         sigprocmask(SIG_SETMASK, &before, NULL);
-        _exit(exec_start(driver, program));
+        _exit(become(user));
     }
-    for (size_t i = 0; i < FORWARDED_COUNT && child > 0; i++)
+    child = started;
+    for (size_t i = 0; i < FORWARDED_COUNT && started > 0; i++)
         sigaction(forwarded[i], &action, NULL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return child > 0;
+    while (started > 0 && wait4(started, &status, 0, out_usage) < 0 && errno == EINTR)
+        continue;
+    child = 0;
+    return status;
+}
+
+// ---- Statistics ----
+
+struct start {
+    enum host_driver driver;
+    char *const *program;
+};
+
+static int start(void *user)
+{
+    const struct start *start = user;
+    return exec_start(start->driver, start->program);
 }
 
 // The end that the program had.
@@ -258,7 +269,8 @@ static int exec_with_stats(enum host_driver driver, char *const program[], const
     char own[] = "/tmp/zepi-stats-XXXXXX";
     struct stat before = {0};
     struct stat after = {0};
-    int status;
+    struct rusage usage_of_child;
+    struct start from = {driver, program};
     const bool is_own = strcmp(file, "stderr") == 0;
     const int descriptor = is_own ? mkstemp(own) : -1;
     if (descriptor >= 0)
@@ -266,12 +278,11 @@ static int exec_with_stats(enum host_driver driver, char *const program[], const
     const char *path = descriptor >= 0 ? own : file;
     stat(path, &before);
     setenv("ZEPI_STATS", path, 1);
-    if (!start_child(driver, program)) {
-        fprintf(stderr, "zepi exec: %s\n", strerror(errno));
+    const int status = exec_run_child(start, &from, &usage_of_child);
+    if (status < 0) {
+        perror("zepi exec");
         return EXIT_FAILED;
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
     // A device and a FIFO have no size.
     const bool is_known = stat(path, &after) != 0 || S_ISREG(after.st_mode);
     const bool has_run = !WIFEXITED(status) || WEXITSTATUS(status) < 126;
@@ -289,32 +300,22 @@ static int exec_with_stats(enum host_driver driver, char *const program[], const
 
 int command_exec(int argc, char **argv)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
-                                         {"adapter", required_argument, NULL, 'a'},
-                                         {"stats", optional_argument, NULL, 's'},
-                                         {"verbose", no_argument, NULL, 'v'},
-                                         {0}};
-    struct command_options options = {.usage = usage, .is_for_program = true};
     const char *adapter = NULL;
     const char *stats = NULL; // not asked for
+    const struct command_option own[] = {
+        {.name = "adapter", .text = &adapter},
+        {.name = "stats", .text = &stats, .default_text = "stderr"},
+        {.name = "verbose", .flag = &is_verbose},
+        {0}};
+    struct command_options options = {.usage = usage,
+                                      .own = own,
+                                      .words = COMMAND_PROGRAM,
+                                      .is_for_program = true,
+                                      .has_no_json = true};
     struct runtime runtime;
-    int option;
-    // '+': words after the command are the command's.
-    while ((option = getopt_long(argc, argv, "+h", list, NULL)) != -1) {
-        if (option == 'a')
-            adapter = optarg;
-        else if (option == 's')
-            stats = optarg ? optarg : "stderr";
-        else if (option == 'v')
-            is_verbose = true;
-        else
-            command_take(&options, option);
-    }
-    if (optind == argc) {
-        fprintf(stderr, "zepi exec: there is no command\n");
-        return command_refuse(usage);
-    }
-    int code = exec_prepare(options.driver, &argv[optind], &runtime);
+    int code = command_parse(argc, argv, &options);
+    if (code == EXIT_OK)
+        code = exec_prepare(options.driver, &argv[optind], &runtime);
     if (code == EXIT_OK)
         code = exec_set_adapter(options.driver, adapter);
     if (code != EXIT_OK)

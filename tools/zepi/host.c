@@ -183,9 +183,12 @@ const char *host_driver_description(void)
     return description;
 }
 
-int host_open(struct host_device *host, zepi_queue_flags_t queue_flags)
+int host_open(struct host_device *host, enum host_driver driver)
 {
     *host = (struct host_device){.info = {.size = sizeof(host->info)}};
+    const int code = host_load(driver);
+    if (code != EXIT_OK)
+        return code;
     const enum rank rank = take_best_device(host);
     if (rank == RANK_NONE)
         return host_fail_without_device();
@@ -196,8 +199,8 @@ int host_open(struct host_device *host, zepi_queue_flags_t queue_flags)
     }
     if (zepi.device_get_info(host->device, &host->info) != ZEPI_SUCCESS ||
         zepi.context_create(1, &host->device, &host->context) != ZEPI_SUCCESS ||
-        zepi.queue_create(host->context, host->device, queue_flags | ZEPI_QUEUE_IN_ORDER,
-                          &host->queue) != ZEPI_SUCCESS) {
+        zepi.queue_create(host->context, host->device, ZEPI_QUEUE_IN_ORDER, &host->queue) !=
+            ZEPI_SUCCESS) {
         host_fail("the device does not come up");
         host_close(host);
         return EXIT_NO_DEVICE;
@@ -212,6 +215,32 @@ void host_close(struct host_device *host)
     host_release(host->device);
     host_release(host->platform);
     *host = (struct host_device){0};
+}
+
+void host_print_build_log(void)
+{
+    const char *log = zepi.last_build_log();
+    if (log[0])
+        fprintf(stderr, "%s%s", log, log[strlen(log) - 1] == '\n' ? "" : "\n");
+}
+
+int host_build(zepi_module_t input, const zepi_build_desc_t *desc, const char *what,
+               zepi_module_t *out_executable, double *out_ms)
+{
+    const uint64_t start_ns = host_now_ns();
+    const zepi_result_t result = zepi.module_build(input, desc, out_executable);
+    *out_ms = (double)(host_now_ns() - start_ns) / 1e6;
+    if (result == ZEPI_SUCCESS)
+        return EXIT_OK;
+    host_print_build_log();
+    return host_fail(what);
+}
+
+int host_forget_builds(const struct host_device *host)
+{
+    return zepi.cache_clear(host->context) == ZEPI_SUCCESS && zepi.cache_clear(NULL) == ZEPI_SUCCESS
+               ? EXIT_OK
+               : host_fail("cache_clear");
 }
 
 int host_fail(const char *what)

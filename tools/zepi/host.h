@@ -47,8 +47,20 @@ struct host_device {
     zepi_context_t context;
     zepi_queue_t queue;
 };
-int host_open(struct host_device *host, zepi_queue_flags_t queue_flags);
+// Chooses the driver, loads the plugin and brings the device up. Returns an exit code after a
+// message.
+int host_open(struct host_device *host, enum host_driver driver);
 void host_close(struct host_device *host); // a zeroed struct is fine
+
+// The log of this thread's last build, on stderr.
+void host_print_build_log(void);
+// Builds an input module, and says how long that took. Returns an exit code after the log and a
+// message, which begins with `what`.
+int host_build(zepi_module_t input, const zepi_build_desc_t *desc, const char *what,
+               zepi_module_t *out_executable, double *out_ms);
+// Forgets the builds in memory, as if the next build were one of another process. Returns an exit
+// code after a message.
+int host_forget_builds(const struct host_device *host);
 
 // Says "zepi: WHAT: the plugin's last error" on stderr. Returns EXIT_FAILED.
 int host_fail(const char *what);

@@ -11,11 +11,10 @@
 #define MAX_LISTED 64
 
 static const char usage[] =
-    "usage: zepi info [--cpu | --gpu | --intel-driver[=PRODUCT]] [--json]\n"
+    "usage: zepi info " COMMAND_DRIVERS " [--json]\n"
     "\n"
     "Drivers, devices, optional functions found, the cache, and the options in force.\n"
-    "--intel-driver: Intel's newest driver, without a GPU (tools/setup --intel-driver).\n"
-    "Exit code 3: there is no driver.\n";
+    "\n" COMMAND_DRIVER_HELP "Exit code 3: there is no driver.\n";
 
 static void add_hex(cJSON *object, const char *name, const uint8_t *bytes, size_t size_bytes)
 {
@@ -267,9 +266,11 @@ static void print_description(const char *text)
     }
 }
 
-static void print_options(const cJSON *options)
+static void print_text(cJSON *document)
 {
+    cJSON *options = cJSON_DetachItemFromObject(document, "options");
     const cJSON *option;
+    print_item(document, 0);
     printf("options:\n");
     cJSON_ArrayForEach(option, options)
     {
@@ -278,30 +279,21 @@ static void print_options(const cJSON *options)
                cJSON_IsTrue(cJSON_GetObjectItem(option, "is_set")) ? "  (set)" : "");
         print_description(cJSON_GetObjectItem(option, "description")->valuestring);
     }
+    cJSON_AddItemToObject(document, "options", options);
 }
 
 int command_info(int argc, char **argv)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS, COMMAND_JSON_OPTION, {0}};
     struct command_options options = {.usage = usage};
     uint32_t platform_count;
-    int option;
-    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1)
-        command_take(&options, option);
-    if (optind < argc)
-        return command_refuse_word(argv[0], argv[optind]);
-    const int code = host_load(options.driver);
+    int code = command_parse(argc, argv, &options);
+    if (code == EXIT_OK)
+        code = host_load(options.driver);
     if (code != EXIT_OK)
         return code;
     cJSON *document = describe(&platform_count);
-    if (options.is_json) {
-        json_print(document);
-    } else {
-        cJSON *list_of_options = cJSON_DetachItemFromObject(document, "options");
-        print_item(document, 0);
-        print_options(list_of_options);
-        cJSON_Delete(list_of_options);
-        cJSON_Delete(document);
-    }
+    if (!json_is_asked_for())
+        print_text(document);
+    json_print(document);
     return platform_count > 0 ? EXIT_OK : host_fail_without_device();
 }

@@ -13,7 +13,7 @@ enum { TEXT_BYTES = 16384 };
 static cJSON *printed; // owned
 static char text[TEXT_BYTES];
 static size_t text_size;
-static bool is_begun;
+static bool is_asked_for;
 
 static ssize_t write_message(void *unused, const char *bytes, size_t size)
 {
@@ -37,8 +37,8 @@ static void move_members(cJSON *from, cJSON *to)
 static void print_at_end(int status, void *unused)
 {
     (void)unused;
-    if (!printed && status == 0)
-        return; // of --help, or standard output is a file's
+    if (!is_asked_for || (!printed && status == 0))
+        return; // standard output may be a file's
     cJSON *whole = cJSON_CreateObject();
     cJSON_AddStringToObject(whole, "zepi", ZEPI_PROJECT_VERSION);
     if (status != 0) {
@@ -59,11 +59,8 @@ static void print_at_end(int status, void *unused)
     printed = NULL;
 }
 
-static void begin(void)
+void json_begin(void)
 {
-    if (is_begun)
-        return;
-    is_begun = true;
     FILE *messages = fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_message});
     if (messages) {
         setvbuf(messages, NULL, _IONBF, 0);
@@ -72,25 +69,18 @@ static void begin(void)
     on_exit(print_at_end, NULL);
 }
 
-void json_begin(int argc, char **argv)
+void json_ask(void)
 {
-    const char *command = argc > 1 ? argv[1] : "";
-    const bool has_program = strcmp(command, "compare") == 0;
-    if (strcmp(command, "exec") == 0)
-        return;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            begin();
-        // The rest is the program's.
-        if (has_program && i > 1 && argv[i][0] != '-' && strcmp(argv[i - 1], "--rounds") != 0 &&
-            strcmp(argv[i - 1], "--adapter") != 0)
-            return;
-    }
+    is_asked_for = true;
+}
+
+bool json_is_asked_for(void)
+{
+    return is_asked_for;
 }
 
 void json_print(cJSON *document)
 {
-    begin();
     cJSON_Delete(printed);
     printed = document;
 }

@@ -4,13 +4,20 @@
 
 #include <cjson/cJSON.h>
 
+#include <stdbool.h>
+
 // --json: a command prints one object on standard output when the process ends. It has "zepi", the
 // version, and where the exit code is not 0, "error" with this code and the text of stderr.
 
-// Before a command reads its arguments: whether --json is among them.
-void json_begin(int argc, char **argv);
+// Before the first message.
+void json_begin(void);
 
-// The command's document, which is consumed. The last one counts.
+// --json is among the arguments.
+void json_ask(void);
+bool json_is_asked_for(void);
+
+// The command's document, which is consumed; it is printed if --json was asked for. The last one
+// counts.
 void json_print(cJSON *document);
 
 // A new object at the end of an array.

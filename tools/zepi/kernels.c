@@ -18,7 +18,7 @@
     X(bench_large) X(bench_small) X(convolution) X(matrix_multiply) X(single_value)
 FILES(INCLUDE_FILE)
 
-struct kernel_image kernel_image(const char *name)
+zepi_device_image_desc_t kernel_image(const char *name)
 {
     const struct {
         const char *name;
@@ -31,8 +31,12 @@ struct kernel_image kernel_image(const char *name)
     };
     for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
         if (strcmp(images[i].name, name) == 0)
-            return (struct kernel_image){name, images[i].begin,
-                                         (size_t)(images[i].end - images[i].begin)};
+            return (zepi_device_image_desc_t){.size = sizeof(zepi_device_image_desc_t),
+                                              .format = ZEPI_DEVICE_IMAGE_SPIRV,
+                                              .state = ZEPI_MODULE_INPUT,
+                                              .bytes = images[i].begin,
+                                              .size_bytes =
+                                                  (size_t)(images[i].end - images[i].begin)};
     }
     abort();
 }

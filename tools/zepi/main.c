@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands.h"
 #include "exit_code.h"
+#include "json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,6 +66,11 @@ static int refuse_command(const char *name)
         const size_t edits = count_edits(name, commands[i].name);
         nearest = edits < least ? i : nearest;
         least = edits < least ? edits : least;
+    }
+    // No command reads the options.
+    for (char *const *word = command_arguments(); *word; word++) {
+        if (strcmp(*word, "--json") == 0)
+            json_ask();
     }
     fprintf(stderr, "zepi: there is no command '%s'", name);
     if (nearest < COMMAND_COUNT)

@@ -44,7 +44,7 @@ expect 1 'there is no SPIR-V module in the file' "$zepi" cache warm "$0" --cpu
 expect 0 '"modules":' "$zepi" cache warm "$scratch/program" --cpu --json
 expect 1 'No such file' "$zepi" cache warm "$scratch/none" --cpu
 expect 2 'expected a FILE' "$zepi" cache warm
-expect 2 'expected a number' "$zepi" cache warm "$scratch/program" --processes none
+expect 2 '--processes none: expected 1 to 256' "$zepi" cache warm "$scratch/program" --processes none
 # The compiler's record is a file, too.
 expect 0 'stored: 3 files' "$zepi" cache warm "$scratch/program" --cpu --folder "$scratch/once"
 expect 0 'found: 2' "$zepi" cache warm "$scratch/program" --cpu --folder "$scratch/once"

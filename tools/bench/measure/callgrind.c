@@ -92,7 +92,7 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
     unsetenv("DRM_SHIM_LAUNCHER");
     snprintf(files, sizeof(files), "--callgrind-out-file=%s/out", folder);
     snprintf(log, sizeof(log), "%s/log", folder);
-    snprintf(counted, sizeof(counted), "--counted=%d", (int)bench->part);
+    snprintf(counted, sizeof(counted), "--counted=%d", 1 + (int)bench->part);
     for (char *const *own = command_arguments() + 1; *own && count < MAX_ARGUMENTS - 1; own++)
         arguments[count++] = *own;
     callgrind.output = probe_start(arguments, log, &callgrind.process);

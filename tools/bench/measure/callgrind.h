@@ -20,7 +20,7 @@ struct bench_callgrind {
     unsigned files;     // that were read
 };
 
-// Starts this program with its arguments and --counted=PART, the part of the bench.
+// Starts this program with its arguments and --counted=N, 1 and the part of the bench.
 struct bench_callgrind bench_callgrind_start(const struct bench *bench, const char *folder);
 // Waits for the next count, reads its file and removes it. False: there is none, or it has a wrong
 // format.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "times.h"
 
-#include "progress.h"
-#include "tools/zepi/host.h"
+#include "interrupts.h"
+#include "tools/zepi/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,8 +21,7 @@ static bool run_round(const struct bench *bench, round_times out_round)
             if (!bench->cells[place][operation].is_chosen)
                 continue;
             const struct bench_row *row = &bench->rows[place];
-            const struct bench_step *step = &row->steps[operation];
-            const unsigned count = step->is_slow ? 1 : bench_loop_length(bench, operation, LOOP);
+            const unsigned count = bench_loop_length(bench, operation, LOOP);
             const bool is_settled = row->settle(row->state);
             const uint64_t start_ns = host_now_ns();
             if (!is_settled || !bench_run(row, operation, count)) {
@@ -65,10 +64,10 @@ bool bench_times_measure(struct bench *bench)
     static round_times rounds[BENCH_ROUNDS];
     bool is_good = true;
     for (int i = 0; i < BENCH_ROUNDS && is_good; i++) {
-        bench_progress("round", i + 1, BENCH_ROUNDS);
+        command_progress("round %d of %d", i + 1, BENCH_ROUNDS);
         is_good = run_round(bench, rounds[i]) && !bench_is_interrupted();
     }
-    bench_progress_end();
+    command_progress_end();
     if (is_good)
         summarize(bench, rounds);
     return is_good;

@@ -34,8 +34,6 @@ enum bench_operation {
     BENCH_KERNEL,
     BENCH_PROGRAM,
     BENCH_PROGRAM_LARGE,
-    BENCH_DISK,
-    BENCH_COLD,
 #define OPERATION(constant, ...) BENCH_##constant,
     BENCH_TRANSFERS(OPERATION) BENCH_GRAPHS(OPERATION) BENCH_CYCLES(OPERATION)
 #undef OPERATION
@@ -116,24 +114,17 @@ struct bench_crew_info {
 };
 extern const struct bench_crew_info bench_crews[BENCH_CREW_COUNT];
 
-// How a row does an operation once: one of the first four, or none of them, if it has no such
-// operation. `state` is the row's, `i` the number in a loop. False: it failed.
-struct bench_step {
-    bool (*run)(void *state);
-    // One of BENCH_TRANSFERS, BENCH_GRAPHS or BENCH_CYCLES.
-    bool (*run_listed)(void *state, enum bench_operation operation, unsigned i);
-    bool (*launch)(void *state, const struct bench_launch *launch, unsigned i);
-    // A program of the image, with this value of specialization constant 0: create, specialize,
-    // build, get a kernel, release.
-    bool (*build)(void *state, const char *image, int value);
-    bool is_slow; // takes a driver's or a file's time: few a round, not counted
-};
+// How a row does an operation once. `state` is the row's, `i` the number in a loop. False: it
+// failed.
+typedef bool bench_step(void *state, enum bench_operation operation, unsigned i);
 
 struct bench_row {
     const char *name;
-    const struct bench_step *steps; // [BENCH_OPERATION_COUNT]; NULL: the row is not there
-    bool (*settle)(void *state);    // waits until all that was submitted is done
-    void *state;                    // of the functions above
+    bench_step *const *steps; // [BENCH_OPERATION_COUNT], NULL for those that the row does not have;
+                              // NULL: the row is not there
+    bool (*launch)(void *state, const struct bench_launch *launch, unsigned i);
+    bool (*settle)(void *state); // waits until all that was submitted is done
+    void *state;                 // of the functions above
 };
 
 // Does an operation of the row `count` times; false: one failed.
@@ -189,7 +180,6 @@ struct bench {
     struct bench_cell cells[BENCH_ROW_COUNT][BENCH_OPERATION_COUNT];
     struct bench_pair pairs[BENCH_ROW_COUNT][BENCH_CREW_COUNT];
     struct bench_pair spin;  // of threads that share nothing
-    bool skips_slow;         // leaves out operations of milliseconds
     enum bench_part part;    // the only one that is counted
     enum host_driver driver; // ze_cpu, which executes nothing here, Intel's without a GPU, or a GPU
 };

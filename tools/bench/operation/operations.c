@@ -70,8 +70,6 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
                        BESIDE, LONG},
     [BENCH_PROGRAM_LARGE] = {"program-large", "create to release of a known program", "bench_large",
                              8375, LONG},
-    [BENCH_DISK] = {"build-disk", "build that the disk answers", "bench_small"},
-    [BENCH_COLD] = {"build-cold", "build that is new", "bench_small"},
 #define TRANSFER(constant, name, title, ...)                                                       \
     [BENCH_##constant] = {name, title, NULL, .is_extra = true, .is_unlimited = true},
     BENCH_TRANSFERS(TRANSFER)
@@ -122,30 +120,11 @@ bool bench_asks_for(const struct bench *bench, enum bench_operation operation)
 
 // ---- Loops ----
 
-// A value of specialization constant 0 that no earlier build of this process had. Small numbers are
-// those of known builds.
-static int new_value(void)
-{
-    static int last = 1000;
-    return ++last;
-}
-
-static bool do_once(void *state, const struct bench_step *step, enum bench_operation operation,
-                    unsigned i)
-{
-    const struct bench_operation_info *info = &bench_operations[operation];
-    if (step->launch)
-        return step->launch(state, &info->launch, i);
-    if (step->build)
-        return step->build(state, info->image, operation == BENCH_COLD ? new_value() : 5);
-    return step->run_listed ? step->run_listed(state, operation, i) : step->run(state);
-}
-
 bool bench_run(const struct bench_row *row, enum bench_operation operation, unsigned count)
 {
     bool is_good = true;
     for (unsigned i = 0; i < count && is_good; i++)
-        is_good = do_once(row->state, &row->steps[operation], operation, i);
+        is_good = row->steps[operation](row->state, operation, i);
     return is_good;
 }
 

@@ -80,7 +80,7 @@ static const ur_queue_flags_t queue_flags[QUEUE_COUNT] = {
 static bool make_objects(struct ur_row *ur)
 {
     const ur_dditable_t *table = &ur->table;
-    const struct kernel_image image = kernel_image("bench");
+    const zepi_device_image_desc_t image = kernel_image("bench");
     bool is_good =
         table->Context.pfnCreate(1, &ur->device, NULL, &ur->context) == UR_RESULT_SUCCESS;
     for (int i = 0; i < QUEUE_COUNT && is_good; i++) {
@@ -180,9 +180,10 @@ static bool copy_from_memory(const struct ur_row *ur, ur_queue_handle_t queue, v
                                           NULL, NULL) == UR_RESULT_SUCCESS;
 }
 
-static bool copy_small(void *state)
+static bool copy_small(void *state, enum bench_operation operation, unsigned i)
 {
     const struct ur_row *ur = state;
+    (void)operation, (void)i;
     return copy_from_memory(ur, ur->queues[IN_ORDER], ur->memory[BENCH_COPY_TO]);
 }
 
@@ -192,25 +193,28 @@ static bool allocate(const struct ur_row *ur, void **out_memory)
            UR_RESULT_SUCCESS;
 }
 
-static bool allocate_and_free(void *state)
+static bool allocate_and_free(void *state, enum bench_operation operation, unsigned i)
 {
     const struct ur_row *ur = state;
+    (void)operation, (void)i;
     void *memory;
     return allocate(ur, &memory) && ur->table.USM.pfnFree(ur->context, memory) == UR_RESULT_SUCCESS;
 }
 
 // The host waits for nothing, so that every free meets a busy queue.
-static bool allocate_and_free_busy(void *state)
+static bool allocate_and_free_busy(void *state, enum bench_operation operation, unsigned i)
 {
     const struct ur_row *ur = state;
+    (void)operation, (void)i;
     void *memory;
     return allocate(ur, &memory) && copy_from_memory(ur, ur->queues[ANY_ORDER], memory) &&
            ur->table.USM.pfnFree(ur->context, memory) == UR_RESULT_SUCCESS;
 }
 
-static bool create_queue(void *state)
+static bool create_queue(void *state, enum bench_operation operation, unsigned i)
 {
     const struct ur_row *ur = state;
+    (void)operation, (void)i;
     ur_queue_handle_t queue;
     return ur->table.Queue.pfnCreate(ur->context, ur->device, NULL, &queue) == UR_RESULT_SUCCESS &&
            ur->table.Queue.pfnRelease(queue) == UR_RESULT_SUCCESS;
@@ -223,19 +227,23 @@ static bool create_and_release_kernel(const struct ur_row *ur, ur_program_handle
            ur->table.Kernel.pfnRelease(kernel) == UR_RESULT_SUCCESS;
 }
 
-static bool create_kernel(void *state)
+static bool create_kernel(void *state, enum bench_operation operation, unsigned i)
 {
     const struct ur_row *ur = state;
+    (void)operation, (void)i;
     return create_and_release_kernel(ur, ur->program);
 }
 
-static bool build(void *state, const char *name, int value)
+// A program of the image: create, specialize, build, get a kernel, release.
+static bool build(void *state, enum bench_operation operation, unsigned i)
 {
     const struct ur_row *ur = state;
     const ur_dditable_t *table = &ur->table;
-    const struct kernel_image image = kernel_image(name);
+    const zepi_device_image_desc_t image = kernel_image(bench_operations[operation].image);
+    const int value = 5;
     const ur_specialization_constant_info_t constant = {0, sizeof(value), &value};
     ur_program_handle_t program;
+    (void)i;
     if (table->Program.pfnCreateWithIL(ur->context, image.bytes, image.size_bytes, NULL,
                                        &program) != UR_RESULT_SUCCESS)
         return false;
@@ -246,17 +254,20 @@ static bool build(void *state, const char *name, int value)
     return table->Program.pfnRelease(program) == UR_RESULT_SUCCESS && is_good;
 }
 
-const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3... BENCH_LAUNCH_BUFFER] = {.launch = ur_row_launch},
-    [BENCH_COPY] = {.run = copy_small},
-    [BENCH_QUEUE] = {.run = create_queue},
-    [BENCH_ALLOCATE] = {.run = allocate_and_free},
-    [BENCH_ALLOCATE_BUSY] = {.run = allocate_and_free_busy},
-    [BENCH_KERNEL] = {.run = create_kernel},
-    [BENCH_PROGRAM] = {.build = build},
-    [BENCH_PROGRAM_LARGE] = {.build = build},
-    [BENCH_COLD] = {.build = build, .is_slow = true},
-    [BENCH_FIRST_TRANSFER... BENCH_FIRST_GRAPH - 1] = {.run_listed = ur_row_transfer},
-    [BENCH_FIRST_GRAPH... BENCH_FIRST_CYCLE - 1] = {.run_listed = ur_row_run_graph},
-    [BENCH_FIRST_CYCLE... BENCH_OPERATION_COUNT - 1] = {.run_listed = ur_row_cycle},
+static bool launch(void *state, enum bench_operation operation, unsigned i)
+{
+    return ur_row_launch(state, &bench_operations[operation].launch, i);
+}
+
+bench_step *const ur_row_steps[BENCH_OPERATION_COUNT] = {
+    [BENCH_LAUNCH_3... BENCH_LAUNCH_BUFFER] = launch,
+    [BENCH_COPY] = copy_small,
+    [BENCH_QUEUE] = create_queue,
+    [BENCH_ALLOCATE] = allocate_and_free,
+    [BENCH_ALLOCATE_BUSY] = allocate_and_free_busy,
+    [BENCH_KERNEL] = create_kernel,
+    [BENCH_PROGRAM... BENCH_PROGRAM_LARGE] = build,
+    [BENCH_FIRST_TRANSFER... BENCH_FIRST_GRAPH - 1] = ur_row_transfer,
+    [BENCH_FIRST_GRAPH... BENCH_FIRST_CYCLE - 1] = ur_row_run_graph,
+    [BENCH_FIRST_CYCLE... BENCH_OPERATION_COUNT - 1] = ur_row_cycle,
 };

@@ -48,7 +48,7 @@ struct ur_row *ur_row_open(const char *path, const char **out_message);
 void ur_row_close(struct ur_row *row); // NULL is fine
 
 bool ur_row_settle(void *state);
-extern const struct bench_step ur_row_steps[BENCH_OPERATION_COUNT];
+extern bench_step *const ur_row_steps[BENCH_OPERATION_COUNT];
 
 // A program that allocates memory of every kind in random sizes of up to 16 MiB, writes what the
 // host may write, frees some of it between, and all in the end.
@@ -66,9 +66,7 @@ bool ur_row_launch_three(const struct ur_row *ur, ur_queue_handle_t queue,
                          ur_event_handle_t *out_event);
 
 // Copies and fills, command buffers, and steps of programs.
-bool ur_row_transfer(void *state, enum bench_operation operation, unsigned i);
-bool ur_row_run_graph(void *state, enum bench_operation operation, unsigned i);
-bool ur_row_cycle(void *state, enum bench_operation operation, unsigned i);
+bench_step ur_row_transfer, ur_row_run_graph, ur_row_cycle;
 
 // After a failure the caller releases the rest.
 bool ur_row_graph_record(const struct ur_row *ur, unsigned launches, bool is_in_order,

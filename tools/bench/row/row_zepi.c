@@ -8,26 +8,15 @@ static const char unit;
 
 // ---- Bringing it up ----
 
-zepi_device_image_desc_t zepi_row_image(const char *name)
-{
-    const struct kernel_image image = kernel_image(name);
-    return (zepi_device_image_desc_t){.size = sizeof(zepi_device_image_desc_t),
-                                      .format = ZEPI_DEVICE_IMAGE_SPIRV,
-                                      .state = ZEPI_MODULE_INPUT,
-                                      .bytes = image.bytes,
-                                      .size_bytes = image.size_bytes};
-}
-
 static bool make_objects(struct zepi_row *row)
 {
     const zepi_context_t context = row->host.context;
     const zepi_device_t device = row->host.device;
-    const zepi_device_image_desc_t image = zepi_row_image("bench");
+    const zepi_device_image_desc_t image = kernel_image("bench");
     zepi_module_t input = NULL;
     bool is_good =
         zepi.queue_create(context, device, 0, &row->out_of_order) == ZEPI_SUCCESS &&
         zepi.queue_create(context, device, ZEPI_QUEUE_IN_ORDER, &row->second) == ZEPI_SUCCESS &&
-        zepi.context_create(1, &row->host.device, &row->aside) == ZEPI_SUCCESS &&
         zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &input) == ZEPI_SUCCESS &&
         zepi.module_build(input, NULL, &row->executable) == ZEPI_SUCCESS &&
         zepi.unit_register(&unit, 1, &image) == ZEPI_SUCCESS &&
@@ -44,9 +33,7 @@ static bool make_objects(struct zepi_row *row)
 
 int zepi_row_open(struct zepi_row *row, enum host_driver driver)
 {
-    int code = host_load(driver);
-    if (code == EXIT_OK)
-        code = host_open(&row->host, 0);
+    int code = host_open(&row->host, driver);
     if (code == EXIT_OK && !make_objects(row))
         code = host_fail("bench");
     return code;
@@ -66,13 +53,12 @@ void zepi_row_close(struct zepi_row *row)
         host_release(row->kernels[i]);
     host_release(row->buffer);
     host_release(row->executable);
-    host_release(row->aside);
     host_release(row->out_of_order);
     host_release(row->second);
     host_close(&row->host);
 }
 
-bool zepi_row_settle(void *state)
+static bool settle(void *state)
 {
     const struct zepi_row *row = state;
     return zepi.queue_finish(row->host.queue) == ZEPI_SUCCESS &&
@@ -140,6 +126,11 @@ static bool launch_once(void *state, const struct bench_launch *launch, unsigned
     return !event || zepi.release(event) == ZEPI_SUCCESS;
 }
 
+static bool launch(void *state, enum bench_operation operation, unsigned i)
+{
+    return launch_once(state, &bench_operations[operation].launch, i);
+}
+
 // ---- Memory and objects ----
 
 static bool copy_from_memory(const struct zepi_row *row, zepi_queue_t queue, void *to)
@@ -149,9 +140,10 @@ static bool copy_from_memory(const struct zepi_row *row, zepi_queue_t queue, voi
            ZEPI_SUCCESS;
 }
 
-static bool copy_small(void *state)
+static bool copy_small(void *state, enum bench_operation operation, unsigned i)
 {
     const struct zepi_row *row = state;
+    (void)operation, (void)i;
     return copy_from_memory(row, row->host.queue, row->memory[BENCH_COPY_TO]);
 }
 
@@ -161,34 +153,38 @@ static bool allocate(const struct zepi_row *row, void **out_memory)
                              out_memory) == ZEPI_SUCCESS;
 }
 
-static bool allocate_and_free(void *state)
+static bool allocate_and_free(void *state, enum bench_operation operation, unsigned i)
 {
     const struct zepi_row *row = state;
+    (void)operation, (void)i;
     void *memory;
     return allocate(row, &memory) && zepi.usm_free(row->host.context, memory) == ZEPI_SUCCESS;
 }
 
 // The host waits for nothing, so that every free meets a busy queue.
-static bool allocate_and_free_busy(void *state)
+static bool allocate_and_free_busy(void *state, enum bench_operation operation, unsigned i)
 {
     const struct zepi_row *row = state;
+    (void)operation, (void)i;
     void *memory;
     return allocate(row, &memory) && copy_from_memory(row, row->out_of_order, memory) &&
            zepi.usm_free(row->host.context, memory) == ZEPI_SUCCESS;
 }
 
-static bool create_queue(void *state)
+static bool create_queue(void *state, enum bench_operation operation, unsigned i)
 {
     const struct zepi_row *row = state;
+    (void)operation, (void)i;
     zepi_queue_t queue;
     return zepi.queue_create(row->host.context, row->host.device, ZEPI_QUEUE_IN_ORDER, &queue) ==
                ZEPI_SUCCESS &&
            zepi.release(queue) == ZEPI_SUCCESS;
 }
 
-static bool create_kernel(void *state)
+static bool create_kernel(void *state, enum bench_operation operation, unsigned i)
 {
     const struct zepi_row *row = state;
+    (void)operation, (void)i;
     zepi_kernel_t kernel;
     return zepi.module_get_kernel(row->executable, "three", &kernel) == ZEPI_SUCCESS &&
            zepi.release(kernel) == ZEPI_SUCCESS;
@@ -196,12 +192,17 @@ static bool create_kernel(void *state)
 
 // ---- Builds ----
 
-static bool make_program(zepi_context_t context, const char *name, int value)
+// A program of the image: create, specialize, build, get a kernel, release.
+static bool build(void *state, enum bench_operation operation, unsigned i)
 {
-    const zepi_device_image_desc_t image = zepi_row_image(name);
+    const struct zepi_row *row = state;
+    const zepi_context_t context = row->host.context;
+    const zepi_device_image_desc_t image = kernel_image(bench_operations[operation].image);
+    const int value = 5;
     zepi_module_t input = NULL;
     zepi_module_t module = NULL;
     zepi_kernel_t kernel = NULL;
+    (void)i;
     const bool is_good =
         zepi.module_create(context, ZEPI_MODULE_INPUT, 1, &image, &input) == ZEPI_SUCCESS &&
         zepi.spec_constant_set(input, 0, sizeof(value), &value) == ZEPI_SUCCESS &&
@@ -213,29 +214,17 @@ static bool make_program(zepi_context_t context, const char *name, int value)
     return is_good;
 }
 
-static bool build(void *state, const char *name, int value)
+struct bench_row zepi_row_of(struct zepi_row *row)
 {
-    const struct zepi_row *row = state;
-    return make_program(row->host.context, name, value);
+    static bench_step *const steps[BENCH_OPERATION_COUNT] = {
+        [BENCH_LAUNCH_3... BENCH_LAUNCH_VALUES] = launch,
+        [BENCH_COPY] = copy_small,
+        [BENCH_QUEUE] = create_queue,
+        [BENCH_ALLOCATE] = allocate_and_free,
+        [BENCH_ALLOCATE_BUSY] = allocate_and_free_busy,
+        [BENCH_KERNEL] = create_kernel,
+        [BENCH_PROGRAM... BENCH_PROGRAM_LARGE] = build,
+    };
+    return (struct bench_row){
+        .name = "zepi", .steps = steps, .launch = launch_once, .settle = settle, .state = row};
 }
-
-// The file is there: the first operation of all made it.
-static bool build_from_disk(void *state)
-{
-    const struct zepi_row *row = state;
-    return zepi.cache_clear(row->aside) == ZEPI_SUCCESS && zepi.cache_clear(NULL) == ZEPI_SUCCESS &&
-           make_program(row->aside, "bench_small", 5);
-}
-
-const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT] = {
-    [BENCH_LAUNCH_3... BENCH_LAUNCH_VALUES] = {.launch = launch_once},
-    [BENCH_COPY] = {.run = copy_small},
-    [BENCH_QUEUE] = {.run = create_queue},
-    [BENCH_ALLOCATE] = {.run = allocate_and_free},
-    [BENCH_ALLOCATE_BUSY] = {.run = allocate_and_free_busy},
-    [BENCH_KERNEL] = {.run = create_kernel},
-    [BENCH_PROGRAM] = {.build = build},
-    [BENCH_PROGRAM_LARGE] = {.build = build},
-    [BENCH_DISK] = {.run = build_from_disk, .is_slow = true},
-    [BENCH_COLD] = {.build = build, .is_slow = true},
-};

@@ -11,7 +11,6 @@ struct zepi_row {
     struct host_device host; // with an in-order queue
     zepi_queue_t second;     // of the second thread
     zepi_queue_t out_of_order;
-    zepi_context_t aside;     // whose caches are cleared
     zepi_module_t executable; // of kernels/bench.cl
     zepi_kernel_t kernels[BENCH_KERNEL_COUNT];
     void *memory[BENCH_MEMORIES];
@@ -23,10 +22,7 @@ struct zepi_row {
 int zepi_row_open(struct zepi_row *row, enum host_driver driver);
 void zepi_row_close(struct zepi_row *row); // a zeroed struct is fine
 
-bool zepi_row_settle(void *state);
-extern const struct bench_step zepi_row_steps[BENCH_OPERATION_COUNT];
-
-// The description of an image of ../kernels.h.
-zepi_device_image_desc_t zepi_row_image(const char *name);
+// The operations with these objects.
+struct bench_row zepi_row_of(struct zepi_row *row);
 
 #endif

@@ -19,12 +19,9 @@ static bool choose(struct bench *bench, int place)
 {
     const struct bench_row *row = &bench->rows[place];
     for (int i = 0; row->steps && i < BENCH_OPERATION_COUNT; i++) {
-        const struct bench_step *step = &row->steps[i];
-        if ((!step->run && !step->run_listed && !step->launch && !step->build) ||
-            !bench_asks_for(bench, i) || !bench_is_of_part(bench, i) ||
-            (bench->skips_slow && step->is_slow))
+        if (!row->steps[i] || !bench_asks_for(bench, i) || !bench_is_of_part(bench, i))
             continue;
-        if (bench_run(row, i, step->is_slow ? 1 : bench_loop_length(bench, i, FIRST_LOOP))) {
+        if (bench_run(row, i, bench_loop_length(bench, i, FIRST_LOOP))) {
             bench->cells[place][i].is_chosen = true;
             continue;
         }
@@ -62,6 +59,7 @@ static bool open_ur(struct bench *bench, int place, const char *path)
     bench->rows[place] = (struct bench_row){.name = is_ours ? "zepi, Unified Runtime"
                                                             : name_adapter(bench, place, path),
                                             .steps = ur_row_steps,
+                                            .launch = ur_row_launch,
                                             .settle = ur_row_settle,
                                             .state = row};
     return true;
@@ -71,8 +69,7 @@ int bench_rows_open_zepi(struct bench *bench)
 {
     char path[PATH_MAX];
     const int code = zepi_row_open(&zepi_row, bench->driver);
-    bench->rows[BENCH_ROW_ZEPI] = (struct bench_row){
-        .name = "zepi", .steps = zepi_row_steps, .settle = zepi_row_settle, .state = &zepi_row};
+    bench->rows[BENCH_ROW_ZEPI] = zepi_row_of(&zepi_row);
     if (code != EXIT_OK)
         return code;
     path_find_library("ZEPI_UR_ADAPTER", "libur_adapter_zepi.so", path);

@@ -2,9 +2,10 @@
 #include "scale.h"
 
 #include "../measure/callgrind.h"
-#include "../measure/progress.h"
+#include "../measure/interrupts.h"
 #include "../row/rows.h"
-#include "tools/zepi/host.h"
+#include "tools/zepi/commands.h"
+#include "tools/zepi/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static const char *title_of(const struct scale_case *info, unsigned operation)
     static const char *const titles[] = {"one more: make, release",
                                          "one of them: release, make anew"};
     if (operation < NAMED)
-        return info->is_one_way ? NULL : titles[operation];
+        return info->drop ? titles[operation] : NULL;
     return operation < SCALE_MAX_OPERATIONS ? info->operations[operation - NAMED].title : NULL;
 }
 
@@ -96,7 +97,7 @@ static bool count_operations(const struct bench *bench, struct scale *scale,
                              const struct scale_case *info)
 {
     bool is_good = true;
-    for (unsigned i = info->is_one_way ? NAMED : 0; title_of(info, i) && is_good; i++) {
+    for (unsigned i = info->drop ? 0 : NAMED; title_of(info, i) && is_good; i++) {
         const struct loop loop = {scale, info, i};
         is_good = run_loop(&loop) && settle(bench) && bench_callgrind_count(run_loop, &loop) &&
                   settle(bench);
@@ -124,7 +125,7 @@ static bool count_case(const struct bench *bench, const struct scale_case *info)
             fprintf(stderr, "zepi-bench: failed: %s, object %u\n", info->name, scale->live);
         is_good = is_good && settle(bench) && count_operations(bench, scale, info);
     }
-    while (!info->is_one_way && scale->live > 0)
+    while (info->drop && scale->live > 0)
         is_good = info->drop(scale, --scale->live) && is_good;
     if (info->close)
         info->close(scale);
@@ -170,7 +171,7 @@ static bool read_case(struct scale_result *result, struct bench_callgrind *callg
 {
     struct callgrind_file file;
     for (unsigned size = 0; size < SIZES; size++) {
-        for (unsigned i = result->info->is_one_way ? NAMED : 0; title_of(result->info, i); i++) {
+        for (unsigned i = result->info->drop ? 0 : NAMED; title_of(result->info, i); i++) {
             if (!bench_callgrind_read(callgrind, &file))
                 return false;
             result->cells[i].title = title_of(result->info, i);
@@ -186,14 +187,14 @@ static bool measure_all(struct bench *bench, struct scale_result *results, const
     struct bench_callgrind callgrind = bench_callgrind_start(bench, folder);
     bool is_good = callgrind.output;
     for (int i = 0; i < count && is_good; i++) {
-        bench_progress("200 and 20,000 alive: case", i + 1, count);
+        command_progress("200 and 20,000 alive: case, %d of %d", i + 1, count);
         is_good = read_case(&results[i], &callgrind) && !bench_is_interrupted();
     }
-    bench_progress_end();
+    command_progress_end();
     return bench_callgrind_end(&callgrind, is_good);
 }
 
-int bench_scale(struct bench *bench, bool is_json, const char *folder)
+int bench_scale(struct bench *bench, const char *folder)
 {
     static struct scale_result results[SCALE_MAX_CASES + 1];
     const struct scale_case *info;
@@ -205,7 +206,7 @@ int bench_scale(struct bench *bench, bool is_json, const char *folder)
     }
     if (!measure_all(bench, results, folder, count))
         return EXIT_FAILED;
-    if (is_json)
+    if (json_is_asked_for())
         scale_report_json(results);
     else
         scale_report_table(results);

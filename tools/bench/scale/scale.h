@@ -41,17 +41,15 @@ struct scale_operation {
 };
 
 struct scale_case {
-    const char *name;  // for the command line and scripts
-    const char *title; // for people
+    const char *name;
     const char *types; // of objects that there are many of, as plugin/ names them; with spaces
-    bool is_one_way;   // there is no `drop`, and `make` is no operation
     unsigned kind;     // of USM, or the flags of queues
     size_t size_bytes; // of USM
     bool (*open)(struct scale *scale);   // before all objects; may be NULL
     void (*close)(struct scale *scale);  // after all objects; may be NULL
     bool (*settle)(struct scale *scale); // after the operations with so many objects; may be NULL
     scale_fn *make;                      // the object at `i`
-    scale_fn *drop;
+    scale_fn *drop;                      // NULL: `make` is no operation
     // Besides: one more object, made and released; an object in between, released and made anew.
     struct scale_operation operations[SCALE_MAX_OPERATIONS - 2];
 };
@@ -84,7 +82,7 @@ struct scale_result {
 const char *bench_scale_name(size_t index);
 // Measures the chosen cases, and prints them, as JSON or in Markdown. Returns an exit code: whether
 // all are within the limit.
-int bench_scale(struct bench *bench, bool is_json, const char *folder);
+int bench_scale(struct bench *bench, const char *folder);
 // The part that runs under callgrind.
 int bench_scale_run_counted(struct bench *bench);
 

@@ -224,10 +224,10 @@ static bool drop_handle(struct scale *scale, unsigned i)
            scale_ok(zepi.usm_free(scale_context(scale), scale->beside[i]));
 }
 
-#define USM_CASE(case_name, case_title, usm_kind, bytes)                                           \
+#define USM_CASE(case_name, usm_kind, bytes)                                                       \
     {                                                                                              \
-        .name = case_name, .title = case_title, .types = "", .kind = usm_kind,                     \
-        .size_bytes = bytes, .make = make_usm, .drop = free_usm,                                   \
+        .name = case_name, .kind = usm_kind, .size_bytes = bytes, .make = make_usm,                \
+        .drop = free_usm,                                                                          \
         .operations = {{"information, by an address inside", get_usm_info},                        \
                        {"copy between two", copy_between},                                         \
                        {"information on an unknown address", get_unknown_info},                    \
@@ -235,23 +235,19 @@ static bool drop_handle(struct scale *scale, unsigned i)
     }
 
 const struct scale_case scale_memory[] = {
-    USM_CASE("usm-device-256", "device USM, 256 bytes", ZEPI_USM_DEVICE, 256),
-    USM_CASE("usm-device-4k", "device USM, 4 KiB", ZEPI_USM_DEVICE, 4 * KIB),
-    USM_CASE("usm-device-128k", "device USM, 128 KiB", ZEPI_USM_DEVICE, 128 * KIB),
-    USM_CASE("usm-host-256", "host USM, 256 bytes", ZEPI_USM_HOST, 256),
-    USM_CASE("usm-host-4k", "host USM, 4 KiB", ZEPI_USM_HOST, 4 * KIB),
-    USM_CASE("usm-host-128k", "host USM, 128 KiB", ZEPI_USM_HOST, 128 * KIB),
-    USM_CASE("usm-shared-128k", "shared USM, 128 KiB", ZEPI_USM_SHARED, 128 * KIB),
+    USM_CASE("usm-device-256", ZEPI_USM_DEVICE, 256),
+    USM_CASE("usm-device-4k", ZEPI_USM_DEVICE, 4 * KIB),
+    USM_CASE("usm-device-128k", ZEPI_USM_DEVICE, 128 * KIB),
+    USM_CASE("usm-host-256", ZEPI_USM_HOST, 256),
+    USM_CASE("usm-host-4k", ZEPI_USM_HOST, 4 * KIB),
+    USM_CASE("usm-host-128k", ZEPI_USM_HOST, 128 * KIB),
+    USM_CASE("usm-shared-128k", ZEPI_USM_SHARED, 128 * KIB),
     {.name = "usm-queue",
-     .title = "USM in a queue's order, 4 KiB",
-     .types = "",
      .make = make_queue_memory,
      .drop = free_in_queue,
      .operations = {{"information, by an address inside", get_usm_info},
                     {"copy between two", copy_between}}},
     {.name = "usm-shared-256",
-     .title = "shared USM of a pool, 256 bytes",
-     .types = "",
      .open = open_pool,
      .close = scale_close_common,
      .make = make_shared_small,
@@ -259,7 +255,6 @@ const struct scale_case scale_memory[] = {
      .operations = {{"information, by an address inside", get_usm_info},
                     {"copy between two", copy_between}}},
     {.name = "pool",
-     .title = "pools",
      .types = "pool",
      .make = make_pool,
      .drop = scale_release,
@@ -267,35 +262,22 @@ const struct scale_case scale_memory[] = {
                     {"one more: make, allocate, free, release", use_new_pool},
                     {"allocate and free 4 KiB of the context's pool", scale_allocate}}},
     {.name = "buffer",
-     .title = "buffers",
      .types = "buffer",
      .make = make_buffer,
      .drop = scale_release,
      .operations = {{"launch with one", launch_with_buffer}}},
-    {.name = "image",
-     .title = "images",
-     .types = "image",
-     .make = make_image,
-     .drop = scale_release},
-    {.name = "sampler",
-     .title = "samplers",
-     .types = "sampler",
-     .make = make_sampler,
-     .drop = scale_release},
+    {.name = "image", .types = "image", .make = make_image, .drop = scale_release},
+    {.name = "sampler", .types = "sampler", .make = make_sampler, .drop = scale_release},
     {.name = "physical-memory",
-     .title = "physical memory",
      .types = "physical_memory",
      .open = open_virtual,
      .make = make_physical,
      .drop = scale_release},
     {.name = "virtual-memory",
-     .title = "reservations of addresses",
-     .types = "",
      .open = open_virtual,
      .make = make_reservation,
      .drop = free_reservation},
     {.name = "virtual-mapping",
-     .title = "mapped physical memory",
      .types = "physical_memory",
      .open = open_virtual,
      .make = make_mapping,
@@ -303,9 +285,5 @@ const struct scale_case scale_memory[] = {
      .operations = {{"unmap, map", unmap_and_map},
                     {"copy between two", copy_between},
                     {"copy from memory of the process", copy_from_process}}},
-    {.name = "ipc-handle",
-     .title = "handles of shared memory",
-     .types = "",
-     .make = make_handle,
-     .drop = drop_handle},
+    {.name = "ipc-handle", .make = make_handle, .drop = drop_handle},
     {0}};

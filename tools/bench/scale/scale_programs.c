@@ -19,7 +19,7 @@ static bool create_input(struct scale *scale, const zepi_device_image_desc_t *im
 static bool create_different(struct scale *scale, unsigned i, void **out)
 {
     enum { GENERATOR = 8 };
-    zepi_device_image_desc_t image = zepi_row_image("bench_small");
+    zepi_device_image_desc_t image = kernel_image("bench_small");
     const uint32_t number = i;
     memcpy((char *)scale->common[0] + GENERATOR, &number, sizeof(number));
     image.bytes = scale->common[0];
@@ -28,7 +28,7 @@ static bool create_different(struct scale *scale, unsigned i, void **out)
 
 static bool open_bytes(struct scale *scale)
 {
-    const zepi_device_image_desc_t image = zepi_row_image("bench_small");
+    const zepi_device_image_desc_t image = kernel_image("bench_small");
     scale->common[0] = malloc(image.size_bytes);
     if (scale->common[0])
         memcpy(scale->common[0], image.bytes, image.size_bytes);
@@ -55,7 +55,7 @@ static bool create_known(struct scale *scale, unsigned i)
 
 static bool make_input(struct scale *scale, unsigned i)
 {
-    const zepi_device_image_desc_t image = zepi_row_image("bench_small");
+    const zepi_device_image_desc_t image = kernel_image("bench_small");
     return create_input(scale, &image, &scale->objects[i]);
 }
 
@@ -68,7 +68,7 @@ static bool build_one(struct scale *scale, unsigned i)
 
 static bool open_input(struct scale *scale)
 {
-    const zepi_device_image_desc_t image = zepi_row_image("bench_small");
+    const zepi_device_image_desc_t image = kernel_image("bench_small");
     return create_input(scale, &image, &scale->common[0]);
 }
 
@@ -114,7 +114,7 @@ static zepi_unit_t unit_of(const struct scale *scale, unsigned i)
 
 static bool make_unit(struct scale *scale, unsigned i)
 {
-    const zepi_device_image_desc_t image = zepi_row_image("bench_small");
+    const zepi_device_image_desc_t image = kernel_image("bench_small");
     return scale_ok(zepi.unit_register(unit_of(scale, i), 1, &image));
 }
 
@@ -146,7 +146,6 @@ static bool launch_from_new_unit(struct scale *scale, unsigned i)
 
 const struct scale_case scale_programs[] = {
     {.name = "module-input",
-     .title = "inputs, all different",
      .types = "module module_images device_image",
      .open = open_bytes,
      .close = close_bytes,
@@ -154,13 +153,11 @@ const struct scale_case scale_programs[] = {
      .drop = scale_release,
      .operations = {{"create from known bytes, release", create_known}}},
     {.name = "module-same",
-     .title = "inputs of one image",
      .types = "module",
      .make = make_input,
      .drop = scale_release,
      .operations = {{"build one of them, known", build_one}}},
     {.name = "module-executable",
-     .title = "executables of one build",
      .types = "module",
      .open = open_input,
      .close = scale_close_common,
@@ -168,7 +165,6 @@ const struct scale_case scale_programs[] = {
      .drop = scale_release,
      .operations = {{"get a kernel, release", get_kernel}, {"launch by name", launch_from_module}}},
     {.name = "device-image",
-     .title = "device images",
      .types = "device_image",
      .open = open_bytes,
      .close = close_bytes,
@@ -176,8 +172,6 @@ const struct scale_case scale_programs[] = {
      .drop = scale_release,
      .operations = {{"create from known bytes, release", create_known}}},
     {.name = "unit",
-     .title = "translation units",
-     .types = "",
      .make = make_unit,
      .drop = drop_unit,
      .operations = {{"has modules", unit_has_module},

@@ -47,7 +47,7 @@ void scale_report_table(const struct scale_result *results)
     for (int i = 0; i < grid.columns; i++)
         grid_put(&grid, 0, i, "%s", head[i]);
     for (; results->info; results++) {
-        grid_put(&grid, grid.lines++, 0, "%s", results->info->title);
+        grid_put(&grid, grid.lines++, 0, "%s", results->info->name);
         for (int i = 0; i < SCALE_MAX_OPERATIONS; i++) {
             if (results->cells[i].title)
                 put_cell(&grid, &results->cells[i]);
@@ -68,8 +68,8 @@ static void add_cell(cJSON *list, const struct scale_result *result, const struc
 {
     cJSON *object = json_add_object(list);
     cJSON_AddStringToObject(object, "case", result->info->name);
-    cJSON_AddStringToObject(object, "title", result->info->title);
-    cJSON_AddStringToObject(object, "types", result->info->types);
+    if (result->info->types)
+        cJSON_AddStringToObject(object, "types", result->info->types);
     cJSON_AddStringToObject(object, "operation", cell->title);
     cJSON_AddNumberToObject(object, "instructions_few", cell->own[0]);
     cJSON_AddNumberToObject(object, "instructions_many", cell->own[1]);

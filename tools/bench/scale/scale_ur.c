@@ -28,7 +28,7 @@ static bool launch(const struct scale *scale, ur_kernel_handle_t kernel, ur_mem_
 
 static bool make_program(struct scale *scale, unsigned i)
 {
-    const struct kernel_image image = kernel_image("bench_small");
+    const zepi_device_image_desc_t image = kernel_image("bench_small");
     ur_program_handle_t *program = (ur_program_handle_t *)&scale->objects[i];
     return ok(table_of(scale)->Program.pfnCreateWithIL(scale->ur->context, image.bytes,
                                                        image.size_bytes, NULL, program)) &&
@@ -154,26 +154,22 @@ static bool copy_to_external(struct scale *scale, unsigned i)
 
 const struct scale_case scale_ur[] = {
     {.name = "ur-program",
-     .title = "programs (Unified Runtime)",
      .types = "ur_program module",
      .make = make_program,
      .drop = drop_program,
      .operations = {{"create a kernel, launch, release", create_kernel}}},
     {.name = "ur-buffer",
-     .title = "buffers (Unified Runtime)",
      .types = "ur_mem buffer",
      .make = make_buffer,
      .drop = drop_memory,
      .operations = {{"launch with one", launch_with_buffer}, {"map and unmap one", map_and_unmap}}},
     {.name = "ur-map",
-     .title = "mapped parts of a buffer",
      .types = "ur_map",
      .open = open_buffer,
      .close = close_buffer,
      .make = make_map,
      .drop = drop_map},
     {.name = "external-memory",
-     .title = "imported memory, mapped",
      .types = "external_memory",
      .open = open_file,
      .close = close_file,

@@ -45,9 +45,7 @@ static const char usage[] =
     "will\n"
     "                 be run: it has to come from a machine that is trusted\n"
     "  --folder DIR   else ZEPI_CACHE_DIR, XDG_CACHE_HOME/zepi, HOME/.cache/zepi\n"
-    "  --cpu, --gpu, --intel-driver   the device: of ze_cpu, of installed drivers only, or of\n"
-    "                 Intel's newest driver, without a GPU\n"
-    "  --json\n"
+    "  --json\n" COMMAND_DRIVER_HELP
     "Exit code 1: the folder or the shared store cannot be used, files could not be removed or\n"
     "written, verify or import found bad files, import found nothing for this device, or warm\n"
     "found no module, or could not build one.\n";
@@ -57,7 +55,6 @@ struct care {
     struct zepi_disk *disk;
     cJSON *document;
     bool keeps_bad;
-    struct command_options options;
     struct cache_warm warm;
     const char *argument; // of trim, export and import
 };
@@ -163,7 +160,8 @@ static bool verify_file(void *user, const struct zepi_disk_file *file)
     struct verification *verification = user;
     const char *reason = flaws[file->kind];
     if (file->bytes && verification->use)
-        reason = cache_use_refusal(verification->use, file->key, file->key_size);
+        reason = key_refusal(verification->use->key, verification->use->key_size, file->key,
+                             file->key_size);
     if (reason)
         add_unused_file(verification->unused, file->name, reason);
     return zepi_disk_report_add(&verification->report, file);
@@ -172,7 +170,7 @@ static bool verify_file(void *user, const struct zepi_disk_file *file)
 static int verify(const struct care *care)
 {
     struct cache_use use;
-    int code = cache_use_init(&use, care->options.driver);
+    int code = cache_use_init(&use, care->warm.driver);
     struct verification verification = {.use = code == EXIT_OK ? &use : NULL,
                                         .unused = cJSON_CreateArray()};
     const struct zepi_disk_tally *of = verification.report.of;
@@ -189,7 +187,7 @@ static int verify(const struct care *care)
         if (code == EXIT_OK)
             cJSON_AddStringToObject(care->document, "compared_with", use.device.name);
         // Without a device there is nothing to compare with.
-        if (code == EXIT_NO_DEVICE && care->options.driver == HOST_DRIVER_AUTO)
+        if (code == EXIT_NO_DEVICE && care->warm.driver == HOST_DRIVER_AUTO)
             code = EXIT_OK;
     } else {
         code = EXIT_FAILED;
@@ -250,12 +248,6 @@ static int clear(const struct care *care)
     return remove_down_to(care, 0);
 }
 
-static double number_of(const cJSON *document, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItem(document, name);
-    return item ? item->valuedouble : 0;
-}
-
 static int warm(const struct care *care)
 {
     struct zepi_disk_report before, after;
@@ -266,7 +258,8 @@ static int warm(const struct care *care)
     const struct zepi_disk_tally *had = &before.of[ZEPI_DISK_FILE_RESULT];
     const struct zepi_disk_tally *has = &after.of[ZEPI_DISK_FILE_RESULT];
     const struct zepi_disk_tally stored = {has->files - had->files, has->bytes - had->bytes};
-    const double compiled = number_of(care->document, "built") - number_of(care->document, "found");
+    const double compiled = cJSON_GetNumberValue(cJSON_GetObjectItem(care->document, "built")) -
+                            cJSON_GetNumberValue(cJSON_GetObjectItem(care->document, "found"));
     add_tally(care->document, "stored", &stored);
     if (compiled > (double)stored.files) {
         fprintf(stderr,
@@ -298,7 +291,7 @@ struct refusals {
 static void note_refusal(void *user, const uint8_t *key, size_t key_size)
 {
     struct refusals *refusals = user;
-    const char *refusal = cache_use_refusal(refusals->use, key, key_size);
+    const char *refusal = key_refusal(refusals->use->key, refusals->use->key_size, key, key_size);
     cJSON *item;
     refusals->codes += key_is_of_code(key, key_size);
     if (!refusal)
@@ -324,7 +317,7 @@ static int import(const struct care *care)
     struct cache_imported imported = {0};
     struct cache_use use = {0};
     struct refusals refusals = {.use = &use, .list = cJSON_CreateArray()};
-    int code = cache_use_init(&use, care->options.driver);
+    int code = cache_use_init(&use, care->warm.driver);
     const bool is_read = cache_import(care->disk, care->argument,
                                       code == EXIT_OK ? note_refusal : NULL, &refusals, &imported);
     add_tally(care->document, "imported", &imported.good);
@@ -406,15 +399,14 @@ static int run(const char *folder, size_t index, struct care *care)
     }
     cJSON_AddStringToObject(care->document, "folder", zepi_disk_path(care->disk));
     care->warm.folder = zepi_disk_path(care->disk);
-    care->warm.driver = care->options.driver;
     const int code = subcommands[index].run(care);
     const bool is_output_taken =
         subcommands[index].run == export && care->argument && strcmp(care->argument, "-") == 0;
     // The report would be missing, or would stand in the middle of the file.
     const bool is_printed = code != EXIT_USAGE && !is_output_taken;
-    if (is_printed && !care->options.is_json)
+    if (is_printed && !json_is_asked_for())
         print(care->document);
-    if (is_printed && care->options.is_json)
+    if (is_printed)
         json_print(care->document);
     else
         cJSON_Delete(care->document);
@@ -448,62 +440,31 @@ static bool read_subcommand(int count, char **words, size_t *out_index, struct c
     return true;
 }
 
-// Reads one option. Returns EXIT_OK, or an exit code after a message.
-static int read_option(struct care *care, int option)
-{
-    switch (option) {
-    case 'f':
-        care->warm.folder = optarg;
-        return EXIT_OK;
-    case 'k':
-        care->keeps_bad = true;
-        return EXIT_OK;
-    case 'o':
-        care->warm.options = optarg;
-        return EXIT_OK;
-    case 'n':
-        care->warm.kernels = optarg;
-        return EXIT_OK;
-    case 'p':
-        if (scalar_parse(ZEPI_SCALAR_UINT32, optarg, &care->warm.processes) &&
-            care->warm.processes > 0)
-            return EXIT_OK;
-        fprintf(stderr, "zepi cache: --processes %s: expected a number from 1 on\n", optarg);
-        return EXIT_USAGE;
-    default:
-        command_take(&care->options, option);
-        return EXIT_OK;
-    }
-}
-
 int command_cache(int argc, char **argv)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
-                                         COMMAND_JSON_OPTION,
-                                         {"folder", required_argument, NULL, 'f'},
-                                         {"keep", no_argument, NULL, 'k'},
-                                         {"options", required_argument, NULL, 'o'},
-                                         {"kernels", required_argument, NULL, 'n'},
-                                         {"processes", required_argument, NULL, 'p'},
-                                         {0}};
-    struct care care = {.options = {.usage = usage},
-                        .warm = {.options = CACHE_WARM_OPTIONS,
+    struct care care = {.warm = {.options = CACHE_WARM_OPTIONS,
                                  .processes = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN)}};
+    const struct command_option own[] = {
+        {.name = "folder", .text = &care.warm.folder},
+        {.name = "keep", .flag = &care.keeps_bad},
+        {.name = "options", .text = &care.warm.options},
+        {.name = "kernels", .text = &care.warm.kernels},
+        {.name = "processes", .number = &care.warm.processes, .most = CACHE_WARM_MAX_PROCESSES},
+        {0}};
+    struct command_options options = {.usage = usage, .own = own, .words = COMMAND_WORDS};
     char folder[PATH_MAX];
     size_t index;
-    int option;
-    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        const int code = read_option(&care, option);
-        if (code != EXIT_OK)
-            return code;
-    }
-    if (!read_subcommand(argc - optind, argv + optind, &index, &care))
-        return EXIT_USAGE;
+    int code = command_parse(argc, argv, &options);
+    if (code == EXIT_OK && !read_subcommand(argc - optind, argv + optind, &index, &care))
+        code = EXIT_USAGE;
+    if (code != EXIT_OK)
+        return code;
     if (!zepi_sys_choose_cache_folder(
             care.warm.folder ? care.warm.folder : getenv("ZEPI_CACHE_DIR"),
             getenv("XDG_CACHE_HOME"), getenv("HOME"), folder, sizeof(folder))) {
         fputs("zepi cache: there is no folder: set HOME or ZEPI_CACHE_DIR\n", stderr);
         return EXIT_FAILED;
     }
+    care.warm.driver = options.driver;
     return run(folder, index, &care);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cache_use.h"
 
-#include "../image/image_file.h"
 #include "../kernels.h"
 #include "../scratch.h"
 #include "disk_files.h"
@@ -11,11 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *cache_use_refusal(const struct cache_use *use, const uint8_t *key, size_t key_size)
-{
-    return key_refusal(use->key, use->key_size, key, key_size);
-}
 
 static bool take_key(void *user, const struct zepi_disk_file *file)
 {
@@ -32,19 +26,16 @@ static bool take_key(void *user, const struct zepi_disk_file *file)
 
 static int build_small(struct cache_use *use, enum host_driver driver)
 {
-    const struct kernel_image kernel = kernel_image("single_value");
-    const struct file_bytes file = {(unsigned char *)kernel.bytes, kernel.size_bytes};
+    const zepi_device_image_desc_t image = kernel_image("single_value");
     struct host_device host = {0};
     zepi_module_t input = NULL;
     zepi_module_t executable = NULL;
-    int code = host_load(driver);
-    if (code == EXIT_OK)
-        code = host_open(&host, 0);
+    int code = host_open(&host, driver);
     if (code != EXIT_OK)
         return code;
     use->device = host.info;
-    code = image_create_module(&host, &file, kernel.name, 0, NULL, &input);
-    if (code == EXIT_OK && zepi.module_build(input, NULL, &executable) != ZEPI_SUCCESS)
+    if (zepi.module_create(host.context, ZEPI_MODULE_INPUT, 1, &image, &input) != ZEPI_SUCCESS ||
+        zepi.module_build(input, NULL, &executable) != ZEPI_SUCCESS)
         code = host_fail("a small kernel is not built");
     host_release(executable);
     host_release(input);

@@ -19,7 +19,4 @@ struct cache_use {
 int cache_use_init(struct cache_use *use, enum host_driver driver);
 void cache_use_finish(struct cache_use *use);
 
-// Why the device would not use a result with this key, or NULL, also if it is no code. Static.
-const char *cache_use_refusal(const struct cache_use *use, const uint8_t *key, size_t key_size);
-
 #endif

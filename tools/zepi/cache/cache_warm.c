@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache_warm.h"
 
+#include "../commands.h"
 #include "../image/image_file.h"
 #include "cache/digest.h"
 #include "spirv/spirv.h"
@@ -17,10 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_PROCESSES 256
 #define MAX_REASONS 5
-#define BAR_CHARACTERS 30
-#define BAR_INTERVAL_US 100000
+#define PROGRESS_INTERVAL_US 100000
 
 struct entry {
     struct zepi_digest digest;
@@ -154,8 +153,9 @@ static bool build(const struct host_device *host, const struct cache_warm *warm,
     const zepi_build_desc_t desc = {.size = sizeof(desc), .options = warm->options};
     zepi_module_t input = NULL;
     zepi_module_t executable = NULL;
-    const bool is_built = image_create_module(host, &file, "module", 0, NULL, &input) == EXIT_OK &&
-                          zepi.module_build(input, &desc, &executable) == ZEPI_SUCCESS;
+    const bool is_built =
+        image_create_module(host, &file, ZEPI_MODULE_EXECUTABLE, 0, NULL, &input) == ZEPI_SUCCESS &&
+        zepi.module_build(input, &desc, &executable) == ZEPI_SUCCESS;
     host_release(executable);
     host_release(input);
     return is_built;
@@ -165,9 +165,7 @@ static bool build(const struct host_device *host, const struct cache_warm *warm,
 static int work(const struct cache_warm *warm, const struct list *list, struct progress *progress)
 {
     struct host_device host;
-    int code = host_load(warm->driver);
-    if (code == EXIT_OK)
-        code = host_open(&host, 0);
+    const int code = host_open(&host, warm->driver);
     if (code != EXIT_OK)
         return code;
     for (;;) {
@@ -186,15 +184,11 @@ static int work(const struct cache_warm *warm, const struct list *list, struct p
     return EXIT_OK;
 }
 
-static void draw(const struct progress *progress, size_t count, uint64_t start_ns)
+static void show_progress(const struct progress *progress, size_t count, uint64_t start_ns)
 {
-    const size_t done = atomic_load(&progress->built) + atomic_load(&progress->failed);
-    const int filled = count > 0 ? (int)(done * BAR_CHARACTERS / count) : BAR_CHARACTERS;
-    // Lines of the processes begin where the bar does.
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "[%.*s%*s] %zu of %zu modules, %.0f s \r", filled,
-                "##############################", BAR_CHARACTERS - filled, "", done, count,
-                (double)(host_now_ns() - start_ns) / 1e9);
+    command_progress("%zu of %zu modules, %.0f s",
+                     atomic_load(&progress->built) + atomic_load(&progress->failed), count,
+                     (double)(host_now_ns() - start_ns) / 1e9);
 }
 
 static bool start_one(const struct cache_warm *warm, const struct list *list,
@@ -216,8 +210,6 @@ static size_t start(const struct cache_warm *warm, const struct list *list,
     size_t started = 0;
     if (wanted > list->count)
         wanted = list->count;
-    if (wanted > MAX_PROCESSES)
-        wanted = MAX_PROCESSES;
     while (started < wanted && start_one(warm, list, progress))
         started++;
     return started;
@@ -233,8 +225,8 @@ static int wait_for(size_t processes, const struct cache_warm *warm, const struc
         int status;
         const pid_t child = waitpid(-1, &status, WNOHANG);
         if (child == 0) {
-            draw(progress, list->count, start_ns);
-            usleep(BAR_INTERVAL_US);
+            show_progress(progress, list->count, start_ns);
+            usleep(PROGRESS_INTERVAL_US);
             continue;
         }
         if (child < 0)
@@ -252,8 +244,7 @@ static int wait_for(size_t processes, const struct cache_warm *warm, const struc
             code = WEXITSTATUS(status);
         }
     }
-    if (isatty(STDERR_FILENO))
-        fputs("\033[K", stderr);
+    command_progress_end();
     return code;
 }
 

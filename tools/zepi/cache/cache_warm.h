@@ -10,6 +10,8 @@
 // default.
 #define CACHE_WARM_OPTIONS "-ze-opt-level=2"
 
+#define CACHE_WARM_MAX_PROCESSES 256
+
 struct cache_warm {
     const char *const *files; // borrowed
     int file_count;

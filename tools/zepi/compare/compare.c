@@ -3,7 +3,6 @@
 
 #include "../commands.h"
 #include "../exec.h"
-#include "../scalar.h"
 #include "../scratch.h"
 #include "adapter_probe.h"
 
@@ -17,8 +16,7 @@
 #define LOADER "libur_loader.so.0"
 
 static const char usage[] =
-    "usage: zepi compare [--cpu[=gpu] | --gpu | --intel-driver[=PRODUCT]] [--adapter FILE] "
-    "[--rounds N]\n"
+    "usage: zepi compare " COMMAND_DRIVERS " [--adapter FILE] [--rounds N]\n"
     "                    [--json] [--] COMMAND [ARGUMENT...]\n"
     "\n"
     "Runs a program of the DPC++ runtime with zepi and with Intel's adapter, in turns. In each "
@@ -27,11 +25,7 @@ static const char usage[] =
     "a\n"
     "warm start, with the folders that the first one left. Prints wall time, processor time, peak\n"
     "memory, and for zepi the programs that were compiled and that were taken from its cache.\n"
-    "\n"
-    "  --cpu           execute on the CPU, even if there is a GPU; Intel's adapter takes no CPU\n"
-    "  --cpu=gpu       the same, with a device that says it is a GPU\n"
-    "  --gpu           a GPU or nothing\n"
-    "  --intel-driver  Intel's newest driver, which needs no GPU (tools/setup --intel-driver)\n"
+    "\n" COMMAND_DRIVER_HELP
     "  --adapter FILE  in place of the adapter for Level Zero, v2, beside the program's runtime\n"
     "  --rounds N      1 to 100; 5 if it is left out\n"
     "  --json          all numbers, for scripts\n"
@@ -40,9 +34,9 @@ static const char usage[] =
     "fails.\n";
 
 struct choice {
-    struct command_options options;
+    enum host_driver driver;
     const char *adapter; // NULL: that of the runtime
-    unsigned rounds;
+    uint32_t rounds;
 };
 
 // ---- The other adapter ----
@@ -73,7 +67,7 @@ static void find_other(const struct choice *choice, const struct runtime *runtim
     else if (access(path, R_OK) != 0)
         snprintf(way->reason, sizeof(way->reason), "there is no %s", path);
     // Intel's driver without a GPU is for programs that this one starts, and has a device.
-    else if (choice->options.driver != HOST_DRIVER_INTEL && folder > 0) {
+    else if (choice->driver != HOST_DRIVER_INTEL && folder > 0) {
         const char *reason = adapter_probe(loader, path);
         const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
         const char *type = getenv("ZE_CPU_TYPE");
@@ -87,14 +81,6 @@ static void find_other(const struct choice *choice, const struct runtime *runtim
 
 // ---- Rounds ----
 
-static void show_progress(const struct compare *compare, unsigned round, int start,
-                          const struct compare_way *way)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[Kround %u of %u: %s start, %s ", round + 1, compare->rounds,
-                start == COMPARE_FIRST ? "first" : "warm", way->name);
-}
-
 // The other way comes first in every second round.
 static int run_round(struct compare *compare, unsigned round)
 {
@@ -104,7 +90,8 @@ static int run_round(struct compare *compare, unsigned round)
             struct compare_way *way = &compare->ways[(turn + round) % 2];
             if (way->reason[0])
                 continue;
-            show_progress(compare, round, start, way);
+            command_progress("round %u of %u: %s start, %s", round + 1, compare->rounds,
+                             start == COMPARE_FIRST ? "first" : "warm", way->name);
             code = compare_run(compare, round, way, (enum compare_start)start);
         }
     }
@@ -120,8 +107,7 @@ static int run_rounds(struct compare *compare)
     int code = EXIT_OK;
     for (unsigned round = 0; round < compare->rounds && code == EXIT_OK; round++)
         code = run_round(compare, round);
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
+    command_progress_end();
     scratch_remove(folder);
     return code;
 }
@@ -130,55 +116,32 @@ static int run(const struct choice *choice, char *const program[])
 {
     char path[PATH_MAX];
     struct runtime runtime;
-    int code = exec_prepare(choice->options.driver, program, &runtime);
+    int code = exec_prepare(choice->driver, program, &runtime);
     struct compare *compare = code == EXIT_OK ? calloc(1, sizeof(*compare)) : NULL;
     if (!compare)
         return code == EXIT_OK ? EXIT_FAILED : code;
-    compare->driver = choice->options.driver;
+    compare->driver = choice->driver;
     compare->program = program;
     compare->rounds = choice->rounds;
     compare->ways[0].name = "zepi";
     find_other(choice, &runtime, &compare->ways[1], path);
     code = run_rounds(compare);
     if (code == EXIT_OK)
-        compare_report(compare, choice->options.is_json);
+        compare_report(compare);
     free(compare);
     return code;
 }
 
-// ---- The command line ----
-
-static bool take_rounds(const char *text, unsigned *out_rounds)
-{
-    if (scalar_parse(ZEPI_SCALAR_UINT32, text, out_rounds) && *out_rounds >= 1 &&
-        *out_rounds <= COMPARE_MAX_ROUNDS)
-        return true;
-    fprintf(stderr, "zepi compare: --rounds %s: expected 1 to %d\n", text, COMPARE_MAX_ROUNDS);
-    return false;
-}
-
 int command_compare(int argc, char **argv)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
-                                         COMMAND_JSON_OPTION,
-                                         {"adapter", required_argument, NULL, 'a'},
-                                         {"rounds", required_argument, NULL, 'r'},
-                                         {0}};
-    struct choice choice = {.options = {.usage = usage, .is_for_program = true},
-                            .rounds = DEFAULT_ROUNDS};
-    int option;
-    // '+': words after the command are the command's.
-    while ((option = getopt_long(argc, argv, "+h", list, NULL)) != -1) {
-        if (option == 'a')
-            choice.adapter = optarg;
-        else if (option != 'r')
-            command_take(&choice.options, option);
-        else if (!take_rounds(optarg, &choice.rounds))
-            return command_refuse(usage);
-    }
-    if (optind == argc) {
-        fprintf(stderr, "zepi compare: there is no command\n");
-        return command_refuse(usage);
-    }
-    return run(&choice, &argv[optind]);
+    struct choice choice = {.rounds = DEFAULT_ROUNDS};
+    const struct command_option own[] = {
+        {.name = "adapter", .text = &choice.adapter},
+        {.name = "rounds", .number = &choice.rounds, .most = COMPARE_MAX_ROUNDS},
+        {0}};
+    struct command_options options = {
+        .usage = usage, .own = own, .words = COMMAND_PROGRAM, .is_for_program = true};
+    const int code = command_parse(argc, argv, &options);
+    choice.driver = options.driver;
+    return code == EXIT_OK ? run(&choice, &argv[optind]) : code;
 }

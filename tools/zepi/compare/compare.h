@@ -47,6 +47,6 @@ int compare_run(struct compare *compare, unsigned round, struct compare_way *way
                 enum compare_start start);
 
 // Prints a table, or all numbers as JSON.
-void compare_report(struct compare *compare, bool is_json);
+void compare_report(struct compare *compare);
 
 #endif

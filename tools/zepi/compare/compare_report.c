@@ -125,9 +125,9 @@ static void print_json(struct compare *compare)
     json_print(whole);
 }
 
-void compare_report(struct compare *compare, bool is_json)
+void compare_report(struct compare *compare)
 {
-    if (is_json)
+    if (json_is_asked_for())
         print_json(compare);
     else
         print_table(compare);

@@ -5,13 +5,10 @@
 #include "../file_bytes.h"
 #include "../paths.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,34 +17,21 @@
 
 // ---- The process ----
 
-static volatile sig_atomic_t running;  // its id, or 0
-static volatile sig_atomic_t received; // a signal that asks this program to end, or 0
-
-static void pass_on(int number)
-{
-    received = number;
-    if (running)
-        kill(running, number);
-}
-
-static void catch_signals(void)
-{
-    const struct sigaction action = {.sa_handler = pass_on};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-}
-
 struct places {
+    const struct compare *compare;
+    const struct compare_way *way;
     char caches[PATH_MAX];
     char output[PATH_MAX];
     char stats[PATH_MAX];
 };
 
-static void make_places(const struct compare *compare, unsigned round, int way,
-                        struct places *places)
+static void make_places(const struct compare *compare, unsigned round,
+                        const struct compare_way *way, struct places *places)
 {
-    snprintf(places->caches, PATH_MAX, "%s/%u-%d", compare->folder, round, way);
+    places->compare = compare;
+    places->way = way;
+    snprintf(places->caches, PATH_MAX, "%s/%u-%d", compare->folder, round,
+             (int)(way - compare->ways));
     snprintf(places->output, PATH_MAX, "%s/output", compare->folder);
     snprintf(places->stats, PATH_MAX, "%s/stats.jsonl", compare->folder);
     unlink(places->stats);
@@ -62,9 +46,11 @@ static void set_cache(const char *variable, const char *parent, const char *name
     setenv(variable, folder, 1);
 }
 
-static int run_child(const struct compare *compare, const struct compare_way *way,
-                     const struct places *places)
+static int become(void *user)
 {
+    const struct places *places = user;
+    const struct compare *compare = places->compare;
+    const struct compare_way *way = places->way;
     const int null = open("/dev/null", O_RDONLY);
     const int output = open(places->output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (null < 0 || output < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0) {
@@ -127,47 +113,30 @@ static double seconds(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-static int status_of(int status)
-{
-    return received              ? 128 + received
-           : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                 : WEXITSTATUS(status);
-}
-
 int compare_run(struct compare *compare, unsigned round, struct compare_way *way,
                 enum compare_start start)
 {
     struct places places;
     struct rusage usage;
-    int status = 0;
-    make_places(compare, round, (int)(way - compare->ways), &places);
-    catch_signals();
-    fflush(NULL);
+    make_places(compare, round, way, &places);
     const uint64_t start_ns = host_now_ns();
-    const pid_t child = received ? -1 : fork();
-    if (child == 0)
-        _exit(run_child(compare, way, &places));
-    running = child > 0 ? child : 0;
-    if (running && received) // before its id was known
-        kill(running, received);
-    while (child > 0 && wait4(child, &status, 0, &usage) < 0 && errno == EINTR)
-        ;
+    const int status = exec_run_child(become, &places, &usage);
     const uint64_t end_ns = host_now_ns();
-    running = 0;
-    if (child < 0 && !received) {
+    if (exec_received_signal())
+        return 128 + exec_received_signal();
+    if (status < 0) {
         perror("zepi compare");
         return EXIT_FAILED;
     }
-    const int code = status_of(status);
-    if (code != 0 && !received) {
+    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code != 0) {
         file_show(places.output);
         fprintf(stderr, "zepi compare: round %u, %s start, %s: %s %s %d\n", round + 1,
                 start == COMPARE_FIRST ? "first" : "warm", way->name, compare->program[0],
                 WIFSIGNALED(status) ? "was ended by signal" : "ended with",
                 WIFSIGNALED(status) ? WTERMSIG(status) : code);
-    }
-    if (code != 0)
         return code;
+    }
     add_value(way, start, COMPARE_WALL_S, (double)(end_ns - start_ns) / 1e9);
     add_value(way, start, COMPARE_PROCESSOR_S, seconds(usage.ru_utime) + seconds(usage.ru_stime));
     add_value(way, start, COMPARE_PEAK_BYTES, (double)usage.ru_maxrss * 1024);

@@ -13,16 +13,12 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: zepi demo [--cpu | --gpu | --intel-driver[=PRODUCT]] [--json]\n"
+    "usage: zepi demo " COMMAND_DRIVERS " [--json]\n"
     "\n"
     "Builds three specialized kernels through the plugin's function table, runs them, and "
     "compares\n"
     "every element with a plain computation on the host.\n"
-    "\n"
-    "  --cpu   run on ze_cpu, even if there is a GPU\n"
-    "  --gpu   run on a GPU, or not at all\n"
-    "  --intel-driver  run on Intel's newest driver, which needs no GPU\n"
-    "  --json  print the table as JSON\n"
+    "\n" COMMAND_DRIVER_HELP "  --json          print the table as JSON\n"
     "\n"
     "build: the first build with these constants, in a cache folder of its own; int and float are\n"
     "kernels of one module. again: the same from memory. disk: the same after everything in\n"
@@ -31,9 +27,8 @@ static const char usage[] =
     "have.\n"
     "Exit code 1: a number is wrong.\n";
 
-static void print_row(void *user, const struct demo_row *row)
+static void print_row(const struct demo_row *row)
 {
-    (void)user;
     printf("%-22s %-24s ", row->name, row->constants);
     if (row->is_built)
         printf("%7.2f %6.3f %6.2f", row->build_ms, row->again_ms, row->disk_ms);
@@ -44,9 +39,9 @@ static void print_row(void *user, const struct demo_row *row)
     fflush(stdout);
 }
 
-static void add_row(void *user, const struct demo_row *row)
+static void add_row(cJSON *rows, const struct demo_row *row)
 {
-    cJSON *object = json_add_object(user);
+    cJSON *object = json_add_object(rows);
     cJSON_AddStringToObject(object, "case", row->name);
     cJSON_AddStringToObject(object, "constants", row->constants);
     cJSON_AddNumberToObject(object, "elements", (double)row->elements);
@@ -61,22 +56,23 @@ static void add_row(void *user, const struct demo_row *row)
     cJSON_AddBoolToObject(object, "is_right", row->max_error <= row->tolerance);
 }
 
-static int print_table(struct host_device *host)
+void demo_report(struct demo *demo, const struct demo_row *row)
 {
-    struct demo demo = {.host = host, .report = print_row};
-    printf("driver: %s\ndevice: %s\n\n", host_driver_description(), host->info.name);
-    printf("%-22s %-24s %7s %6s %6s %7s %7s %7s\n", "case (times in ms)", "constants", "build",
-           "again", "disk", "launch", "error", "allowed");
-    return demo_run(&demo);
+    if (!json_is_asked_for())
+        print_row(row);
+    add_row(demo->rows, row);
 }
 
-static int print_json(struct host_device *host)
+static int run(struct host_device *host)
 {
     cJSON *document = cJSON_CreateObject();
-    struct demo demo = {
-        .host = host, .report = add_row, .user = cJSON_AddArrayToObject(document, "cases")};
+    struct demo demo = {.host = host, .rows = cJSON_AddArrayToObject(document, "cases")};
     cJSON_AddStringToObject(document, "driver", host_driver_description());
     cJSON_AddStringToObject(document, "device", host->info.name);
+    if (!json_is_asked_for())
+        printf("driver: %s\ndevice: %s\n\n%-22s %-24s %7s %6s %6s %7s %7s %7s\n",
+               host_driver_description(), host->info.name, "case (times in ms)", "constants",
+               "build", "again", "disk", "launch", "error", "allowed");
     const int code = demo_run(&demo);
     cJSON_AddBoolToObject(document, "is_right", code == EXIT_OK);
     json_print(document);
@@ -85,29 +81,22 @@ static int print_json(struct host_device *host)
 
 int command_demo(int argc, char **argv)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS, COMMAND_JSON_OPTION, {0}};
     struct command_options options = {.usage = usage};
     struct host_device host;
-    int option;
-    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1)
-        command_take(&options, option);
-    if (optind < argc)
-        return command_refuse_word(argv[0], argv[optind]);
     char folder[PATH_MAX];
+    int code = command_parse(argc, argv, &options);
+    if (code != EXIT_OK)
+        return code;
     if (!scratch_make("demo", folder))
         return EXIT_FAILED;
     setenv("ZEPI_CACHE_DIR", folder, 1);
     // The folder goes even if the table is not read to its end.
     signal(SIGPIPE, SIG_IGN);
-    int code = host_load(options.driver);
-    if (code == EXIT_OK)
-        code = host_open(&host, 0);
-    if (code != EXIT_OK) {
-        scratch_remove(folder);
-        return code;
+    code = host_open(&host, options.driver);
+    if (code == EXIT_OK) {
+        code = run(&host);
+        host_close(&host);
     }
-    code = options.is_json ? print_json(&host) : print_table(&host);
-    host_close(&host);
     scratch_remove(folder);
     return code;
 }

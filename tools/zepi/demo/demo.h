@@ -4,6 +4,8 @@
 
 #include "../host.h"
 
+#include <cjson/cJSON.h>
+
 // The main job's cases. Each builds its module for each set of constants, cold and again, launches,
 // and compares every element with a plain computation on the host.
 
@@ -22,10 +24,12 @@ struct demo_row {
 
 struct demo {
     struct host_device *host;
-    void (*report)(void *user, const struct demo_row *row); // called for each row, in order
-    void *user;
+    cJSON *rows; // of the document
     bool has_wrong_number;
 };
+
+// Prints a row unless --json is asked for, and adds it to the document.
+void demo_report(struct demo *demo, const struct demo_row *row);
 
 // Runs all cases. Returns an exit code after a message.
 int demo_run(struct demo *demo);

@@ -15,15 +15,10 @@
 static int create_module(struct demo *demo, const char *kernel_file,
                          const zepi_spec_layout_t *layout, zepi_module_t *out_module)
 {
-    const struct kernel_image image = kernel_image(kernel_file);
-    const zepi_device_image_desc_t desc = {.size = sizeof(desc),
-                                           .format = ZEPI_DEVICE_IMAGE_SPIRV,
-                                           .state = ZEPI_MODULE_INPUT,
-                                           .bytes = image.bytes,
-                                           .size_bytes = image.size_bytes,
-                                           .layouts = layout,
-                                           .layout_count = layout ? 1 : 0};
-    return zepi.module_create(demo->host->context, ZEPI_MODULE_INPUT, 1, &desc, out_module) ==
+    zepi_device_image_desc_t image = kernel_image(kernel_file);
+    image.layouts = layout;
+    image.layout_count = layout ? 1 : 0;
+    return zepi.module_create(demo->host->context, ZEPI_MODULE_INPUT, 1, &image, out_module) ==
                    ZEPI_SUCCESS
                ? EXIT_OK
                : host_fail("module_create");
@@ -33,34 +28,23 @@ static int create_module(struct demo *demo, const char *kernel_file,
 static int build(struct demo *demo, zepi_module_t input, struct demo_row *row,
                  zepi_module_t *out_executable)
 {
-    zepi_module_t again;
-    const uint64_t start_ns = host_now_ns();
-    if (zepi.module_build(input, NULL, out_executable) != ZEPI_SUCCESS)
-        return host_fail("module_build");
-    const uint64_t built_ns = host_now_ns();
-    if (zepi.module_build(input, NULL, &again) != ZEPI_SUCCESS) {
-        host_release(*out_executable);
-        return host_fail("module_build, again");
-    }
-    const uint64_t again_ns = host_now_ns();
+    zepi_module_t again = NULL;
+    zepi_module_t from_disk = NULL;
+    int code = host_build(input, NULL, "module_build", out_executable, &row->build_ms);
+    if (code != EXIT_OK)
+        return code;
+    code = host_build(input, NULL, "module_build, again", &again, &row->again_ms);
     host_release(again);
     // No handle and no native code is left in memory.
-    if (zepi.cache_clear(demo->host->context) != ZEPI_SUCCESS ||
-        zepi.cache_clear(NULL) != ZEPI_SUCCESS) {
+    if (code == EXIT_OK)
+        code = host_forget_builds(demo->host);
+    if (code == EXIT_OK)
+        code = host_build(input, NULL, "module_build, from the disk", &from_disk, &row->disk_ms);
+    host_release(from_disk);
+    if (code != EXIT_OK)
         host_release(*out_executable);
-        return host_fail("cache_clear");
-    }
-    const uint64_t cleared_ns = host_now_ns();
-    if (zepi.module_build(input, NULL, &again) != ZEPI_SUCCESS) {
-        host_release(*out_executable);
-        return host_fail("module_build, from the disk");
-    }
-    row->disk_ms = (double)(host_now_ns() - cleared_ns) / 1e6;
-    row->again_ms = (double)(again_ns - built_ns) / 1e6;
-    row->build_ms = (double)(built_ns - start_ns) / 1e6;
     row->is_built = true;
-    host_release(again);
-    return EXIT_OK;
+    return code;
 }
 
 // Launches some times and fills in the best time.
@@ -97,7 +81,7 @@ static void compare(struct demo *demo, const double *expected, const double *fou
     }
     if (!(row->max_error <= row->tolerance))
         demo->has_wrong_number = true;
-    demo->report(demo->user, row);
+    demo_report(demo, row);
 }
 
 // Memory that host and device share, and host memory for the comparison.

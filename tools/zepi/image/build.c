@@ -25,34 +25,25 @@ static const char usage[] =
     "  -o FILE                    where the native code goes; without it, nowhere\n"
     "  --show                     list state, images, constants, kernels, imports and exports;\n"
     "                             without -o, --compile or --link nothing is built\n"
-    "  --cpu, --gpu               run on ze_cpu, or on installed drivers only\n"
-    "  --intel-driver             run on Intel's newest driver, without a GPU\n"
-    "  --json                     print what was built as JSON\n"
-    "\n"
+    "  --json                     print what was built as JSON\n" COMMAND_DRIVER_HELP "\n"
     "The build log goes to stderr. Exit code 1: the build failed.\n"
     "Examples: zepi build kernel.spv --spec 0=16:i64 --spec 1=2.5 -o kernel.bin\n"
     "          zepi build --compile a.spv -o a.o; zepi build --link a.o b.spv -o both.bin\n";
 
 #define MAX_FILES 64
 
-// The module that zepi build makes of its files.
-enum build_mode {
-    MODE_BUILD,   // one file to an executable
-    MODE_COMPILE, // one file to an object
-    MODE_LINK,    // objects, or SPIR-V that is compiled first, to an executable
-    MODE_JOIN,    // files of one state beside each other
-    MODE_SHOW,    // one file of any state as it is
-};
-
 struct build_options {
     struct spec_options spec;
     zepi_build_desc_t desc;
-    enum build_mode mode;
+    bool is_compile; // one file to an object
+    bool is_link;    // objects, or SPIR-V that is compiled first, to an executable
+    bool is_join;    // files of one state beside each other
+    bool is_debug;
+    bool is_show;
     const char *const *inputs; // borrowed from the command line
     uint32_t input_count;
     const char *output;
-    struct command_options common;
-    bool is_show;
+    enum host_driver driver;
 };
 
 // The build, for both ways of printing.
@@ -64,73 +55,35 @@ struct built {
     double build_ms;
 };
 
-// Takes one option of the command line.
-static int parse_one(struct build_options *options, int option)
-{
-    switch (option) {
-    case 's':
-        return spec_add(&options->spec, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'l':
-        return spec_add_layout(&options->spec, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'x':
-        options->desc.options = optarg;
-        return EXIT_OK;
-    case 'd':
-        options->desc.flags |= ZEPI_BUILD_DEBUG;
-        return EXIT_OK;
-    case 'w':
-        options->is_show = true;
-        return EXIT_OK;
-    case 'o':
-        options->output = optarg;
-        return EXIT_OK;
-    case 'C':
-        options->mode = MODE_COMPILE;
-        return EXIT_OK;
-    case 'L':
-        options->mode = MODE_LINK;
-        return EXIT_OK;
-    case 'J':
-        options->mode = MODE_JOIN;
-        return EXIT_OK;
-    default:
-        command_take(&options->common, option);
-        return EXIT_OK;
-    }
-}
-
 static int parse(int argc, char **argv, struct build_options *options)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
-                                         COMMAND_JSON_OPTION,
-                                         {"spec", required_argument, NULL, 's'},
-                                         {"layout", required_argument, NULL, 'l'},
-                                         {"options", required_argument, NULL, 'x'},
-                                         {"debug", no_argument, NULL, 'd'},
-                                         {"show", no_argument, NULL, 'w'},
-                                         {"compile", no_argument, NULL, 'C'},
-                                         {"link", no_argument, NULL, 'L'},
-                                         {"join", no_argument, NULL, 'J'},
+    const struct command_option own[] = {SPEC_OPTIONS(&options->spec),
+                                         {.name = "options", .text = &options->desc.options},
+                                         {.name = "debug", .flag = &options->is_debug},
+                                         {.name = "show", .flag = &options->is_show},
+                                         {.name = "compile", .flag = &options->is_compile},
+                                         {.name = "link", .flag = &options->is_link},
+                                         {.name = "join", .flag = &options->is_join},
+                                         {.name = "o", .text = &options->output},
                                          {0}};
-    int option;
-    while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
-        const int code = parse_one(options, option);
-        if (code != EXIT_OK)
-            return code;
-    }
-    const bool takes_several = options->mode == MODE_LINK || options->mode == MODE_JOIN;
+    struct command_options common = {.usage = usage, .own = own, .words = COMMAND_WORDS};
+    const int code = command_parse(argc, argv, &common);
+    if (code != EXIT_OK)
+        return code;
+    const bool takes_several = options->is_link || options->is_join;
     if (argc == optind || (argc - optind != 1 && !takes_several)) {
         fprintf(stderr, "zepi build: expected one FILE (or --link, --join with several), got %d\n",
                 argc - optind);
         return EXIT_USAGE;
     }
-    if (options->mode == MODE_LINK &&
-        (options->spec.spec_count > 0 || options->spec.layout_count > 0)) {
+    if (options->is_link && (options->spec.spec_count > 0 || options->spec.layout_count > 0)) {
         fprintf(stderr, "zepi build: --link takes no --spec: values are set at --compile\n");
         return EXIT_USAGE;
     }
     options->inputs = (const char *const *)argv + optind;
     options->input_count = (uint32_t)(argc - optind);
+    options->desc.flags = options->is_debug ? ZEPI_BUILD_DEBUG : 0;
+    options->driver = common.driver;
     return EXIT_OK;
 }
 
@@ -156,20 +109,9 @@ static int join(const struct host_device *host, const struct build_options *opti
     return code;
 }
 
-static zepi_result_t create_native(const struct host_device *host, const struct file_bytes *file,
-                                   zepi_module_state_t state, zepi_module_t *out_module)
-{
-    const zepi_device_image_desc_t image = {.size = sizeof(image),
-                                            .format = ZEPI_DEVICE_IMAGE_NATIVE,
-                                            .state = state,
-                                            .bytes = file->bytes,
-                                            .size_bytes = file->size_bytes};
-    return zepi.module_create(host->context, state, 1, &image, out_module);
-}
-
 // Native code does not tell whether it is an object. Code of a known object, or with imports, is
 // one.
-static int show(const struct host_device *host, const struct spec_options *spec, const char *path,
+static int show(const struct spec_options *spec, const struct host_device *host, const char *path,
                 zepi_module_t *out_module)
 {
     struct file_bytes file;
@@ -178,53 +120,46 @@ static int show(const struct host_device *host, const struct spec_options *spec,
         return spec_create_module(spec, host, path, out_module);
     if (!image_read(path, &file))
         return EXIT_FAILED;
-    const bool is_native = !image_is_spirv(&file) && file.size_bytes > 0;
+    const bool is_native = !image_is_spirv(&file);
     if (is_native && !symbols_is_object(&file))
-        result = create_native(host, &file, ZEPI_MODULE_EXECUTABLE, out_module);
+        result = image_create_module(host, &file, ZEPI_MODULE_EXECUTABLE, 0, NULL, out_module);
     if (is_native && result == ZEPI_ERROR_LINK_FAILURE)
-        result = create_native(host, &file, ZEPI_MODULE_OBJECT, out_module);
+        result = image_create_module(host, &file, ZEPI_MODULE_OBJECT, 0, NULL, out_module);
     free(file.bytes);
     if (!is_native)
         return spec_create_module(spec, host, path, out_module);
     return result == ZEPI_SUCCESS ? EXIT_OK : host_fail(path);
 }
 
-// One file as an input, or native code as an executable, with values set; several joined.
+// One file as an input, or native code as an executable, with values set; several joined. A file
+// that is only shown may be of any state.
 static int make_input(const struct host_device *host, const struct build_options *options,
-                      zepi_module_t *out_module)
+                      bool is_built, zepi_module_t *out_module)
 {
     if (options->input_count > MAX_FILES) {
         fprintf(stderr, "zepi build: at most %d files\n", MAX_FILES);
         return EXIT_USAGE;
     }
-    switch (options->mode) {
-    case MODE_LINK:
+    if (options->is_link)
         return EXIT_OK;
-    case MODE_JOIN:
+    if (options->is_join)
         return join(host, options, out_module);
-    case MODE_SHOW:
-        return show(host, &options->spec, options->inputs[0], out_module);
-    default:
-        return spec_create_module(&options->spec, host, options->inputs[0], out_module);
-    }
+    return (is_built ? spec_create_module : show)(&options->spec, host, options->inputs[0],
+                                                  out_module);
 }
 
 // An object of a file: SPIR-V is compiled, native code is taken as an object.
 static zepi_result_t make_object(const struct host_device *host, const struct file_bytes *file,
                                  const zepi_build_desc_t *desc, zepi_module_t *out_object)
 {
-    const zepi_device_image_desc_t image = {.size = sizeof(image),
-                                            .format = ZEPI_DEVICE_IMAGE_SPIRV,
-                                            .state = ZEPI_MODULE_INPUT,
-                                            .bytes = file->bytes,
-                                            .size_bytes = file->size_bytes};
-    zepi_module_t input = NULL;
-    if (!image_is_spirv(file))
-        return create_native(host, file, ZEPI_MODULE_OBJECT, out_object);
-    zepi_result_t result = zepi.module_create(host->context, ZEPI_MODULE_INPUT, 1, &image, &input);
-    if (result == ZEPI_SUCCESS)
-        result = zepi.module_compile(input, desc, out_object);
-    host_release(input);
+    zepi_module_t module = NULL;
+    zepi_result_t result = image_create_module(host, file, ZEPI_MODULE_OBJECT, 0, NULL, &module);
+    if (result != ZEPI_SUCCESS || !image_is_spirv(file)) {
+        *out_object = module;
+        return result;
+    }
+    result = zepi.module_compile(module, desc, out_object);
+    host_release(module);
     return result;
 }
 
@@ -256,12 +191,6 @@ static int link_files(const struct host_device *host, const struct build_options
     return code;
 }
 
-static void print_log(const char *log)
-{
-    if (log[0])
-        fprintf(stderr, "%s%s", log, log[strlen(log) - 1] == '\n' ? "" : "\n");
-}
-
 static int write_native(const struct host_device *host, struct built *built)
 {
     if (zepi.module_get_native_binary(built->executable, host->device, &built->native_bytes,
@@ -286,13 +215,13 @@ static int build(const struct host_device *host, struct built *built)
     const struct build_options *options = built->options;
     const char *failed = NULL;
     int code = EXIT_OK;
-    if (options->mode == MODE_LINK)
+    if (options->is_link)
         code = link_files(host, options, &failed, &built->executable);
-    else if ((options->mode == MODE_COMPILE ? zepi.module_compile : zepi.module_build)(
+    else if ((options->is_compile ? zepi.module_compile : zepi.module_build)(
                  built->input, &options->desc, &built->executable) != ZEPI_SUCCESS)
         failed = options->inputs[0];
     built->build_ms = (double)(host_now_ns() - start_ns) / 1e6;
-    print_log(zepi.last_build_log());
+    host_print_build_log();
     if (failed)
         return host_fail(failed);
     return code == EXIT_OK ? write_native(host, built) : code;
@@ -320,39 +249,30 @@ static void print(const struct built *built)
     if (built->options->output && strcmp(built->options->output, "-") == 0)
         return;
     cJSON *document = describe(built);
-    if (built->options->common.is_json) {
-        json_print(document);
-    } else {
-        if (built->options->is_show)
-            show_print(document);
-        if (built->executable)
-            printf("built in %.2f ms, %zu bytes of native code%s%s\n", built->build_ms,
-                   built->native_bytes, built->options->output ? " in " : "",
-                   built->options->output ? built->options->output : "");
-        cJSON_Delete(document);
-    }
+    if (built->options->is_show && !json_is_asked_for())
+        show_print(document);
+    if (built->executable && !json_is_asked_for())
+        printf("built in %.2f ms, %zu bytes of native code%s%s\n", built->build_ms,
+               built->native_bytes, built->options->output ? " in " : "",
+               built->options->output ? built->options->output : "");
+    json_print(document);
 }
 
 int command_build(int argc, char **argv)
 {
-    struct build_options options = {.desc = {.size = sizeof(options.desc)},
-                                    .common = {.usage = usage}};
+    struct build_options options = {.desc = {.size = sizeof(options.desc)}};
     struct built built = {.options = &options};
     struct host_device host;
     int code = parse(argc, argv, &options);
     if (code == EXIT_OK && options.output && !file_check_output(options.output))
         code = EXIT_FAILED;
     if (code == EXIT_OK)
-        code = host_load(options.common.driver);
-    if (code == EXIT_OK)
-        code = host_open(&host, 0);
+        code = host_open(&host, options.driver);
     if (code != EXIT_OK)
         return code;
-    const bool is_built = options.output || options.mode == MODE_COMPILE ||
-                          options.mode == MODE_LINK || !options.is_show;
-    if (options.mode == MODE_BUILD && !is_built)
-        options.mode = MODE_SHOW;
-    code = make_input(&host, &options, &built.input);
+    const bool is_built =
+        options.output || options.is_compile || options.is_link || !options.is_show;
+    code = make_input(&host, &options, is_built, &built.input);
     if (code == EXIT_OK && is_built)
         code = build(&host, &built);
     if (code == EXIT_OK)

@@ -66,19 +66,22 @@ bool image_read(const char *path, struct file_bytes *out_file)
     if (!file_read(path, out_file))
         return false;
     const char *name = source_name(out_file);
-    if (name) {
+    const bool is_image = out_file->size_bytes > 0 && !name;
+    if (name)
         refuse_source(path, name);
+    else if (!is_image)
+        fprintf(stderr, "zepi: %s is empty, expected SPIR-V or native code\n", path);
+    if (!is_image)
         free(out_file->bytes);
-    }
-    return !name;
+    return is_image;
 }
 
-int image_create_module(const struct host_device *host, const struct file_bytes *file,
-                        const char *path, uint32_t layout_count, const zepi_spec_layout_t *layouts,
-                        zepi_module_t *out_module)
+zepi_result_t image_create_module(const struct host_device *host, const struct file_bytes *file,
+                                  zepi_module_state_t native_state, uint32_t layout_count,
+                                  const zepi_spec_layout_t *layouts, zepi_module_t *out_module)
 {
     const bool is_spirv = image_is_spirv(file);
-    const zepi_module_state_t state = is_spirv ? ZEPI_MODULE_INPUT : ZEPI_MODULE_EXECUTABLE;
+    const zepi_module_state_t state = is_spirv ? ZEPI_MODULE_INPUT : native_state;
     const zepi_device_image_desc_t desc = {.size = sizeof(desc),
                                            .format = is_spirv ? ZEPI_DEVICE_IMAGE_SPIRV
                                                               : ZEPI_DEVICE_IMAGE_NATIVE,
@@ -87,11 +90,5 @@ int image_create_module(const struct host_device *host, const struct file_bytes 
                                            .size_bytes = file->size_bytes,
                                            .layouts = layouts,
                                            .layout_count = layout_count};
-    if (file->size_bytes == 0) {
-        fprintf(stderr, "zepi: %s is empty, expected SPIR-V or native code\n", path);
-        return EXIT_FAILED;
-    }
-    return zepi.module_create(host->context, state, 1, &desc, out_module) == ZEPI_SUCCESS
-               ? EXIT_OK
-               : host_fail(path);
+    return zepi.module_create(host->context, state, 1, &desc, out_module);
 }

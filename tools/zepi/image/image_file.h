@@ -10,12 +10,13 @@
 // Whether the bytes begin like SPIR-V; anything else is taken for native code.
 bool image_is_spirv(const struct file_bytes *file);
 
-// Reads a file. Source code in place of an image is refused. Prints an error on stderr.
+// Reads a file. An empty one, and source code in place of an image, are refused. Prints an error on
+// stderr.
 bool image_read(const char *path, struct file_bytes *out_file);
 
-// A module of one image: input for SPIR-V, executable for native code. Returns an exit code.
-int image_create_module(const struct host_device *host, const struct file_bytes *file,
-                        const char *path, uint32_t layout_count, const zepi_spec_layout_t *layouts,
-                        zepi_module_t *out_module);
+// A module of one image: input for SPIR-V, else of the state that the native code is of.
+zepi_result_t image_create_module(const struct host_device *host, const struct file_bytes *file,
+                                  zepi_module_state_t native_state, uint32_t layout_count,
+                                  const zepi_spec_layout_t *layouts, zepi_module_t *out_module);
 
 #endif

@@ -24,10 +24,7 @@ static const char usage[] =
     "  --repeat N                 build and launch N times, and build once more from the disk; "
     "the\n"
     "                             times of each are printed; buffers are filled once\n"
-    "  --cpu, --gpu               run on ze_cpu, or on installed drivers only\n"
-    "  --intel-driver             run on Intel's newest driver, without a GPU\n"
-    "  --json                     print results and times as JSON\n"
-    "\n"
+    "  --json                     print results and times as JSON\n" COMMAND_DRIVER_HELP "\n"
     "Example: zepi run scale.spv --kernel scale --global 8 --spec 7=3 \\\n"
     "             --arg buffer:i32:8,ramp=0:1 --arg buffer:i32:8,out\n";
 
@@ -39,10 +36,11 @@ struct run_options {
     const char *arguments[MAX_ARGUMENTS];
     uint32_t argument_count;
     uint32_t work_dim;
+    uint32_t local_dim; // 0: no group size is given
     size_t global_size[3];
     size_t group_size[3];
     uint32_t repeat;
-    struct command_options common;
+    enum host_driver driver;
 };
 
 // One round's times.
@@ -56,6 +54,7 @@ struct run {
     const struct run_options *options;
     struct host_device host;
     zepi_module_t module; // input, or an executable of native code
+    zepi_module_state_t state;
     struct argument arguments[MAX_ARGUMENTS];
     uint32_t argument_count;
     struct round *rounds;
@@ -76,78 +75,57 @@ static uint32_t parse_size(const char *text, size_t size[3])
     return 0;
 }
 
-static bool parse_repeat(const char *text, uint32_t *out_repeat)
-{
-    return scalar_parse(ZEPI_SCALAR_UINT32, text, out_repeat) && *out_repeat >= 1 &&
-           *out_repeat <= MAX_REPEAT;
-}
-
 static int refuse(const char *option, const char *text, const char *expected)
 {
     fprintf(stderr, "zepi run: %s %s: expected %s\n", option, text, expected);
     return EXIT_USAGE;
 }
 
-static int parse_one(struct run_options *options, int option, uint32_t *local_dim)
+static int take_global(void *user, const char *text)
 {
-    switch (option) {
-    case 'k':
-        options->kernel = optarg;
-        return EXIT_OK;
-    case 'G':
-        options->work_dim = parse_size(optarg, options->global_size);
-        return options->work_dim ? EXIT_OK : refuse("--global", optarg, "X[,Y[,Z]]");
-    case 'L':
-        *local_dim = parse_size(optarg, options->group_size);
-        return *local_dim ? EXIT_OK : refuse("--local", optarg, "X[,Y[,Z]]");
-    case 'a':
-        if (options->argument_count == MAX_ARGUMENTS)
-            return refuse("--arg", optarg, "at most 256 arguments");
-        options->arguments[options->argument_count++] = optarg;
-        return EXIT_OK;
-    case 's':
-        return spec_add(&options->spec, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'l':
-        return spec_add_layout(&options->spec, optarg) ? EXIT_OK : EXIT_USAGE;
-    case 'x':
-        options->build.options = optarg;
-        return EXIT_OK;
-    case 'r':
-        return parse_repeat(optarg, &options->repeat)
-                   ? EXIT_OK
-                   : refuse("--repeat", optarg, "a number from 1 to 1000000");
-    default:
-        command_take(&options->common, option);
-        return EXIT_OK;
-    }
+    struct run_options *options = user;
+    options->work_dim = parse_size(text, options->global_size);
+    return options->work_dim ? EXIT_OK : refuse("--global", text, "X[,Y[,Z]]");
+}
+
+static int take_local(void *user, const char *text)
+{
+    struct run_options *options = user;
+    options->local_dim = parse_size(text, options->group_size);
+    return options->local_dim ? EXIT_OK : refuse("--local", text, "X[,Y[,Z]]");
+}
+
+static int take_argument(void *user, const char *text)
+{
+    struct run_options *options = user;
+    if (options->argument_count == MAX_ARGUMENTS)
+        return refuse("--arg", text, "at most 256 arguments");
+    options->arguments[options->argument_count++] = text;
+    return EXIT_OK;
 }
 
 static int parse(int argc, char **argv, struct run_options *options)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
-                                         COMMAND_JSON_OPTION,
-                                         {"kernel", required_argument, NULL, 'k'},
-                                         {"global", required_argument, NULL, 'G'},
-                                         {"local", required_argument, NULL, 'L'},
-                                         {"arg", required_argument, NULL, 'a'},
-                                         {"spec", required_argument, NULL, 's'},
-                                         {"layout", required_argument, NULL, 'l'},
-                                         {"options", required_argument, NULL, 'x'},
-                                         {"repeat", required_argument, NULL, 'r'},
-                                         {0}};
-    uint32_t local_dim = 0;
-    int option;
-    while ((option = getopt_long(argc, argv, "", list, NULL)) != -1) {
-        const int code = parse_one(options, option, &local_dim);
-        if (code != EXIT_OK)
-            return code;
-    }
+    const struct command_option own[] = {
+        {.name = "kernel", .text = &options->kernel},
+        {.name = "global", .take = take_global, .user = options},
+        {.name = "local", .take = take_local, .user = options},
+        {.name = "arg", .take = take_argument, .user = options},
+        SPEC_OPTIONS(&options->spec),
+        {.name = "options", .text = &options->build.options},
+        {.name = "repeat", .number = &options->repeat, .most = MAX_REPEAT},
+        {0}};
+    struct command_options common = {.usage = usage, .own = own, .words = COMMAND_WORDS};
+    const int code = command_parse(argc, argv, &common);
+    if (code != EXIT_OK)
+        return code;
+    options->driver = common.driver;
     if (argc - optind != 1 || !options->kernel || options->work_dim == 0) {
         fprintf(stderr, "zepi run: expected one FILE, --kernel and --global\n");
         return EXIT_USAGE;
     }
-    if (local_dim != 0 && local_dim != options->work_dim) {
-        fprintf(stderr, "zepi run: --local has %u dimensions, --global %u\n", local_dim,
+    if (options->local_dim != 0 && options->local_dim != options->work_dim) {
+        fprintf(stderr, "zepi run: --local has %u dimensions, --global %u\n", options->local_dim,
                 options->work_dim);
         return EXIT_USAGE;
     }
@@ -183,20 +161,13 @@ static int launch(struct run *run, zepi_module_t executable, struct round *round
 
 static int run_round(struct run *run, struct round *round)
 {
-    zepi_module_info_t info = {.size = sizeof(info)};
     zepi_module_t executable = NULL;
-    if (zepi.module_get_info(run->module, &info) != ZEPI_SUCCESS)
-        return host_fail("module");
-    if (info.state == ZEPI_MODULE_EXECUTABLE)
+    if (run->state != ZEPI_MODULE_INPUT)
         return launch(run, run->module, round);
-    const uint64_t start_ns = host_now_ns();
-    const zepi_result_t result = zepi.module_build(run->module, &run->options->build, &executable);
-    round->build_ms = (double)(host_now_ns() - start_ns) / 1e6;
-    if (result != ZEPI_SUCCESS) {
-        fputs(zepi.last_build_log(), stderr);
-        return host_fail(run->options->input);
-    }
-    const int code = launch(run, executable, round);
+    int code = host_build(run->module, &run->options->build, run->options->input, &executable,
+                          &round->build_ms);
+    if (code == EXIT_OK)
+        code = launch(run, executable, round);
     host_release(executable);
     return code;
 }
@@ -204,20 +175,13 @@ static int run_round(struct run *run, struct round *round)
 // Builds once more with nothing in memory, as the next process would.
 static int build_from_disk(struct run *run)
 {
-    zepi_module_info_t info = {.size = sizeof(info)};
-    zepi_module_t executable;
-    if (zepi.module_get_info(run->module, &info) != ZEPI_SUCCESS ||
-        zepi.cache_clear(run->host.context) != ZEPI_SUCCESS ||
-        zepi.cache_clear(NULL) != ZEPI_SUCCESS)
-        return host_fail("cache");
-    if (info.state != ZEPI_MODULE_INPUT)
-        return EXIT_OK;
-    const uint64_t start_ns = host_now_ns();
-    if (zepi.module_build(run->module, &run->options->build, &executable) != ZEPI_SUCCESS)
-        return host_fail(run->options->input);
-    run->disk_ms = (double)(host_now_ns() - start_ns) / 1e6;
+    zepi_module_t executable = NULL;
+    int code = host_forget_builds(&run->host);
+    if (code == EXIT_OK && run->state == ZEPI_MODULE_INPUT)
+        code = host_build(run->module, &run->options->build, run->options->input, &executable,
+                          &run->disk_ms);
     host_release(executable);
-    return EXIT_OK;
+    return code;
 }
 
 // ---- Results ----
@@ -294,7 +258,10 @@ static int print_json(const struct run *run)
 
 static int run_all(struct run *run)
 {
-    int code = EXIT_OK;
+    zepi_module_info_t info = {.size = sizeof(info)};
+    int code =
+        zepi.module_get_info(run->module, &info) == ZEPI_SUCCESS ? EXIT_OK : host_fail("module");
+    run->state = info.state;
     for (uint32_t i = 0; i < run->options->argument_count && code == EXIT_OK; i++) {
         run->argument_count++;
         code = argument_init(&run->arguments[i], &run->host, run->options->arguments[i]);
@@ -307,20 +274,17 @@ static int run_all(struct run *run)
     if (code == EXIT_OK && run->options->repeat > 1)
         code = build_from_disk(run);
     if (code == EXIT_OK)
-        code = run->options->common.is_json ? print_json(run) : print_text(run);
+        code = json_is_asked_for() ? print_json(run) : print_text(run);
     return code;
 }
 
 int command_run(int argc, char **argv)
 {
-    struct run_options options = {
-        .build = {.size = sizeof(options.build)}, .repeat = 1, .common = {.usage = usage}};
+    struct run_options options = {.build = {.size = sizeof(options.build)}, .repeat = 1};
     struct run run = {.options = &options};
     int code = parse(argc, argv, &options);
     if (code == EXIT_OK)
-        code = host_load(options.common.driver);
-    if (code == EXIT_OK)
-        code = host_open(&run.host, 0);
+        code = host_open(&run.host, options.driver);
     if (code != EXIT_OK)
         return code;
     code = spec_create_module(&options.spec, &run.host, options.input, &run.module);

@@ -10,29 +10,31 @@
 
 #define MAX_ELEMENTS 1024
 
-static bool add(const char **list, uint32_t *count, const char *text, const char *expected)
+static int add(const char **list, uint32_t *count, const char *text, const char *expected)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1]) {
         fprintf(stderr, "zepi: '%s': expected %s\n", text, expected);
-        return false;
+        return EXIT_USAGE;
     }
     if (*count == SPEC_MAX) {
         fprintf(stderr, "zepi: more than %d values\n", SPEC_MAX);
-        return false;
+        return EXIT_USAGE;
     }
     list[(*count)++] = text;
-    return true;
+    return EXIT_OK;
 }
 
-bool spec_add(struct spec_options *options, const char *text)
+int spec_add(void *user, const char *text)
 {
+    struct spec_options *options = user;
     return add(options->specs, &options->spec_count, text,
                "ID=VALUE, NAME=VALUE,VALUE,... or NAME=@FILE");
 }
 
-bool spec_add_layout(struct spec_options *options, const char *text)
+int spec_add_layout(void *user, const char *text)
 {
+    struct spec_options *options = user;
     return add(options->layouts, &options->layout_count, text,
                "NAME=FIRST..LAST or NAME=ID,ID,...");
 }
@@ -325,11 +327,13 @@ static int create(const struct host_device *host, const struct file_bytes *file,
                   struct composites *composites, zepi_module_t *out_module)
 {
     zepi_spec_layout_t layouts[SPEC_MAX];
-    int code = image_create_module(host, file, path, 0, NULL, out_module);
-    if (code == EXIT_OK && !list_constants(composites, *out_module))
-        code = EXIT_FAILED;
-    if (code != EXIT_OK || composites->count == 0)
-        return code;
+    if (image_create_module(host, file, ZEPI_MODULE_EXECUTABLE, 0, NULL, out_module) !=
+        ZEPI_SUCCESS)
+        return host_fail(path);
+    if (!list_constants(composites, *out_module))
+        return EXIT_FAILED;
+    if (composites->count == 0)
+        return EXIT_OK;
     host_release(*out_module);
     *out_module = NULL;
     for (uint32_t i = 0; i < composites->count; i++) {
@@ -341,7 +345,10 @@ static int create(const struct host_device *host, const struct file_bytes *file,
                                           .elements = composite->elements,
                                           .element_count = composite->count};
     }
-    return image_create_module(host, file, path, composites->count, layouts, out_module);
+    return image_create_module(host, file, ZEPI_MODULE_EXECUTABLE, composites->count, layouts,
+                               out_module) == ZEPI_SUCCESS
+               ? EXIT_OK
+               : host_fail(path);
 }
 
 int spec_create_module(const struct spec_options *options, const struct host_device *host,

@@ -28,9 +28,14 @@ struct spec_options {
     uint32_t layout_count;
 };
 
-// Both return false after a message.
-bool spec_add(struct spec_options *options, const char *text);
-bool spec_add_layout(struct spec_options *options, const char *text);
+// The options of the command line, for a command's own list. `user` is a struct spec_options.
+int spec_add(void *user, const char *text);
+int spec_add_layout(void *user, const char *text);
+#define SPEC_OPTIONS(options)                                                                      \
+    {.name = "spec", .take = spec_add, .user = options},                                           \
+    {                                                                                              \
+        .name = "layout", .take = spec_add_layout, .user = options                                 \
+    }
 
 // A module of the image at `path` with the layouts and values in force. Returns an exit code.
 int spec_create_module(const struct spec_options *options, const struct host_device *host,

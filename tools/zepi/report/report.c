@@ -27,7 +27,7 @@
 #define PART_SECONDS 15
 
 static const char usage[] =
-    "usage: zepi report [--cpu | --gpu | --intel-driver[=PRODUCT]] [-o FILE] [--json]\n"
+    "usage: zepi report " COMMAND_DRIVERS " [-o FILE] [--json]\n"
     "\n"
     "Writes a text file to attach to a bug report: zepi info, zepi demo, the nearest product of\n"
     "the tests, times of five operations, the versions of driver, loader and runtime, the\n"
@@ -36,10 +36,7 @@ static const char usage[] =
     "anywhere.\n"
     "\n"
     "  -o FILE         where it goes; zepi-report.txt if left out\n"
-    "  --cpu, --gpu    on ze_cpu, or on a GPU alone\n"
-    "  --intel-driver  on Intel's newest driver, without a GPU\n"
-    "  --json          print the file's name and what is wrong as JSON\n"
-    "\n"
+    "  --json          print the file's name and what is wrong as JSON\n" COMMAND_DRIVER_HELP "\n"
     "Exit code 1: a number is wrong or a part failed; 3: there is no driver. There is a report "
     "then,\ntoo.\n";
 
@@ -53,7 +50,6 @@ struct report {
     uint64_t end_ns;
     cJSON *wrong; // sentences
     enum host_driver driver;
-    bool is_json;
 };
 
 __attribute__((format(printf, 2, 3))) static void find_wrong(struct report *report,
@@ -311,7 +307,7 @@ static int make(struct report *report, const char *path)
     if (!write_file(report, file)) {
         fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
         code = EXIT_FAILED;
-    } else if (report->is_json) {
+    } else if (json_is_asked_for()) {
         print_json(report, path);
     } else {
         print_text(report, path);
@@ -323,31 +319,21 @@ static int make(struct report *report, const char *path)
 
 int command_report(int argc, char **argv)
 {
-    static const struct option list[] = {COMMAND_DRIVER_OPTIONS,
-                                         COMMAND_JSON_OPTION,
-                                         {"libraries", no_argument, NULL, 'L'},
-                                         {"device", no_argument, NULL, 'T'},
-                                         {0}};
     static struct report report;
-    struct command_options options = {.usage = usage, .is_for_program = true};
+    bool is_libraries = false, is_device = false; // parts of the report, in this process
     const char *path = "zepi-report.txt";
-    int (*part)(enum host_driver driver) = NULL; // of the report, in this process
-    int option;
-    while ((option = getopt_long(argc, argv, "o:", list, NULL)) != -1) {
-        if (option == 'o')
-            path = optarg;
-        else if (option == 'L' || option == 'T')
-            part = option == 'L' ? print_libraries : report_device;
-        else
-            command_take(&options, option);
-        // These two come before the driver.
-        options.is_for_program = !part;
-    }
-    if (optind < argc)
-        return command_refuse(usage);
-    if (part)
-        return part(options.driver);
-    report.is_json = options.is_json;
+    const struct command_option own[] = {{.name = "o", .text = &path},
+                                         {.name = "libraries", .flag = &is_libraries},
+                                         {.name = "device", .flag = &is_device},
+                                         {0}};
+    struct command_options options = {.usage = usage, .own = own, .is_for_program = true};
+    int code = command_parse(argc, argv, &options);
+    if (code == EXIT_OK && (is_libraries || is_device))
+        code = command_enter_driver(options.driver);
+    if (code != EXIT_OK)
+        return code;
+    if (is_libraries || is_device)
+        return (is_libraries ? print_libraries : report_device)(options.driver);
     report.end_ns = host_now_ns() + (uint64_t)ALL_SECONDS * 1000000000u;
     // A GPU if there is one, and then in every part.
     report.driver =

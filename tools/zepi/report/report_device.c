@@ -45,8 +45,7 @@ static int print_times(struct zepi_row *row)
 {
     static struct bench bench;
     struct bench_cell *cells = bench.cells[BENCH_ROW_ZEPI];
-    bench.rows[BENCH_ROW_ZEPI] = (struct bench_row){
-        .name = "zepi", .steps = zepi_row_steps, .settle = zepi_row_settle, .state = row};
+    bench.rows[BENCH_ROW_ZEPI] = zepi_row_of(row);
     for (size_t i = 0; i < OPERATION_COUNT; i++)
         cells[operations[i]].is_chosen = true;
     if (!bench_times_measure(&bench))

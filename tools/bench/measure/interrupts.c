@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "progress.h"
+#include "interrupts.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static volatile sig_atomic_t is_interrupted;
-
-void bench_progress(const char *what, int at, int count)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s, %d of %d ", what, at, count);
-}
-
-void bench_progress_end(void)
-{
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
-}
 
 static void interrupt(int number)
 {
