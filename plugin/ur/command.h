@@ -24,7 +24,9 @@ struct zepi_ur_command {
     zepi_event_t event;           // of this command
 };
 
-// Made of the parameters of a function that enqueues.
+// The last parameters of functions that enqueue, and the frame that is made of them.
+#define ZEPI_UR_ENQUEUE_PARAMETERS                                                                 \
+    uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event
 #define ZEPI_UR_COMMAND(handle, blocks)                                                            \
     {                                                                                              \
         .queue = zepi_ur_queue(handle), .wait = {(const zepi_event_t *)wait_list, wait_count},     \

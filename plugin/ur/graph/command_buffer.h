@@ -19,14 +19,6 @@ static inline ur_result_t zepi_ur_check_command_buffer(ur_exp_command_buffer_han
     return zepi_ur_check(handle, &zepi_graph_type, UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_EXP);
 }
 
-// All of a memory object, as a command uses it. NULL is nothing.
-static inline struct zepi_arg_use zepi_ur_graph_memory(struct zepi_ur_mem *mem)
-{
-    return mem ? (struct zepi_arg_use){mem, zepi_ur_buffer_part(mem, 0, mem->size_bytes),
-                                       ZEPI_BUFFER_WRITE}
-               : (struct zepi_arg_use){0};
-}
-
 // ---- Appending ----
 
 // The frame around every append. First the handle, the lists and unsupported arguments are checked;

@@ -65,41 +65,33 @@ static struct zepi_graph_command *make_command(const struct zepi_ur_append *appe
     return command;
 }
 
-static ur_result_t append_launch(struct zepi_ur_append *append, ur_kernel_handle_t kernel,
-                                 struct zepi_ur_launch *from, uint32_t alternative_count,
-                                 const ur_kernel_handle_t *alternatives)
-{
-    struct zepi_launch_record *launch = NULL;
-    ur_result_t result = zepi_ur_append_begin(append);
-    result = result ? result : zepi_ur_check_kernel(kernel);
-    result = result ? result
-                    : check_alternatives(append->graph, kernel, alternative_count, alternatives);
-    if (result == UR_RESULT_SUCCESS && append->out_command && !append->graph->is_updatable)
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
-                                "a command's handle is for updates, and the command buffer is not "
-                                "updatable");
-    from->kernel = zepi_ur_kernel(kernel);
-    result = result ? result : make_launch(append->graph, from, &launch);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    return zepi_ur_append_end(
-        append, make_command(append, from->kernel, alternative_count, alternatives, launch));
-}
-
 ur_result_t zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
     uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs, uint32_t numKernelAlternatives,
     ur_kernel_handle_t *phKernelAlternatives, ZEPI_UR_APPEND_PARAMETERS)
 {
-    struct zepi_ur_launch from = {.work_dim = workDim,
-                                  .global_offset = pGlobalWorkOffset,
-                                  .global_size = pGlobalWorkSize,
-                                  .local_size = pLocalWorkSize,
-                                  .argument_count = numArgs,
-                                  .arguments = pArgs};
+    const struct zepi_ur_launch from = {.kernel = zepi_ur_kernel(hKernel),
+                                        .work_dim = workDim,
+                                        .global_offset = pGlobalWorkOffset,
+                                        .global_size = pGlobalWorkSize,
+                                        .local_size = pLocalWorkSize,
+                                        .argument_count = numArgs,
+                                        .arguments = pArgs};
     struct zepi_ur_append append = ZEPI_UR_APPEND;
-    return append_launch(&append, hKernel, &from, numKernelAlternatives, phKernelAlternatives);
+    struct zepi_launch_record *launch = NULL;
+    ur_result_t result;
+    if ((result = zepi_ur_append_begin(&append)) || (result = zepi_ur_check_kernel(hKernel)) ||
+        (result = check_alternatives(append.graph, hKernel, numKernelAlternatives,
+                                     phKernelAlternatives)) ||
+        (append.out_command && !append.graph->is_updatable &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_OPERATION,
+                                  "a command's handle is for updates, and the command buffer is "
+                                  "not updatable"))) ||
+        (result = make_launch(append.graph, &from, &launch)))
+        return result;
+    return zepi_ur_append_end(&append, make_command(&append, from.kernel, numKernelAlternatives,
+                                                    phKernelAlternatives, launch));
 }
 
 // Kernels have no arguments of their own: this is for those that take none.
@@ -109,10 +101,8 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchExp(
     uint32_t numKernelAlternatives, ur_kernel_handle_t *phKernelAlternatives,
     ZEPI_UR_APPEND_PARAMETERS)
 {
-    struct zepi_ur_launch from = {.work_dim = workDim,
-                                  .global_offset = pGlobalWorkOffset,
-                                  .global_size = pGlobalWorkSize,
-                                  .local_size = pLocalWorkSize};
-    struct zepi_ur_append append = ZEPI_UR_APPEND;
-    return append_launch(&append, hKernel, &from, numKernelAlternatives, phKernelAlternatives);
+    return zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
+        hCommandBuffer, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize, 0,
+        NULL, numKernelAlternatives, phKernelAlternatives, numSyncPointsInWaitList,
+        pSyncPointWaitList, numEventsInWaitList, phEventWaitList, pSyncPoint, phEvent, phCommand);
 }

@@ -61,55 +61,51 @@ static ur_result_t launch_result(zepi_result_t checked)
     return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_launch(checked);
 }
 
-// The launch was right before, so that its new arguments alone are checked.
-static ur_result_t check_argument(const struct zepi_launch *launch, uint32_t index)
+// Gives the launch an argument in place of the one before. The launch was right before, so that its
+// new arguments alone are checked.
+static ur_result_t change_argument(const struct zepi_graph *graph, struct zepi_launch *launch,
+                                   const ur_exp_kernel_arg_properties_t *from)
 {
-    return launch_result(
-        zepi_arg_check(zepi_launch_device_kernel(launch), index, &launch->args[index]));
-}
-
-// Drops the argument's value of before.
-static ur_result_t clear_argument(struct zepi_launch *launch, uint32_t index)
-{
+    const uint32_t index = from->index;
     if (index >= launch->arg_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, of %u arguments", index, launch->arg_count);
     zepi_launch_clear_arg(launch, index);
-    return UR_RESULT_SUCCESS;
+    const ur_result_t result = zepi_ur_read_arg(launch, graph->context, graph->device, from);
+    return result ? result
+                  : launch_result(zepi_arg_check(zepi_launch_device_kernel(launch), index,
+                                                 &launch->args[index]));
 }
 
-static ur_result_t set_mem_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
-                                     const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+static ur_result_t
+change_mem_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
+                     const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     ur_result_t result = zepi_ur_check_pointer(desc->pNewMemObjArgList, "pNewMemObjArgList");
     for (uint32_t i = 0; i < desc->numNewMemObjArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_memobj_arg_desc_t *from = &desc->pNewMemObjArgList[i];
-        result = clear_argument(launch, from->argIndex);
-        if (result == UR_RESULT_SUCCESS)
-            result = zepi_ur_set_mem_arg(launch, from->argIndex, from->hNewMemObjArg,
-                                         UR_MEM_FLAG_READ_WRITE, graph->context, graph->device);
-        if (result == UR_RESULT_SUCCESS)
-            result = check_argument(launch, from->argIndex);
+        const ur_exp_kernel_arg_properties_t argument = {
+            .type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ,
+            .index = from->argIndex,
+            .value.memObjTuple = {from->hNewMemObjArg, UR_MEM_FLAG_READ_WRITE}};
+        result = change_argument(graph, launch, &argument);
     }
     return result;
 }
 
 // The pointer is where the new argument lies, not the argument.
 static ur_result_t
-set_pointer_arguments(struct zepi_launch *launch,
-                      const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+change_pointer_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
+                         const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     ur_result_t result = zepi_ur_check_pointer(desc->pNewPointerArgList, "pNewPointerArgList");
     for (uint32_t i = 0; i < desc->numNewPointerArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_pointer_arg_desc_t *from = &desc->pNewPointerArgList[i];
-        void *address = NULL;
+        ur_exp_kernel_arg_properties_t argument = {.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
+                                                   .index = from->argIndex};
         if (from->pNewPointerArg)
-            memcpy(&address, from->pNewPointerArg, sizeof(address));
-        result = clear_argument(launch, from->argIndex);
-        if (result != UR_RESULT_SUCCESS)
-            return result;
-        zepi_arg_set_address(&launch->args[from->argIndex], address);
-        result = check_argument(launch, from->argIndex);
+            memcpy(&argument.value.pointer, from->pNewPointerArg, sizeof(void *));
+        result = change_argument(graph, launch, &argument);
     }
     return result;
 }
@@ -119,46 +115,42 @@ static bool argument_is(const struct zepi_launch *launch, uint32_t index,
                         enum zepi_spirv_argument_kind kind)
 {
     const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
-    return device_kernel->is_described && device_kernel->arguments[index].kind == kind;
+    return device_kernel->is_described && index < launch->arg_count &&
+           device_kernel->arguments[index].kind == kind;
 }
 
 // A size without a value is local memory, a value for a sampler is the handle.
-static ur_result_t set_value(const struct zepi_graph *graph, struct zepi_launch *launch,
-                             const ur_exp_command_buffer_update_value_arg_desc_t *from)
+static ur_result_t change_value_argument(const struct zepi_graph *graph, struct zepi_launch *launch,
+                                         const ur_exp_command_buffer_update_value_arg_desc_t *from)
 {
     const uint32_t index = from->argIndex;
     const bool is_handle = from->pNewValueArg && from->argSize == sizeof(ur_sampler_handle_t);
-    const ur_result_t result = clear_argument(launch, index);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (!from->pNewValueArg) {
-        zepi_arg_set_slm(&launch->args[index], from->argSize);
-        return UR_RESULT_SUCCESS;
-    }
-    if (is_handle && argument_is(launch, index, ZEPI_SPIRV_ARGUMENT_SAMPLER)) {
-        ur_sampler_handle_t sampler;
-        memcpy(&sampler, from->pNewValueArg, sizeof(sampler));
-        return zepi_ur_set_sampler_arg(launch, index, sampler, graph->context);
-    }
+    ur_exp_kernel_arg_properties_t argument = {.type = UR_EXP_KERNEL_ARG_TYPE_VALUE,
+                                               .index = index,
+                                               .size = from->argSize,
+                                               .value.value = from->pNewValueArg};
+    if (!from->pNewValueArg)
+        argument.type = UR_EXP_KERNEL_ARG_TYPE_LOCAL;
     if (is_handle && argument_is(launch, index, ZEPI_SPIRV_ARGUMENT_IMAGE))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "argument %u of kernel '%s' is an image, and no value", index,
                               zepi_launch_device_kernel(launch)->name);
-    return zepi_ur_set_value_arg(launch, index, from->pNewValueArg, from->argSize);
+    if (is_handle && argument_is(launch, index, ZEPI_SPIRV_ARGUMENT_SAMPLER)) {
+        argument.type = UR_EXP_KERNEL_ARG_TYPE_SAMPLER;
+        memcpy(&argument.value.sampler, from->pNewValueArg, sizeof(ur_sampler_handle_t));
+    }
+    return change_argument(graph, launch, &argument);
 }
 
 static ur_result_t
-set_value_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
-                    const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+change_value_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
+                       const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     bool has_slm = false;
     ur_result_t result = zepi_ur_check_pointer(desc->pNewValueArgList, "pNewValueArgList");
     for (uint32_t i = 0; i < desc->numNewValueArgs && result == UR_RESULT_SUCCESS; i++) {
-        const ur_exp_command_buffer_update_value_arg_desc_t *from = &desc->pNewValueArgList[i];
-        result = set_value(graph, launch, from);
-        if (result == UR_RESULT_SUCCESS)
-            result = check_argument(launch, from->argIndex);
-        has_slm = has_slm || !from->pNewValueArg;
+        result = change_value_argument(graph, launch, &desc->pNewValueArgList[i]);
+        has_slm = has_slm || !desc->pNewValueArgList[i].pNewValueArg;
     }
     return result == UR_RESULT_SUCCESS && has_slm
                ? launch_result(zepi_launch_check_slm(launch, graph->device))
@@ -222,11 +214,11 @@ static ur_result_t change_launch(const struct zepi_graph *graph, struct zepi_lau
 {
     ur_result_t result = UR_RESULT_SUCCESS;
     if (desc->numNewMemObjArgs > 0)
-        result = set_mem_arguments(graph, launch, desc);
+        result = change_mem_arguments(graph, launch, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewPointerArgs > 0)
-        result = set_pointer_arguments(launch, desc);
+        result = change_pointer_arguments(graph, launch, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewValueArgs > 0)
-        result = set_value_arguments(graph, launch, desc);
+        result = change_value_arguments(graph, launch, desc);
     if (result == UR_RESULT_SUCCESS)
         result = set_sizes(launch, desc);
     return result == UR_RESULT_SUCCESS && (desc->hNewKernel || has_new_sizes(desc))

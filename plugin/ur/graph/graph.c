@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Graphs that are captured from queues.
-#include "ur/graph/graph.h"
-
 #include "core/alloc.h"
+#include "graph/capture/capture.h"
 #include "graph/dump.h"
 #include "ur/command.h"
 
@@ -12,6 +11,24 @@ struct zepi_ur_graph_callback {
     struct zepi_ur_graph_callback *next;
     ur_exp_graph_destruction_callback_t function;
     void *data;
+};
+
+// A graph that is captured, which is of a context until a capture says of which device. Its
+// executable graphs are handles of one graph of the core: executions of all follow each other.
+struct zepi_ur_graph {
+    struct zepi_object object;
+    struct zepi_context *context; // retained
+    uint64_t id;
+    struct zepi_mutex mutex;   // guards the members below; a capture alone is begun under it
+    struct zepi_graph *graph;  // retained; NULL: no capture has begun
+    bool is_implicit;          // the host gets it as the capture ends
+    uint32_t executable_count; // of handles
+    struct zepi_ur_graph_callback *callbacks; // owned
+};
+
+struct zepi_ur_executable {
+    struct zepi_object object;
+    struct zepi_ur_graph *source; // retained
 };
 
 static void ur_graph_destroy(void *object)
@@ -350,8 +367,8 @@ zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t h
 }
 
 ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
-                                   ur_exp_executable_graph_handle_t hGraph, uint32_t wait_count,
-                                   const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+                                   ur_exp_executable_graph_handle_t hGraph,
+                                   ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;

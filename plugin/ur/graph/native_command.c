@@ -75,8 +75,7 @@ static ur_result_t capture_native(struct zepi_ur_command *command,
 ur_result_t zepi_urEnqueueNativeCommandExp(
     ur_queue_handle_t hQueue, ur_exp_enqueue_native_command_function_t pfnNativeEnqueue, void *data,
     uint32_t numMemsInMemList, const ur_mem_handle_t *phMemList,
-    const ur_exp_enqueue_native_command_properties_t *pProperties, uint32_t wait_count,
-    const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+    const ur_exp_enqueue_native_command_properties_t *pProperties, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;

@@ -3,7 +3,7 @@
 
 #include "core/object.h"
 #include "device/adapter.h"
-#include "ur/handles.h"
+#include "ur/command.h"
 #include "ur/layout/set_arguments.h"
 
 // ---- Functions of older releases, in place of the newest one's (CMakeLists.txt) ----
@@ -24,7 +24,7 @@ OLDER ur_result_t zepi_urDeviceGetInfo_older(ur_device_handle_t hDevice, ur_devi
 // Up to 2026.1, where the event is an output alone.
 OLDER ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt_older(
     ur_queue_handle_t hQueue, const ur_exp_enqueue_ext_properties_t *pProperties,
-    uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+    ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     ur_event_handle_t event = NULL;
     const ur_result_t result = zepi_urEnqueueEventsWaitWithBarrierExt(
@@ -105,7 +105,7 @@ OLDER ur_result_t zepi_urEnqueueKernelLaunch_older(
     ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel, uint32_t workDim,
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
     uint32_t numPropsInLaunchPropList, const ur_kernel_launch_property_t *launchPropList,
-    uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+    ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     ur_kernel_launch_ext_properties_t chain = {.stype =
                                                    UR_STRUCTURE_TYPE_KERNEL_LAUNCH_EXT_PROPERTIES};

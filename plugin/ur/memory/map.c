@@ -85,9 +85,7 @@ static zepi_result_t enqueue_map(struct zepi_ur_command *command, const struct z
 
 ur_result_t zepi_urEnqueueMemBufferMap(ur_queue_handle_t hQueue, ur_mem_handle_t hBuffer,
                                        bool blockingMap, ur_map_flags_t mapFlags, size_t offset,
-                                       size_t size, uint32_t wait_count,
-                                       const ur_event_handle_t *wait_list,
-                                       ur_event_handle_t *out_event, void **ppRetMap)
+                                       size_t size, ZEPI_UR_ENQUEUE_PARAMETERS, void **ppRetMap)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingMap);
     struct zepi_ur_map *map = NULL;
@@ -155,8 +153,7 @@ static zepi_result_t enqueue_unmap(struct zepi_ur_command *command, const struct
 }
 
 ur_result_t zepi_urEnqueueMemUnmap(ur_queue_handle_t hQueue, ur_mem_handle_t hMem, void *pMappedPtr,
-                                   uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                   ur_event_handle_t *out_event)
+                                   ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;

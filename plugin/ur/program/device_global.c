@@ -142,9 +142,7 @@ static ur_result_t transfer_global(struct zepi_ur_command *command, const struct
 ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
                                                     ur_program_handle_t hProgram, const char *name,
                                                     bool blockingWrite, size_t count, size_t offset,
-                                                    const void *pSrc, uint32_t wait_count,
-                                                    const ur_event_handle_t *wait_list,
-                                                    ur_event_handle_t *out_event)
+                                                    const void *pSrc, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     const struct global_part part = {hProgram, name, offset, count};
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingWrite);
@@ -154,9 +152,7 @@ ur_result_t zepi_urEnqueueDeviceGlobalVariableWrite(ur_queue_handle_t hQueue,
 ur_result_t zepi_urEnqueueDeviceGlobalVariableRead(ur_queue_handle_t hQueue,
                                                    ur_program_handle_t hProgram, const char *name,
                                                    bool blockingRead, size_t count, size_t offset,
-                                                   void *pDst, uint32_t wait_count,
-                                                   const ur_event_handle_t *wait_list,
-                                                   ur_event_handle_t *out_event)
+                                                   void *pDst, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     const struct global_part part = {hProgram, name, offset, count};
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingRead);

@@ -29,41 +29,23 @@ static ur_result_t enqueue_allocation(ur_queue_handle_t queue, ur_usm_pool_handl
                                type);
 }
 
-ur_result_t zepi_urEnqueueUSMDeviceAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                            const size_t size,
-                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                            void **ppMem, ur_event_handle_t *out_event)
-{
-    return enqueue_allocation(hQueue, pPool, ZEPI_USM_DEVICE, size, pProperties, wait_count,
-                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_DEVICE_ALLOC_EXP);
-}
-
-ur_result_t zepi_urEnqueueUSMSharedAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                            const size_t size,
-                                            const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                            uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                            void **ppMem, ur_event_handle_t *out_event)
-{
-    return enqueue_allocation(hQueue, pPool, ZEPI_USM_SHARED, size, pProperties, wait_count,
-                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_SHARED_ALLOC_EXP);
-}
-
-ur_result_t zepi_urEnqueueUSMHostAllocExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                          const size_t size,
-                                          const ur_exp_async_usm_alloc_properties_t *pProperties,
-                                          uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                          void **ppMem, ur_event_handle_t *out_event)
-{
-    return enqueue_allocation(hQueue, pPool, ZEPI_USM_HOST, size, pProperties, wait_count,
-                              wait_list, ppMem, out_event, UR_COMMAND_ENQUEUE_USM_HOST_ALLOC_EXP);
-}
+#define DEFINE_ALLOC(noun, kind)                                                                   \
+    ur_result_t zepi_urEnqueueUSM##noun##AllocExp(                                                 \
+        ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool, const size_t size,                   \
+        const ur_exp_async_usm_alloc_properties_t *pProperties, uint32_t wait_count,               \
+        const ur_event_handle_t *wait_list, void **ppMem, ur_event_handle_t *out_event)            \
+    {                                                                                              \
+        return enqueue_allocation(hQueue, pPool, ZEPI_USM_##kind, size, pProperties, wait_count,   \
+                                  wait_list, ppMem, out_event,                                     \
+                                  UR_COMMAND_ENQUEUE_USM_##kind##_ALLOC_EXP);                      \
+    }
+DEFINE_ALLOC(Device, DEVICE)
+DEFINE_ALLOC(Shared, SHARED)
+DEFINE_ALLOC(Host, HOST)
 
 // Memory goes back to the pool that it is from; the pool that the host names does not matter.
 ur_result_t zepi_urEnqueueUSMFreeExp(ur_queue_handle_t hQueue, ur_usm_pool_handle_t pPool,
-                                     void *pMem, uint32_t wait_count,
-                                     const ur_event_handle_t *wait_list,
-                                     ur_event_handle_t *out_event)
+                                     void *pMem, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;

@@ -60,9 +60,7 @@ static ur_result_t transfer_image(struct zepi_ur_command *command, ur_mem_handle
 ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
                                        bool blockingRead, ur_rect_offset_t origin,
                                        ur_rect_region_t region, size_t rowPitch, size_t slicePitch,
-                                       void *pDst, uint32_t wait_count,
-                                       const ur_event_handle_t *wait_list,
-                                       ur_event_handle_t *out_event)
+                                       void *pDst, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingRead);
     const struct memory_side side = {pDst, rowPitch, slicePitch};
@@ -72,9 +70,7 @@ ur_result_t zepi_urEnqueueMemImageRead(ur_queue_handle_t hQueue, ur_mem_handle_t
 ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_t hImage,
                                         bool blockingWrite, ur_rect_offset_t origin,
                                         ur_rect_region_t region, size_t rowPitch, size_t slicePitch,
-                                        void *pSrc, uint32_t wait_count,
-                                        const ur_event_handle_t *wait_list,
-                                        ur_event_handle_t *out_event)
+                                        void *pSrc, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blockingWrite);
     const struct memory_side side = {pSrc, rowPitch, slicePitch};
@@ -84,8 +80,7 @@ ur_result_t zepi_urEnqueueMemImageWrite(ur_queue_handle_t hQueue, ur_mem_handle_
 ur_result_t zepi_urEnqueueMemImageCopy(ur_queue_handle_t hQueue, ur_mem_handle_t hImageSrc,
                                        ur_mem_handle_t hImageDst, ur_rect_offset_t srcOrigin,
                                        ur_rect_offset_t dstOrigin, ur_rect_region_t region,
-                                       uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                       ur_event_handle_t *out_event)
+                                       ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_transfer copy = {.head.kind = ZEPI_COMMAND_COPY_IMAGE};

@@ -6,9 +6,7 @@
 #include "queue/progress.h"
 #include "ur/command.h"
 
-ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t wait_count,
-                                     const ur_event_handle_t *wait_list,
-                                     ur_event_handle_t *out_event)
+ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     const ur_result_t result = zepi_ur_command_begin(&command);
@@ -19,9 +17,8 @@ ur_result_t zepi_urEnqueueEventsWait(ur_queue_handle_t hQueue, uint32_t wait_cou
         UR_COMMAND_EVENTS_WAIT);
 }
 
-ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue, uint32_t wait_count,
-                                                const ur_event_handle_t *wait_list,
-                                                ur_event_handle_t *out_event)
+ur_result_t zepi_urEnqueueEventsWaitWithBarrier(ur_queue_handle_t hQueue,
+                                                ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     const ur_result_t result = zepi_ur_command_begin(&command);
@@ -53,9 +50,10 @@ static ur_result_t enqueue_signal(ur_queue_handle_t queue, uint32_t wait_count,
     return zepi_ur_result(done);
 }
 
-ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
-    ur_queue_handle_t hQueue, const ur_exp_enqueue_ext_properties_t *pProperties,
-    uint32_t wait_count, const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+ur_result_t
+zepi_urEnqueueEventsWaitWithBarrierExt(ur_queue_handle_t hQueue,
+                                       const ur_exp_enqueue_ext_properties_t *pProperties,
+                                       ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     // The one flag there is asks for events of low power: a hint.
     const ur_result_t result =
@@ -68,9 +66,7 @@ ur_result_t zepi_urEnqueueEventsWaitWithBarrierExt(
 }
 
 ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool blocking,
-                                                uint32_t wait_count,
-                                                const ur_event_handle_t *wait_list,
-                                                ur_event_handle_t *out_event)
+                                                ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blocking);
     ur_result_t result;
@@ -85,8 +81,7 @@ ur_result_t zepi_urEnqueueTimestampRecordingExp(ur_queue_handle_t hQueue, bool b
 ur_result_t zepi_urEnqueueHostTaskExp(ur_queue_handle_t hQueue,
                                       ur_exp_host_task_function_t pfnHostTask, void *data,
                                       const ur_exp_host_task_properties_t *pProperties,
-                                      uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                      ur_event_handle_t *out_event)
+                                      ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;

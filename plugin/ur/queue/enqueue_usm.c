@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "copy/copy.h"
 #include "copy/fill.h"
-#include "queue/command/barrier.h"
 #include "queue/progress.h"
-#include "ur/command.h"
 #include "ur/queue/transfer.h"
 
 #include <string.h>
 
-static __attribute__((noinline)) ur_result_t
-enqueue_memcpy_any(ur_queue_handle_t hQueue, bool blocking, void *pDst, const void *pSrc,
-                   size_t size, uint32_t wait_count, const ur_event_handle_t *wait_list,
-                   ur_event_handle_t *out_event)
+static __attribute__((noinline)) ur_result_t enqueue_memcpy_any(ur_queue_handle_t hQueue,
+                                                                bool blocking, void *pDst,
+                                                                const void *pSrc, size_t size,
+                                                                ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blocking);
     ur_result_t result;
@@ -84,9 +82,7 @@ enqueue_memcpy_blocking(ur_queue_handle_t hQueue, void *pDst, const void *pSrc, 
 }
 
 ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, void *pDst,
-                                    const void *pSrc, size_t size, uint32_t wait_count,
-                                    const ur_event_handle_t *wait_list,
-                                    ur_event_handle_t *out_event)
+                                    const void *pSrc, size_t size, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     // The frame of a command is for its event and its wait list.
     if (((uintptr_t)wait_list | (uintptr_t)out_event | wait_count) == 0)
@@ -96,113 +92,65 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
 }
 
 ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t patternSize,
-                                  const void *pPattern, size_t size, uint32_t wait_count,
-                                  const ur_event_handle_t *wait_list, ur_event_handle_t *out_event)
+                                  const void *pPattern, size_t size, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
-    ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command)) ||
-        (result = zepi_ur_check_range(command.queue->context, pMem, size, "pMem")) ||
-        (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
-        return result;
-    return zepi_ur_command_end(&command,
-                               zepi_queue_fill(command.queue, pMem, pPattern, patternSize, size,
-                                               command.wait, zepi_ur_command_event(&command)),
-                               UR_COMMAND_USM_FILL);
-}
-
-// The checks that prefetches and advice share.
-static ur_result_t check_usm_hint(const struct zepi_ur_command *command, const void *memory,
-                                  size_t size, uint32_t flags, uint32_t unknown_flags)
-{
-    const ur_result_t result = zepi_ur_check_range(command->queue->context, memory, size, "pMem");
-    return result ? result : zepi_ur_check_flags(flags, unknown_flags);
-}
-
-static zepi_result_t prefetch_usm(zepi_queue_t queue, const void *memory, size_t size,
-                                  ur_usm_migration_flags_t flags, zepi_wait_list_t wait,
-                                  zepi_event_t *out_event)
-{
-    const struct zepi_transfer prefetch = {
-        .head.kind = ZEPI_COMMAND_PREFETCH, .from = memory, .size_bytes = size};
-    // Level Zero moves memory to devices only: a hint to move it to the host is ignored.
-    return flags & UR_USM_MIGRATION_FLAG_DEVICE_TO_HOST
-               ? zepi_queue_marker(queue, wait, out_event)
-               : zepi_queue_transfer(queue, &prefetch, wait, out_event);
+    struct zepi_ur_transfer fill = {ZEPI_UR_FILL(pPattern, patternSize, size),
+                                    .to = {ZEPI_UR_MEMORY(pMem)}};
+    return zepi_ur_enqueue_transfer(&command, &fill, UR_COMMAND_USM_FILL);
 }
 
 ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem, size_t size,
-                                      ur_usm_migration_flags_t flags, uint32_t wait_count,
-                                      const ur_event_handle_t *wait_list,
-                                      ur_event_handle_t *out_event)
+                                      ur_usm_migration_flags_t flags, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
-    ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command)) ||
-        (result = check_usm_hint(&command, pMem, size, flags, UR_USM_MIGRATION_FLAGS_MASK)))
-        return result;
-    return zepi_ur_command_end(&command,
-                               prefetch_usm(command.queue, pMem, size, flags, command.wait,
-                                            zepi_ur_command_event(&command)),
-                               UR_COMMAND_USM_PREFETCH);
+    struct zepi_ur_transfer hint = {ZEPI_UR_HINT(PREFETCH, size, flags),
+                                    .from = {ZEPI_UR_MEMORY(pMem)}};
+    return zepi_ur_enqueue_transfer(&command, &hint, UR_COMMAND_USM_PREFETCH);
 }
 
 ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, size_t size,
                                     ur_usm_advice_flags_t advice, ur_event_handle_t *out_event)
 {
     struct zepi_ur_command command = {.queue = zepi_ur_queue(hQueue), .out_event = out_event};
-    ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command)) ||
-        (result = check_usm_hint(&command, pMem, size, advice, UR_USM_ADVICE_FLAGS_MASK)))
-        return result;
-    const struct zepi_transfer hint = {.head.kind = ZEPI_COMMAND_ADVISE,
-                                       .from = pMem,
-                                       .size_bytes = size,
-                                       .advice = zepi_ur_advice_bits(advice)};
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_transfer(command.queue, &hint, command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_USM_ADVISE);
+    struct zepi_ur_transfer hint = {ZEPI_UR_HINT(ADVISE, size, advice),
+                                    .from = {ZEPI_UR_MEMORY(pMem)}};
+    return zepi_ur_enqueue_transfer(&command, &hint, UR_COMMAND_USM_ADVISE);
 }
 
-// Rows that lie `pitch` bytes apart, in their allocation: the last one ends with its own bytes.
-// Rows without gaps, and a single one, are of any size.
-static ur_result_t read_rows(struct zepi_context *context, const void *memory, size_t pitch,
-                             size_t width, size_t height, const char *name,
-                             struct zepi_layout *out_layout)
+// ---- Rows that lie `pitch` bytes apart ----
+
+// Rows in their allocation: the last one ends with its own bytes. Those without gaps, and a single
+// one, are filled as bytes, of any number.
+static ur_result_t check_rows(struct zepi_context *context, const void *pMem, size_t pitch,
+                              size_t width, size_t height, size_t size)
 {
     const zepi_rect_t rect = {.row_pitch_bytes = pitch};
     const size_t region[3] = {width, height, 1};
-    if (pitch == 0)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "a pitch of 0 bytes at %s", name);
-    return zepi_ur_result_of_range(
-        zepi_check_rect_in_memory(context, name, memory, &rect, region, out_layout));
+    struct zepi_layout layout;
+    return pitch == width || (height == 1 && pitch > width)
+               ? zepi_ur_check_range(context, pMem, size, "pMem")
+               : zepi_ur_result_of_range(
+                     zepi_check_rect_in_memory(context, "pMem", pMem, &rect, region, &layout));
 }
 
 ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,
                                     size_t patternSize, const void *pPattern, size_t width,
-                                    size_t height, uint32_t wait_count,
-                                    const ur_event_handle_t *wait_list,
-                                    ur_event_handle_t *out_event)
+                                    size_t height, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
-    struct zepi_layout layout;
-    size_t size;
-    ur_result_t result = zepi_ur_command_begin(&command);
-    if (result == UR_RESULT_SUCCESS && __builtin_mul_overflow(width, height, &size))
-        result =
-            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "%zu rows of %zu bytes", height, width);
-    if (result == UR_RESULT_SUCCESS)
-        // Rows without gaps, and a single one, are filled as bytes.
-        result =
-            pitch == width || (height == 1 && pitch > width)
-                ? zepi_ur_check_range(command.queue->context, pMem, size, "pMem")
-                : read_rows(command.queue->context, pMem, pitch, width, height, "pMem", &layout);
-    result = result ? result : zepi_ur_check_pattern(pPattern, patternSize, size);
-    if (result == UR_RESULT_SUCCESS && (patternSize & (patternSize - 1)))
-        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                "a pattern of %zu bytes, expected a power of two", patternSize);
-    if (result != UR_RESULT_SUCCESS)
+    size_t size = 0;
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command)) ||
+        ((pitch == 0 || __builtin_mul_overflow(width, height, &size)) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                  "%zu rows of %zu bytes, with a pitch of %zu", height, width,
+                                  pitch))) ||
+        (result = check_rows(command.queue->context, pMem, pitch, width, height, size)) ||
+        (result = zepi_ur_check_pattern(pPattern, patternSize, size)) ||
+        ((patternSize & (patternSize - 1)) &&
+         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                                  "a pattern of %zu bytes, expected a power of two", patternSize))))
         return result;
     const struct zepi_fill_rect rect = {pitch, width, height};
     return zepi_ur_command_end(&command,
@@ -214,19 +162,17 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
 
 ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, void *pDst,
                                       size_t dstPitch, const void *pSrc, size_t srcPitch,
-                                      size_t width, size_t height, uint32_t wait_count,
-                                      const ur_event_handle_t *wait_list,
-                                      ur_event_handle_t *out_event)
+                                      size_t width, size_t height, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, blocking);
-    struct zepi_layout to, from;
-    ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command)) ||
-        (result = read_rows(command.queue->context, pDst, dstPitch, width, height, "pDst", &to)) ||
-        (result = read_rows(command.queue->context, pSrc, srcPitch, width, height, "pSrc", &from)))
-        return result;
-    return zepi_ur_command_end(&command,
-                               zepi_queue_copy_rect(command.queue, pDst, &to, pSrc, &from,
-                                                    command.wait, zepi_ur_command_event(&command)),
-                               UR_COMMAND_USM_MEMCPY_2D);
+    const ur_rect_region_t region = {width, height, 1};
+    struct zepi_ur_transfer copy = {ZEPI_UR_COPY_RECT(region),
+                                    .to = {ZEPI_UR_MEMORY(pDst), .rect.row_pitch = dstPitch},
+                                    .from = {ZEPI_UR_MEMORY(pSrc), .rect.row_pitch = srcPitch}};
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    // Other rectangles have a pitch of their own instead.
+    if (result == UR_RESULT_SUCCESS && (dstPitch == 0 || srcPitch == 0))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "pitches of %zu and %zu bytes",
+                                dstPitch, srcPitch);
+    return result ? result : zepi_ur_enqueue_transfer(&command, &copy, UR_COMMAND_USM_MEMCPY_2D);
 }

@@ -48,64 +48,63 @@ ur_result_t zepi_ur_fail_launch(zepi_result_t result)
 
 // ---- Arguments ----
 
-ur_result_t zepi_ur_set_value_arg(struct zepi_launch *launch, uint32_t index, const void *value,
-                                  size_t size_bytes)
+static ur_result_t read_value(struct zepi_launch *launch,
+                              const ur_exp_kernel_arg_properties_t *from)
 {
-    if (__builtin_expect(size_bytes == 0 || !value, 0))
-        return zepi_ur_refuse(value ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE
-                                    : UR_RESULT_ERROR_INVALID_VALUE,
-                              "argument %u of kernel '%s' is a value of %zu bytes at %p", index,
-                              zepi_launch_device_kernel(launch)->name, size_bytes, value);
-    zepi_launch_set_bytes(launch, index, value, size_bytes);
+    const void *value = from->value.value;
+    if (from->size == 0 || !value)
+        return zepi_ur_refuse(
+            value ? UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE : UR_RESULT_ERROR_INVALID_VALUE,
+            "argument %u of kernel '%s' is a value of %zu bytes at %p", from->index,
+            zepi_launch_device_kernel(launch)->name, from->size, value);
+    zepi_launch_set_bytes(launch, from->index, value, from->size);
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_ur_set_mem_arg(struct zepi_launch *launch, uint32_t index, ur_mem_handle_t handle,
-                                ur_mem_flags_t flags, const struct zepi_context *context,
-                                const struct zepi_device *device)
+// A memory object or a sampler.
+static ur_result_t read_object(struct zepi_launch *launch, const struct zepi_context *context,
+                               const struct zepi_device *device,
+                               const ur_exp_kernel_arg_properties_t *from)
 {
-    struct zepi_arg_use use = {.access = flags & UR_MEM_FLAG_READ_ONLY ? ZEPI_BUFFER_READ
-                                                                       : ZEPI_BUFFER_WRITE};
-    const ur_result_t result =
-        zepi_ur_read_mem_arg(handle, context, device, &launch->args[index], &use);
+    struct zepi_arg *arg = &launch->args[from->index];
+    struct zepi_arg_use use = {.access = ZEPI_BUFFER_WRITE};
+    ur_result_t result;
+    if (from->type == UR_EXP_KERNEL_ARG_TYPE_SAMPLER) {
+        use.object = from->value.sampler;
+        result = zepi_ur_read_sampler_arg(from->value.sampler, context, arg);
+    } else {
+        if (from->value.memObjTuple.flags & UR_MEM_FLAG_READ_ONLY)
+            use.access = ZEPI_BUFFER_READ;
+        result = zepi_ur_read_mem_arg(from->value.memObjTuple.hMem, context, device, arg, &use);
+    }
     if (result == UR_RESULT_SUCCESS && use.object)
-        zepi_launch_add_use(launch, index, &use);
+        zepi_launch_add_use(launch, from->index, &use);
     return result;
 }
 
-ur_result_t zepi_ur_set_sampler_arg(struct zepi_launch *launch, uint32_t index,
-                                    ur_sampler_handle_t handle, const struct zepi_context *context)
+ur_result_t zepi_ur_read_arg(struct zepi_launch *launch, const struct zepi_context *context,
+                             const struct zepi_device *device,
+                             const ur_exp_kernel_arg_properties_t *from)
 {
-    const struct zepi_arg_use use = {.object = handle};
-    const ur_result_t result = zepi_ur_read_sampler_arg(handle, context, &launch->args[index]);
-    if (result == UR_RESULT_SUCCESS)
-        zepi_launch_add_use(launch, index, &use);
-    return result;
-}
-
-// Any argument but values and pointers that are right.
-static __attribute__((noinline)) ur_result_t
-read_other_argument(struct zepi_launch *launch, const struct zepi_context *context,
-                    const struct zepi_device *device, const ur_exp_kernel_arg_properties_t *from)
-{
-    const uint32_t index = from->index;
     switch (from->type) {
     case UR_EXP_KERNEL_ARG_TYPE_VALUE:
-        return zepi_ur_set_value_arg(launch, index, from->value.value, from->size);
+        return read_value(launch, from);
+    case UR_EXP_KERNEL_ARG_TYPE_POINTER:
+        zepi_arg_set_address(&launch->args[from->index], from->value.pointer);
+        return UR_RESULT_SUCCESS;
     case UR_EXP_KERNEL_ARG_TYPE_LOCAL:
-        zepi_arg_set_slm(&launch->args[index], from->size);
+        zepi_arg_set_slm(&launch->args[from->index], from->size);
         return UR_RESULT_SUCCESS;
     case UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ:
-        return zepi_ur_set_mem_arg(launch, index, from->value.memObjTuple.hMem,
-                                   from->value.memObjTuple.flags, context, device);
     case UR_EXP_KERNEL_ARG_TYPE_SAMPLER:
-        return zepi_ur_set_sampler_arg(launch, index, from->value.sampler, context);
+        return read_object(launch, context, device, from);
     default:
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
-                              "argument %u has the unknown type %d", index, (int)from->type);
+                              "argument %u has the unknown type %d", from->index, (int)from->type);
     }
 }
 
+// Words and pointers, which most arguments are, are read here.
 static inline ur_result_t read_argument(struct zepi_launch *launch,
                                         const struct zepi_context *context,
                                         const struct zepi_device *device, struct zepi_arg *arg,
@@ -115,7 +114,7 @@ static inline ur_result_t read_argument(struct zepi_launch *launch,
         zepi_arg_set_word(arg, from->value.value, from->size))
         return UR_RESULT_SUCCESS;
     if (from->type != UR_EXP_KERNEL_ARG_TYPE_POINTER)
-        return read_other_argument(launch, context, device, from);
+        return zepi_ur_read_arg(launch, context, device, from);
     zepi_arg_set_address(arg, from->value.pointer);
     return UR_RESULT_SUCCESS;
 }
@@ -230,13 +229,12 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel, uint32_t workDim,
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
     uint32_t numArgs, const ur_exp_kernel_arg_properties_t *pArgs,
-    const ur_kernel_launch_ext_properties_t *launchPropList, uint32_t numEventsInWaitList,
-    const ur_event_handle_t *phEventWaitList, ur_event_handle_t *phEvent)
+    const ur_kernel_launch_ext_properties_t *launchPropList, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_launch launch;
     struct zepi_launch_room room;
     struct zepi_queue *queue = zepi_ur_queue(hQueue);
-    const zepi_wait_list_t wait = {(const zepi_event_t *)phEventWaitList, numEventsInWaitList};
+    const zepi_wait_list_t wait = {(const zepi_event_t *)wait_list, wait_count};
     ur_result_t result;
     if ((result = zepi_ur_check_queue(hQueue)) ||
         (result = zepi_ur_check_wait_list(queue->context, wait)) ||
@@ -255,11 +253,11 @@ ur_result_t zepi_urEnqueueKernelLaunchWithArgsExp(
     if (__builtin_expect(launchPropList != NULL, 0))
         result = read_properties(launchPropList, &launch.flags);
     if (result == UR_RESULT_SUCCESS) {
-        const zepi_result_t done = zepi_launch(queue, &launch, wait, (zepi_event_t *)phEvent);
+        const zepi_result_t done = zepi_launch(queue, &launch, wait, (zepi_event_t *)out_event);
         if (__builtin_expect(done != ZEPI_SUCCESS, 0))
             result = zepi_ur_fail_launch(done);
-        else if (phEvent)
-            ((zepi_event_t)*phEvent)->label = UR_COMMAND_KERNEL_LAUNCH;
+        else if (out_event)
+            ((zepi_event_t)*out_event)->label = UR_COMMAND_KERNEL_LAUNCH;
     }
     zepi_launch_room_finish(&room, &launch);
     return result;

@@ -21,14 +21,10 @@ ur_result_t zepi_ur_launch_read(const struct zepi_ur_launch *from,
                                 const struct zepi_device *device, uint32_t device_index,
                                 struct zepi_launch *launch, struct zepi_launch_room *room);
 
-// Values and local memory, of a launch or an update.
-ur_result_t zepi_ur_set_value_arg(struct zepi_launch *launch, uint32_t index, const void *value,
-                                  size_t size_bytes);
-ur_result_t zepi_ur_set_mem_arg(struct zepi_launch *launch, uint32_t index, ur_mem_handle_t handle,
-                                ur_mem_flags_t flags, const struct zepi_context *context,
-                                const struct zepi_device *device);
-ur_result_t zepi_ur_set_sampler_arg(struct zepi_launch *launch, uint32_t index,
-                                    ur_sampler_handle_t handle, const struct zepi_context *context);
+// Reads an argument of any type, of a launch or an update.
+ur_result_t zepi_ur_read_arg(struct zepi_launch *launch, const struct zepi_context *context,
+                             const struct zepi_device *device,
+                             const ur_exp_kernel_arg_properties_t *from) __attribute__((noinline));
 
 // The code for a launch that the core refused, by what its failure was about.
 ur_result_t zepi_ur_fail_launch(zepi_result_t result) __attribute__((cold, noinline));

@@ -5,7 +5,7 @@
 // was, or reports that it is invalid.
 #include "graph_walk.h"
 
-#include "ur/graph/graph.h"
+#include "ur/handles.h"
 
 #define FILLED 12 // of ITEMS, by a pattern of three
 

@@ -239,6 +239,18 @@ Test(command_buffer_errors, refuses_events_of_single_commands_and_goes_on)
     ur_free(a);
 }
 
+// As from queues: a driver may never end such a copy.
+Test(command_buffer_errors, refuses_copies_of_nothing_between_buffers)
+{
+    buffer_t buffer = cb_make(FREE);
+    ur_mem_handle_t mem = cb_make_mem(8);
+    UR_FAILS(urCommandBufferAppendMemBufferCopyExp(buffer, mem, mem, 0, 4, 0, 0, NULL, 0, NULL,
+                                                   NULL, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_SIZE);
+    UR_OK(urMemRelease(mem));
+    UR_OK(urCommandBufferReleaseExp(buffer));
+}
+
 static void refuse_changes(buffer_t buffer, command_t launch)
 {
     ur_kernel_handle_t spin = ur_kernel("spin", "spin");
