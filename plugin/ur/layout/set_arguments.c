@@ -46,7 +46,7 @@ static struct zepi_ur_set_arguments *set_arguments_create(uint32_t count)
     if (!set)
         return NULL;
     set->count = count;
-    set->records = zepi_allocate((size_t)count + 1, sizeof(set->records[0])); // never 0 bytes
+    set->records = zepi_allocate(count, sizeof(set->records[0]));
     if (set->records)
         return set;
     zepi_fail_no_memory();
@@ -54,14 +54,14 @@ static struct zepi_ur_set_arguments *set_arguments_create(uint32_t count)
     return NULL;
 }
 
-static struct zepi_ur_set_arguments *set_arguments_find_or_create(struct zepi_kernel *kernel)
+static struct zepi_ur_set_arguments *set_arguments_find_or_create(struct zepi_kernel *kernel,
+                                                                  uint32_t count)
 {
     // Acquire, here and below: the writes of the thread that made it.
     void *there = atomic_load_explicit(&kernel->front_end_state, memory_order_acquire);
     if (there)
         return there;
-    struct zepi_ur_set_arguments *made =
-        set_arguments_create(zepi_ur_kernel_any_device_kernel(kernel)->argument_count);
+    struct zepi_ur_set_arguments *made = set_arguments_create(count);
     if (!made ||
         atomic_compare_exchange_strong_explicit(&kernel->front_end_state, &there, made,
                                                 memory_order_acq_rel, memory_order_acquire))
@@ -96,13 +96,14 @@ static ur_result_t set_argument(ur_kernel_handle_t handle, ur_exp_kernel_arg_pro
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
-    struct zepi_ur_set_arguments *set = set_arguments_find_or_create(kernel);
-    if (!set)
-        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    if (record.index >= set->count)
+    const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->argument_count;
+    if (record.index >= count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, kernel '%s' has %u arguments", record.index,
-                              kernel->name, set->count);
+                              kernel->name, count);
+    struct zepi_ur_set_arguments *set = set_arguments_find_or_create(kernel, count);
+    if (!set)
+        return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
     zepi_mutex_lock(&set->mutex);
     const bool is_set = set_record_locked(set, record);
     zepi_mutex_unlock(&set->mutex);
@@ -211,18 +212,23 @@ static ur_result_t set_zero_locked(struct zepi_ur_set_arguments *set, uint32_t i
     return UR_RESULT_SUCCESS;
 }
 
-// The kernel's list. Its mutex is locked on success.
+// The kernel's list, whose mutex is locked on success. NULL: the kernel has no arguments, and its
+// launches share nothing.
 static ur_result_t set_arguments_lock(ur_kernel_handle_t handle, enum unset unset,
                                       struct zepi_ur_set_arguments **out_set)
 {
     ur_result_t result = zepi_ur_check_kernel(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_kernel *kernel = zepi_ur_kernel(handle);
-    struct zepi_ur_set_arguments *set = set_arguments_find_or_create(kernel);
+    const struct zepi_device_kernel *device_kernel =
+        zepi_ur_kernel_any_device_kernel(zepi_ur_kernel(handle));
+    *out_set = NULL;
+    if (device_kernel->argument_count == 0)
+        return UR_RESULT_SUCCESS;
+    struct zepi_ur_set_arguments *set =
+        set_arguments_find_or_create(zepi_ur_kernel(handle), device_kernel->argument_count);
     if (!set)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    const struct zepi_device_kernel *device_kernel = zepi_ur_kernel_any_device_kernel(kernel);
     zepi_mutex_lock(&set->mutex);
     for (uint32_t i = 0; i < set->count && result == UR_RESULT_SUCCESS; i++) {
         if (set->records[i].stype != IS_SET)
@@ -236,22 +242,27 @@ static ur_result_t set_arguments_lock(ur_kernel_handle_t handle, enum unset unse
     return result;
 }
 
+static void set_arguments_unlock(struct zepi_ur_set_arguments *set)
+{
+    if (set)
+        zepi_mutex_unlock(&set->mutex);
+}
+
 ur_result_t zepi_urEnqueueKernelLaunch(ur_queue_handle_t hQueue, ur_kernel_handle_t hKernel,
                                        uint32_t workDim, const size_t *pGlobalWorkOffset,
                                        const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
                                        const ur_kernel_launch_ext_properties_t *launchPropList,
-                                       uint32_t numEventsInWaitList,
-                                       const ur_event_handle_t *phEventWaitList,
-                                       ur_event_handle_t *phEvent)
+                                       ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_set_arguments *set;
     ur_result_t result = set_arguments_lock(hKernel, UNSET_IS_REFUSED, &set);
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = zepi_urEnqueueKernelLaunchWithArgsExp(
-        hQueue, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize, set->count,
-        set->records, launchPropList, numEventsInWaitList, phEventWaitList, phEvent);
-    zepi_mutex_unlock(&set->mutex);
+        hQueue, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
+        set ? set->count : 0, set ? set->records : NULL, launchPropList, wait_count, wait_list,
+        out_event);
+    set_arguments_unlock(set);
     return result;
 }
 
@@ -259,10 +270,7 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchExp_older(
     ur_exp_command_buffer_handle_t hCommandBuffer, ur_kernel_handle_t hKernel, uint32_t workDim,
     const size_t *pGlobalWorkOffset, const size_t *pGlobalWorkSize, const size_t *pLocalWorkSize,
     uint32_t numKernelAlternatives, ur_kernel_handle_t *phKernelAlternatives,
-    uint32_t numSyncPointsInWaitList, const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
-    uint32_t numEventsInWaitList, const ur_event_handle_t *phEventWaitList,
-    ur_exp_command_buffer_sync_point_t *pSyncPoint, ur_event_handle_t *phEvent,
-    ur_exp_command_buffer_command_handle_t *phCommand)
+    ZEPI_UR_APPEND_PARAMETERS)
 {
     struct zepi_ur_set_arguments *set;
     ur_result_t result = set_arguments_lock(hKernel, UNSET_IS_ZERO, &set);
@@ -270,9 +278,9 @@ ur_result_t zepi_urCommandBufferAppendKernelLaunchExp_older(
         return result;
     result = zepi_urCommandBufferAppendKernelLaunchWithArgsExp(
         hCommandBuffer, hKernel, workDim, pGlobalWorkOffset, pGlobalWorkSize, pLocalWorkSize,
-        set->count, set->records, numKernelAlternatives, phKernelAlternatives,
-        numSyncPointsInWaitList, pSyncPointWaitList, numEventsInWaitList, phEventWaitList,
-        pSyncPoint, phEvent, phCommand);
-    zepi_mutex_unlock(&set->mutex);
+        set ? set->count : 0, set ? set->records : NULL, numKernelAlternatives,
+        phKernelAlternatives, numSyncPointsInWaitList, pSyncPointWaitList, numEventsInWaitList,
+        phEventWaitList, pSyncPoint, phEvent, phCommand);
+    set_arguments_unlock(set);
     return result;
 }

@@ -4,6 +4,7 @@
 // call and each allocation fails in turn.
 #include "walk_ur.h"
 
+#include "launch/kernel.h"
 #include "ur/layout/set_arguments.h"
 
 #include <string.h>
@@ -36,17 +37,42 @@ out:
     return result;
 }
 
+static ur_program_handle_t build(const char *name)
+{
+    const zepi_device_image_desc_t image = test_spirv_image(name);
+    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
+    ur_program_handle_t built;
+    WALK_EXPECT(zepi_urProgramCreateWithIL(context, image.bytes, image.size_bytes, NULL, &built) ==
+                UR_RESULT_SUCCESS);
+    WALK_EXPECT(zepi_urProgramBuild(context, built, NULL) == UR_RESULT_SUCCESS);
+    return built;
+}
+
+// Launches of a kernel without arguments have no list, whose lock they would wait for.
+static void launch_without_arguments(void)
+{
+    const ur_program_handle_t empty = build("empty");
+    const size_t one = 1;
+    ur_kernel_handle_t kernel;
+    WALK_EXPECT(zepi_urKernelCreate(empty, "empty", &kernel) == UR_RESULT_SUCCESS);
+    WALK_EXPECT(zepi_urKernelSetArgValue(kernel, 0, sizeof(one), NULL, &one) ==
+                UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX);
+    WALK_EXPECT(zepi_urEnqueueKernelLaunch((ur_queue_handle_t)gear.queue, kernel, 1, NULL, &one,
+                                           NULL, NULL, 0, NULL, NULL) == UR_RESULT_SUCCESS);
+    WALK_EXPECT(((struct zepi_kernel *)kernel)->front_end_state == NULL);
+    TEST_OK(zepi.queue_finish(gear.queue));
+    walk_release(kernel);
+    walk_release(empty);
+}
+
 int main(void)
 {
     walk_begin();
     gear = test_gear_create(ZEPI_QUEUE_IN_ORDER);
     TEST_OK(zepi.usm_allocate(gear.context, gear.device, ZEPI_USM_SHARED, 8 * sizeof(*out), 0,
                               (void **)&out));
-    const zepi_device_image_desc_t image = test_spirv_image("arguments");
-    const ur_context_handle_t context = (ur_context_handle_t)gear.context;
-    WALK_EXPECT(zepi_urProgramCreateWithIL(context, image.bytes, image.size_bytes, NULL,
-                                           &program) == UR_RESULT_SUCCESS);
-    WALK_EXPECT(zepi_urProgramBuild(context, program, NULL) == UR_RESULT_SUCCESS);
+    launch_without_arguments();
+    program = build("arguments");
     TEST_OK(set_and_launch());
     walk_keep();
     walk_calls("set arguments, calls", set_and_launch, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
