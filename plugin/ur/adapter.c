@@ -71,13 +71,8 @@ static const struct zepi_ur_query adapter_queries[] = {
     {ZEPI_UR_IS(ADAPTER_INFO_VERSION, U32, 1)},
 };
 
-ur_result_t zepi_urAdapterGetInfo(ur_adapter_handle_t hAdapter, ur_adapter_info_t query,
-                                  size_t value_size, void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_adapter(hAdapter), hAdapter,
-                            ZEPI_UR_ROWS(adapter_queries), query, UR_ADAPTER_INFO_VERSION,
-                            value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Adapter, , adapter, zepi_ur_check_adapter, adapter_queries,
+                        ADAPTER_INFO_VERSION)
 
 // The host's logger. The function and its data are written before the level that lets lines
 // through; both stay those of the last call.

@@ -64,16 +64,6 @@ static inline ur_result_t zepi_ur_check_same_context(const struct zepi_context *
                                              : zepi_ur_refuse_context(own, other, wrong, what);
 }
 
-// Hands out a native handle.
-static inline ur_result_t zepi_ur_return_native(const void *native, ur_native_handle_t *out_native,
-                                                const char *name)
-{
-    const ur_result_t result = zepi_ur_check_pointer(out_native, name);
-    if (result == UR_RESULT_SUCCESS)
-        *out_native = (ur_native_handle_t)native;
-    return result;
-}
-
 // `size` bytes from `memory` on, in one allocation.
 static inline ur_result_t zepi_ur_check_range(struct zepi_context *context, const void *memory,
                                               size_t size, const char *name)
@@ -104,6 +94,19 @@ static inline ur_result_t zepi_ur_release(ur_result_t checked, void *object)
     ur_result_t zepi_ur##noun##Release##suffix(handle_type handle)                                 \
     {                                                                                              \
         return zepi_ur_release(check(handle), handle);                                             \
+    }
+
+// Defines ur<Noun>GetNativeHandle of a ur_<name>_handle_t, whose object has Level Zero's.
+#define ZEPI_UR_DEFINE_GET_NATIVE(noun, name)                                                      \
+    ur_result_t zepi_ur##noun##GetNativeHandle(ur_##name##_handle_t handle,                        \
+                                               ur_native_handle_t *out_native)                     \
+    {                                                                                              \
+        ur_result_t result;                                                                        \
+        if ((result = zepi_ur_check_##name(handle)) ||                                             \
+            (result = zepi_ur_check_pointer(out_native, "phNative" #noun)))                        \
+            return result;                                                                         \
+        *out_native = (ur_native_handle_t)zepi_ur_##name(handle)->ze;                              \
+        return UR_RESULT_SUCCESS;                                                                  \
     }
 
 // The owner of a native handle, by the properties (which may be NULL) that it came with.

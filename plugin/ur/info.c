@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info)
+// The pointers that the caller passed for it.
+static ur_result_t info_check(const struct zepi_ur_info *info)
 {
     if (info->size == 0 && info->value)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
@@ -110,22 +111,16 @@ static ur_result_t answer(const struct zepi_ur_query *row, void *object,
     }
 }
 
-ur_result_t zepi_ur_answer(const struct zepi_ur_query *row, void *object,
-                           const struct zepi_ur_info *info, uint32_t query, uint32_t last)
-{
-    const ur_result_t result =
-        row ? answer(row, object, info) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? zepi_ur_refuse_query(query, last)
-                                                             : result;
-}
-
 ur_result_t zepi_ur_get_info(ur_result_t checked, void *object, const struct zepi_ur_query *rows,
                              size_t count, uint32_t query, uint32_t last, size_t size, void *value,
                              size_t *out_size)
 {
     const struct zepi_ur_info info = {size, value, out_size, query};
-    const ur_result_t result = checked != UR_RESULT_SUCCESS ? checked : zepi_ur_info_check(&info);
-    return result != UR_RESULT_SUCCESS
-               ? result
-               : zepi_ur_answer(zepi_ur_find_query(rows, count, query), object, &info, query, last);
+    const struct zepi_ur_query *row = zepi_ur_find_query(rows, count, query);
+    ur_result_t result;
+    if ((result = checked) || (result = info_check(&info)))
+        return result;
+    result = row ? answer(row, object, &info) : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    return result == UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION ? zepi_ur_refuse_query(query, last)
+                                                             : result;
 }

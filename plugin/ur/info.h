@@ -12,9 +12,6 @@ struct zepi_ur_info {
     uint32_t query; // for functions of tables
 };
 
-// Checks the pointers that the caller passed for it.
-ur_result_t zepi_ur_info_check(const struct zepi_ur_info *info);
-
 // Returns a value of `size_bytes` bytes. Too little room is
 // UR_RESULT_ERROR_INVALID_SIZE; nothing is written then.
 ur_result_t zepi_ur_info_return(const struct zepi_ur_info *info, const void *bytes,
@@ -72,6 +69,9 @@ struct zepi_ur_query {
     ZEPI_UR_FLAG(name, kind, object, member, UINT64_MAX)
 #define ZEPI_UR_IS(name, kind, constant)                                                           \
     .query = UR_##name, .type = ZEPI_UR_##kind, .bits = (constant)
+// The object is a uint64_t, the number itself.
+#define ZEPI_UR_ITSELF(name, kind)                                                                 \
+    .query = UR_##name, .type = ZEPI_UR_##kind, .bits = UINT64_MAX, .size_bytes = sizeof(uint64_t)
 #define ZEPI_UR_STRING(name, constant) .query = UR_##name, .type = ZEPI_UR_TEXT, .text = (constant)
 #define ZEPI_UR_REFERENCES(name) ZEPI_UR_NUMBER(name, U32, zepi_ur_references_of)
 zepi_ur_number zepi_ur_references_of;
@@ -79,14 +79,21 @@ zepi_ur_number zepi_ur_references_of;
 // The row of a query; NULL: there is none.
 const struct zepi_ur_query *zepi_ur_find_query(const struct zepi_ur_query *rows, size_t count,
                                                uint32_t query);
-// Answers a query whose row was found, or refuses it. `info` was checked.
-ur_result_t zepi_ur_answer(const struct zepi_ur_query *row, void *object,
-                           const struct zepi_ur_info *info, uint32_t query, uint32_t last);
 
 // A whole ...GetInfo: `checked` is the result for the object's handle.
 ur_result_t zepi_ur_get_info(ur_result_t checked, void *object, const struct zepi_ur_query *rows,
                              size_t count, uint32_t query, uint32_t last, size_t size, void *value,
                              size_t *out_size);
 #define ZEPI_UR_ROWS(rows) (rows), sizeof(rows) / sizeof((rows)[0])
+
+// Defines ur<Noun>GetInfo<suffix> of a ur_<name>_handle_t; `last` has no prefix.
+#define ZEPI_UR_DEFINE_GET_INFO(noun, suffix, name, check, rows, last)                             \
+    ur_result_t zepi_ur##noun##GetInfo##suffix(ur_##name##_handle_t handle,                        \
+                                               ur_##name##_info_t query, size_t size, void *value, \
+                                               size_t *out_size)                                   \
+    {                                                                                              \
+        return zepi_ur_get_info(check(handle), handle, ZEPI_UR_ROWS(rows), query, UR_##last, size, \
+                                value, out_size);                                                  \
+    }
 
 #endif

@@ -64,22 +64,10 @@ static const struct zepi_ur_query context_queries[] = {
     {ZEPI_UR_NUMBER(CONTEXT_INFO_USM_FILL2D_SUPPORT, BOOL, has_fill_2d)},
 };
 
-ur_result_t zepi_urContextGetInfo(ur_context_handle_t hContext, ur_context_info_t query,
-                                  size_t value_size, void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_context(hContext), hContext,
-                            ZEPI_UR_ROWS(context_queries), query,
-                            UR_CONTEXT_INFO_USM_FILL2D_SUPPORT, value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Context, , context, zepi_ur_check_context, context_queries,
+                        CONTEXT_INFO_USM_FILL2D_SUPPORT)
 
-ur_result_t zepi_urContextGetNativeHandle(ur_context_handle_t hContext,
-                                          ur_native_handle_t *phNativeContext)
-{
-    const ur_result_t result = zepi_ur_check_context(hContext);
-    return result ? result
-                  : zepi_ur_return_native(zepi_ur_context(hContext)->ze, phNativeContext,
-                                          "phNativeContext");
-}
+ZEPI_UR_DEFINE_GET_NATIVE(Context, context)
 
 // All devices, where the host names none. A ze_context does not tell its driver.
 static ur_result_t get_all_devices(uint32_t *out_count, const ur_device_handle_t **out_devices)

@@ -152,14 +152,7 @@ ur_result_t zepi_urDeviceSelectBinary(ur_device_handle_t hDevice,
     return UR_RESULT_SUCCESS;
 }
 
-ur_result_t zepi_urDeviceGetNativeHandle(ur_device_handle_t hDevice,
-                                         ur_native_handle_t *phNativeDevice)
-{
-    const ur_result_t result = zepi_ur_check_device(hDevice);
-    return result ? result
-                  : zepi_ur_return_native(zepi_ur_device(hDevice)->ze, phNativeDevice,
-                                          "phNativeDevice");
-}
+ZEPI_UR_DEFINE_GET_NATIVE(Device, device)
 
 ur_result_t zepi_urDeviceCreateWithNativeHandle(ur_native_handle_t hNativeDevice,
                                                 ur_adapter_handle_t hAdapter,

@@ -229,6 +229,7 @@ static const struct zepi_ur_query gpu_queries[] = {
 };
 // clang-format on
 
+// NULL: no query of this device.
 static const struct zepi_ur_query *find_row(const struct zepi_device *device,
                                             ur_device_info_t query)
 {
@@ -246,12 +247,9 @@ static const struct zepi_ur_query *find_row(const struct zepi_device *device,
 ur_result_t zepi_urDeviceGetInfo(ur_device_handle_t hDevice, ur_device_info_t query,
                                  size_t value_size, void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {value_size, value, out_size, query};
-    struct zepi_device *device = zepi_ur_device(hDevice);
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    result = result ? result : zepi_ur_info_check(&info);
-    return result != UR_RESULT_SUCCESS
-               ? result
-               : zepi_ur_answer(find_row(device, query), device, &info, query,
-                                UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP);
+    const ur_result_t result = zepi_ur_check_device(hDevice);
+    const struct zepi_ur_query *row = result ? NULL : find_row(zepi_ur_device(hDevice), query);
+    return zepi_ur_get_info(result, hDevice, row, row != NULL, row ? row->query : query,
+                            UR_DEVICE_INFO_ENQUEUE_HOST_TASK_SUPPORT_EXP, value_size, value,
+                            out_size);
 }

@@ -15,7 +15,7 @@ static ur_result_t check_peer_devices(ur_device_handle_t command_device,
 
 // Another driver's devices are unknown to this one.
 static ur_result_t get_peer_info(ur_device_handle_t command_device, ur_device_handle_t peer_device,
-                                 ur_exp_peer_info_t query, bool *out_has)
+                                 ur_exp_peer_info_t query, uint64_t *out_has)
 {
     const struct zepi_device *device = zepi_ur_device(command_device);
     const struct zepi_device *peer = zepi_ur_device(peer_device);
@@ -33,7 +33,7 @@ static ur_result_t get_peer_info(ur_device_handle_t command_device, ur_device_ha
 ur_result_t zepi_urUsmP2PEnablePeerAccessExp(ur_device_handle_t commandDevice,
                                              ur_device_handle_t peerDevice)
 {
-    bool has_access = false;
+    uint64_t has_access = false;
     ur_result_t result = check_peer_devices(commandDevice, peerDevice);
     if (result == UR_RESULT_SUCCESS)
         result = get_peer_info(commandDevice, peerDevice, UR_EXP_PEER_INFO_UR_PEER_ACCESS_SUPPORT,
@@ -52,20 +52,19 @@ ur_result_t zepi_urUsmP2PDisablePeerAccessExp(ur_device_handle_t commandDevice,
     return check_peer_devices(commandDevice, peerDevice);
 }
 
+static const struct zepi_ur_query peer_queries[] = {
+    {ZEPI_UR_ITSELF(EXP_PEER_INFO_UR_PEER_ACCESS_SUPPORT, U32)},
+    {ZEPI_UR_ITSELF(EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT, U32)},
+};
+
 ur_result_t zepi_urUsmP2PPeerAccessGetInfoExp(ur_device_handle_t commandDevice,
                                               ur_device_handle_t peerDevice,
                                               ur_exp_peer_info_t query, size_t value_size,
                                               void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {value_size, value, out_size, query};
-    bool has = false;
-    ur_result_t result;
-    if ((result = check_peer_devices(commandDevice, peerDevice)) ||
-        (query > UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT &&
-         (result = zepi_ur_refuse_query(query, UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT))) ||
-        (result = zepi_ur_info_check(&info)))
-        return result;
-    result = get_peer_info(commandDevice, peerDevice, query, &has);
-    const int number = has;
-    return result ? result : zepi_ur_info_return(&info, &number, sizeof(number));
+    uint64_t has = false;
+    ur_result_t result = check_peer_devices(commandDevice, peerDevice);
+    result = result ? result : get_peer_info(commandDevice, peerDevice, query, &has);
+    return zepi_ur_get_info(result, &has, ZEPI_UR_ROWS(peer_queries), query,
+                            UR_EXP_PEER_INFO_UR_PEER_ATOMICS_SUPPORT, value_size, value, out_size);
 }

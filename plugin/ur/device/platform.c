@@ -66,13 +66,8 @@ static const struct zepi_ur_query platform_queries[] = {
     {ZEPI_UR_VALUE(PLATFORM_INFO_ADAPTER, get_adapter)},
 };
 
-ur_result_t zepi_urPlatformGetInfo(ur_platform_handle_t hPlatform, ur_platform_info_t query,
-                                   size_t value_size, void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_platform(hPlatform), hPlatform,
-                            ZEPI_UR_ROWS(platform_queries), query, UR_PLATFORM_INFO_ADAPTER,
-                            value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Platform, , platform, zepi_ur_check_platform, platform_queries,
+                        PLATFORM_INFO_ADAPTER)
 
 ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_version_t *pVersion)
 {
@@ -83,14 +78,7 @@ ur_result_t zepi_urPlatformGetApiVersion(ur_platform_handle_t hPlatform, ur_api_
     return result;
 }
 
-ur_result_t zepi_urPlatformGetNativeHandle(ur_platform_handle_t hPlatform,
-                                           ur_native_handle_t *phNativePlatform)
-{
-    const ur_result_t result = zepi_ur_check_platform(hPlatform);
-    return result ? result
-                  : zepi_ur_return_native(zepi_ur_platform(hPlatform)->ze, phNativePlatform,
-                                          "phNativePlatform");
-}
+ZEPI_UR_DEFINE_GET_NATIVE(Platform, platform)
 
 ur_result_t zepi_urPlatformCreateWithNativeHandle(
     ur_native_handle_t hNativePlatform, ur_adapter_handle_t hAdapter,

@@ -120,20 +120,12 @@ static const struct zepi_ur_query command_buffer_queries[] = {
     {ZEPI_UR_VALUE(EXP_COMMAND_BUFFER_INFO_DESCRIPTOR, get_descriptor)},
 };
 
-ur_result_t zepi_urCommandBufferGetInfoExp(ur_exp_command_buffer_handle_t hCommandBuffer,
-                                           ur_exp_command_buffer_info_t propName, size_t propSize,
-                                           void *pPropValue, size_t *pPropSizeRet)
-{
-    return zepi_ur_get_info(zepi_ur_check_command_buffer(hCommandBuffer), hCommandBuffer,
-                            ZEPI_UR_ROWS(command_buffer_queries), propName,
-                            UR_EXP_COMMAND_BUFFER_INFO_DESCRIPTOR, propSize, pPropValue,
-                            pPropSizeRet);
-}
+ZEPI_UR_DEFINE_GET_INFO(CommandBuffer, Exp, exp_command_buffer, zepi_ur_check_command_buffer,
+                        command_buffer_queries, EXP_COMMAND_BUFFER_INFO_DESCRIPTOR)
 
 ur_result_t zepi_urEnqueueCommandBufferExp(ur_queue_handle_t hQueue,
                                            ur_exp_command_buffer_handle_t hCommandBuffer,
-                                           uint32_t wait_count, const ur_event_handle_t *wait_list,
-                                           ur_event_handle_t *out_event)
+                                           ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);

@@ -24,29 +24,29 @@ static ur_result_t check_external_memory(ur_context_handle_t handle,
 
 // ---- Import ----
 
-// Kinds of Windows are known, and refused.
-static ur_result_t read_kind(ur_exp_external_mem_type_t type, enum zepi_external_kind *out_kind,
-                             bool *out_is_descriptor)
+// 0: of Windows. Those types are known, and refused.
+static ur_result_t read_kind(ur_exp_external_mem_type_t type, enum zepi_external_kind *out_kind)
 {
-    if ((uint32_t)type > UR_EXP_EXTERNAL_MEM_TYPE_WIN32_NT_DX11_RESOURCE)
+    static const enum zepi_external_kind kinds[] = {
+        [UR_EXP_EXTERNAL_MEM_TYPE_OPAQUE_FD] = ZEPI_EXTERNAL_OPAQUE_FD,
+        [UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF] = ZEPI_EXTERNAL_DMA_BUF,
+        [UR_EXP_EXTERNAL_MEM_TYPE_WIN32_NT_DX11_RESOURCE] = 0,
+    };
+    if ((uint32_t)type >= sizeof(kinds) / sizeof(kinds[0]))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                               "external memory of type %u is not known", (unsigned)type);
-    *out_is_descriptor =
-        type == UR_EXP_EXTERNAL_MEM_TYPE_OPAQUE_FD || type == UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF;
-    *out_kind =
-        type == UR_EXP_EXTERNAL_MEM_TYPE_DMA_BUF ? ZEPI_EXTERNAL_DMA_BUF : ZEPI_EXTERNAL_OPAQUE_FD;
+    *out_kind = kinds[type];
     return UR_RESULT_SUCCESS;
 }
 
-static ur_result_t read_descriptor(const ur_exp_external_mem_desc_t *desc, int *out_descriptor)
+static ur_result_t read_descriptor_kind(ur_exp_external_mem_type_t type,
+                                        enum zepi_external_kind *out_kind)
 {
-    const ur_exp_file_descriptor_t *file =
-        zepi_ur_find_in_chain(desc->pNext, UR_STRUCTURE_TYPE_EXP_FILE_DESCRIPTOR);
-    if (!file)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                              "the description of external memory has no file descriptor");
-    *out_descriptor = file->fd;
-    return UR_RESULT_SUCCESS;
+    const ur_result_t result = read_kind(type, out_kind);
+    return result || *out_kind != 0 ? result
+                                    : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                                                     "external memory of Windows: expected a file "
+                                                     "descriptor");
 }
 
 ur_result_t zepi_urBindlessImagesImportExternalMemoryExp(
@@ -54,22 +54,21 @@ ur_result_t zepi_urBindlessImagesImportExternalMemoryExp(
     ur_exp_external_mem_type_t memHandleType, ur_exp_external_mem_desc_t *pExternalMemDesc,
     ur_exp_external_mem_handle_t *phExternalMem)
 {
-    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
-    bool is_descriptor = false;
-    int descriptor = -1;
+    enum zepi_external_kind kind = 0;
     ur_result_t result;
     if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
-        (result = read_kind(memHandleType, &kind, &is_descriptor)) ||
         (result = zepi_ur_check_pointer(pExternalMemDesc, "pExternalMemDesc")) ||
         (result = zepi_ur_check_pointer(phExternalMem, "phExternalMem")) ||
-        (!is_descriptor &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                  "external memory of Windows: expected a file descriptor"))) ||
-        (result = read_descriptor(pExternalMemDesc, &descriptor)))
+        (result = read_descriptor_kind(memHandleType, &kind)))
         return result;
+    const ur_exp_file_descriptor_t *file =
+        zepi_ur_find_in_chain(pExternalMemDesc->pNext, UR_STRUCTURE_TYPE_EXP_FILE_DESCRIPTOR);
+    if (!file)
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                              "the description of external memory has no file descriptor");
     return zepi_ur_result(
         zepi_external_memory_import(zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, size,
-                                    descriptor, (struct zepi_external_memory **)phExternalMem));
+                                    file->fd, (struct zepi_external_memory **)phExternalMem));
 }
 
 ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hContext,
@@ -84,17 +83,16 @@ ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hC
 ur_result_t zepi_urBindlessImagesSupportsImportingHandleTypeExp(
     ur_device_handle_t hDevice, ur_exp_external_mem_type_t memHandleType, ur_bool_t *pSupportedRet)
 {
-    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
-    bool is_descriptor = false;
+    enum zepi_external_kind kind = 0;
     struct zepi_external_kinds kinds = {0};
-    ur_result_t result = zepi_ur_check_device(hDevice);
-    result = result ? result : read_kind(memHandleType, &kind, &is_descriptor);
-    result = result ? result : zepi_ur_check_pointer(pSupportedRet, "pSupportedRet");
-    if (result == UR_RESULT_SUCCESS && is_descriptor)
-        result = zepi_ur_result(zepi_device_get_external_kinds(zepi_ur_device(hDevice), &kinds));
-    if (result == UR_RESULT_SUCCESS)
-        *pSupportedRet = (kinds.imported & kind) != 0;
-    return result;
+    ur_result_t result;
+    if ((result = zepi_ur_check_device(hDevice)) || (result = read_kind(memHandleType, &kind)) ||
+        (result = zepi_ur_check_pointer(pSupportedRet, "pSupportedRet")) ||
+        (kind && (result = zepi_ur_result(
+                      zepi_device_get_external_kinds(zepi_ur_device(hDevice), &kinds)))))
+        return result;
+    *pSupportedRet = (kinds.imported & kind) != 0;
+    return UR_RESULT_SUCCESS;
 }
 
 // ---- Mappings ----
@@ -124,17 +122,6 @@ ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t h
 
 // ---- Export ----
 
-static ur_result_t read_export_kind(ur_exp_external_mem_type_t type,
-                                    enum zepi_external_kind *out_kind)
-{
-    bool is_descriptor = false;
-    const ur_result_t result = read_kind(type, out_kind, &is_descriptor);
-    return result != UR_RESULT_SUCCESS || is_descriptor
-               ? result
-               : zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "memory is exported as a file descriptor, not to Windows");
-}
-
 static ur_result_t check_export_size(const struct zepi_device *device, size_t alignment,
                                      size_t size)
 {
@@ -154,11 +141,11 @@ ur_result_t zepi_urMemoryExportAllocExportableMemoryExp(
     ur_context_handle_t hContext, ur_device_handle_t hDevice, size_t alignment, size_t size,
     ur_exp_external_mem_type_t handleTypeToExport, void **ppMem)
 {
-    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
+    enum zepi_external_kind kind = 0;
     ur_result_t result;
     if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
         (result = zepi_ur_check_pointer(ppMem, "ppMem")) ||
-        (result = read_export_kind(handleTypeToExport, &kind)) ||
+        (result = read_descriptor_kind(handleTypeToExport, &kind)) ||
         (result = check_export_size(zepi_ur_device(hDevice), alignment, size)))
         return result;
     const zepi_result_t allocated = zepi_external_memory_allocate(
@@ -185,12 +172,12 @@ ur_result_t zepi_urMemoryExportExportMemoryHandleExp(ur_context_handle_t hContex
                                                      ur_exp_external_mem_type_t handleTypeToExport,
                                                      void *pMem, void *pMemHandleRet)
 {
-    enum zepi_external_kind kind = ZEPI_EXTERNAL_OPAQUE_FD;
+    enum zepi_external_kind kind = 0;
     ur_result_t result;
     if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
         (result = zepi_ur_check_pointer(pMem, "pMem")) ||
         (result = zepi_ur_check_pointer(pMemHandleRet, "pMemHandleRet")) ||
-        (result = read_export_kind(handleTypeToExport, &kind)))
+        (result = read_descriptor_kind(handleTypeToExport, &kind)))
         return result;
     return zepi_ur_result(zepi_external_memory_export(
         zepi_ur_context(hContext), zepi_ur_device(hDevice), kind, pMem, pMemHandleRet));

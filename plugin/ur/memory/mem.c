@@ -56,25 +56,27 @@ static ur_result_t check_usable_in(const struct zepi_ur_mem *mem,
                                                   mem->image ? "the image" : "the buffer");
 }
 
-ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_context *context)
+static ur_result_t check_mem_of(ur_mem_handle_t handle, const struct zepi_context *context,
+                                bool is_image)
 {
     const ur_result_t result = zepi_ur_check_mem(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    if (!zepi_ur_mem(handle)->buffer)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "an image, expected a buffer");
+    if (is_image != (zepi_ur_mem(handle)->image != NULL))
+        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT,
+                              is_image ? "a buffer, expected an image"
+                                       : "an image, expected a buffer");
     return check_usable_in(zepi_ur_mem(handle), context);
+}
+
+ur_result_t zepi_ur_check_buffer(ur_mem_handle_t handle, const struct zepi_context *context)
+{
+    return check_mem_of(handle, context, false);
 }
 
 ur_result_t zepi_ur_check_image(ur_mem_handle_t handle, const struct zepi_context *context)
 {
-    const ur_result_t result = zepi_ur_check_mem(handle);
-    if (result != UR_RESULT_SUCCESS)
-        return result;
-    if (!zepi_ur_mem(handle)->image)
-        return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_MEM_OBJECT, "a buffer, expected an image");
-    return zepi_ur_check_same_context(context, zepi_ur_mem(handle)->context,
-                                      UR_RESULT_ERROR_INVALID_MEM_OBJECT, "the image");
+    return check_mem_of(handle, context, true);
 }
 
 ur_result_t zepi_ur_check_buffer_range(const struct zepi_ur_mem *mem, size_t offset, size_t size)
@@ -260,12 +262,7 @@ static const struct zepi_ur_query mem_queries[] = {
     {ZEPI_UR_REFERENCES(MEM_INFO_REFERENCE_COUNT)},
 };
 
-ur_result_t zepi_urMemGetInfo(ur_mem_handle_t hMemory, ur_mem_info_t query, size_t value_size,
-                              void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_mem(hMemory), hMemory, ZEPI_UR_ROWS(mem_queries), query,
-                            UR_MEM_INFO_REFERENCE_COUNT, value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Mem, , mem, zepi_ur_check_mem, mem_queries, MEM_INFO_REFERENCE_COUNT)
 
 ur_result_t zepi_ur_read_mem_arg(ur_mem_handle_t handle, const struct zepi_context *context,
                                  const struct zepi_device *device, struct zepi_arg *out_arg,

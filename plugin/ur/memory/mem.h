@@ -21,7 +21,6 @@ struct zepi_ur_mem {
     size_t size_bytes;
     ur_mem_flags_t flags;
     ur_image_format_t image_format;
-    size_t image_element_bytes;
     char *host; // borrowed; UR_MEM_FLAG_USE_HOST_POINTER: where this object is mapped to
     struct zepi_mutex mutex;  // guards `maps`; nothing is called under it
     struct zepi_ur_map *maps; // owned

@@ -193,9 +193,8 @@ static ur_result_t mem_image_create(struct zepi_context *context, ur_mem_flags_t
         zepi_release(mem);
         return refuse_image(context, created, result);
     }
-    mem->image_element_bytes = zepi_image_pixel_bytes(mem->image);
-    mem->size_bytes =
-        mem->image_element_bytes * desc->width * desc->height * desc->depth * image_layers_of(desc);
+    mem->size_bytes = (size_t)zepi_image_pixel_bytes(mem->image) * desc->width * desc->height *
+                      desc->depth * image_layers_of(desc);
     *out_mem = mem;
     return UR_RESULT_SUCCESS;
 }
@@ -252,7 +251,7 @@ ur_result_t zepi_urMemImageCreateWithNativeHandle(ur_native_handle_t hNativeMem,
 
 // The sizes of an image. A dimension that a shape does not have is 0, as in OpenCL.
 struct image_sizes {
-    size_t row_pitch, slice_pitch, width, height, depth, layers;
+    size_t element, row_pitch, slice_pitch, width, height, depth, layers;
 };
 
 static struct image_sizes image_sizes_of(const struct zepi_ur_mem *mem)
@@ -260,8 +259,10 @@ static struct image_sizes image_sizes_of(const struct zepi_ur_mem *mem)
     const ze_image_desc_t *desc = &mem->image->desc;
     const bool is_row = desc->type == ZE_IMAGE_TYPE_1D || desc->type == ZE_IMAGE_TYPE_1DARRAY;
     const bool has_slices = desc->type == ZE_IMAGE_TYPE_3D || image_layers_of(desc) > 1;
-    const size_t row = mem->image_element_bytes * desc->width;
-    return (struct image_sizes){.row_pitch = row,
+    const size_t element = zepi_image_pixel_bytes(mem->image);
+    const size_t row = element * desc->width;
+    return (struct image_sizes){.element = element,
+                                .row_pitch = row,
                                 .slice_pitch = has_slices ? row * desc->height : 0,
                                 .width = desc->width,
                                 .height = is_row ? 0 : desc->height,
@@ -280,7 +281,7 @@ static zepi_result_t get_image_size(void *object, uint64_t parameter, uint64_t *
     ZEPI_UR_ASKED(IMAGE_INFO_##name, SIZE, get_image_size, offsetof(struct image_sizes, member))
 static const struct zepi_ur_query image_queries[] = {
     {ZEPI_UR_MEMBER(IMAGE_INFO_FORMAT, BYTES, zepi_ur_mem, image_format)},
-    {ZEPI_UR_MEMBER(IMAGE_INFO_ELEMENT_SIZE, SIZE, zepi_ur_mem, image_element_bytes)},
+    {IMAGE_SIZE(ELEMENT_SIZE, element)},
     {IMAGE_SIZE(ROW_PITCH, row_pitch)},
     {IMAGE_SIZE(SLICE_PITCH, slice_pitch)},
     {IMAGE_SIZE(WIDTH, width)},

@@ -79,13 +79,7 @@ ur_result_t zepi_urSamplerGetInfo(ur_sampler_handle_t hSampler, ur_sampler_info_
                             UR_SAMPLER_INFO_FILTER_MODE, value_size, value, out_size);
 }
 
-ur_result_t zepi_urSamplerGetNativeHandle(ur_sampler_handle_t hSampler,
-                                          ur_native_handle_t *phNativeSampler)
-{
-    const struct zepi_sampler *sampler = zepi_ur_sampler(hSampler);
-    const ur_result_t result = zepi_ur_check_sampler(hSampler);
-    return result ? result : zepi_ur_return_native(sampler->ze, phNativeSampler, "phNativeSampler");
-}
+ZEPI_UR_DEFINE_GET_NATIVE(Sampler, sampler)
 
 // The description of the sampler that has a native handle. Level Zero has no query for it.
 struct description {

@@ -190,12 +190,8 @@ static const struct zepi_ur_query pool_queries[] = {
     {COUNTER(USED_HIGH_EXP, used_high_bytes)},
 };
 
-ur_result_t zepi_urUSMPoolGetInfo(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t query,
-                                  size_t value_size, void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_usm_pool(hPool), hPool, ZEPI_UR_ROWS(pool_queries), query,
-                            UR_USM_POOL_INFO_USED_HIGH_EXP, value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(USMPool, , usm_pool, zepi_ur_check_usm_pool, pool_queries,
+                        USM_POOL_INFO_USED_HIGH_EXP)
 
 // The function takes no size: the host's room is for the property that it queries.
 ur_result_t zepi_urUSMPoolGetInfoExp(ur_usm_pool_handle_t hPool, ur_usm_pool_info_t query,
@@ -223,10 +219,7 @@ static ur_result_t pool_set_info(struct zepi_pool *pool, ur_usm_pool_info_t quer
                                      memory_order_relaxed);
         break;
     default:
-        if ((uint32_t)query > UR_USM_POOL_INFO_USED_HIGH_EXP)
-            return zepi_ur_refuse_query(query, UR_USM_POOL_INFO_USED_HIGH_EXP);
-        return zepi_ur_refuse(UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                              "property 0x%x of a pool is not for setting", (unsigned)query);
+        return zepi_ur_refuse_query(query, UR_USM_POOL_INFO_USED_HIGH_EXP);
     }
     atomic_store_explicit(pool_counter_at(pool, row->bits), value, memory_order_relaxed);
     return UR_RESULT_SUCCESS;

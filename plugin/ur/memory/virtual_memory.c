@@ -19,25 +19,26 @@ static ur_result_t read_access_flags(ur_virtual_mem_access_flags_t flags,
     return UR_RESULT_SUCCESS;
 }
 
+// Level Zero has one size for both.
+static const struct zepi_ur_query page_queries[] = {
+    {ZEPI_UR_ITSELF(VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM, SIZE)},
+    {ZEPI_UR_ITSELF(VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED, SIZE)},
+};
+
 ur_result_t zepi_urVirtualMemGranularityGetInfo(ur_context_handle_t hContext,
                                                 ur_device_handle_t hDevice, size_t allocationSize,
                                                 ur_virtual_mem_granularity_info_t query,
                                                 size_t value_size, void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {value_size, value, out_size, query};
-    size_t page_bytes;
-    ur_result_t result;
-    if ((result = zepi_ur_check_context(hContext)) ||
-        (hDevice && (result = zepi_ur_check_context_device(hContext, hDevice))) ||
-        (query != UR_VIRTUAL_MEM_GRANULARITY_INFO_MINIMUM &&
-         query != UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED &&
-         (result = zepi_ur_refuse_query(query, UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED))) ||
-        (result = zepi_ur_info_check(&info)) ||
-        // Level Zero has one size for both queries.
-        (result = zepi_ur_result(zepi_virtual_memory_get_page_size(
-             zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes))))
-        return result;
-    return zepi_ur_info_return_size(&info, page_bytes);
+    uint64_t page_bytes = 0;
+    ur_result_t result =
+        hDevice ? zepi_ur_check_context_device(hContext, hDevice) : zepi_ur_check_context(hContext);
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_virtual_memory_get_page_size(
+            zepi_ur_context(hContext), zepi_ur_device(hDevice), allocationSize, &page_bytes));
+    return zepi_ur_get_info(result, &page_bytes, ZEPI_UR_ROWS(page_queries), query,
+                            UR_VIRTUAL_MEM_GRANULARITY_INFO_RECOMMENDED, value_size, value,
+                            out_size);
 }
 
 ur_result_t zepi_urVirtualMemReserve(ur_context_handle_t hContext, const void *pStart, size_t size,
@@ -92,24 +93,24 @@ ur_result_t zepi_urVirtualMemSetAccess(ur_context_handle_t hContext, const void 
         zepi_virtual_memory_set_access(zepi_ur_context(hContext), pStart, size, access));
 }
 
+static const struct zepi_ur_query access_queries[] = {
+    {ZEPI_UR_ITSELF(VIRTUAL_MEM_INFO_ACCESS_MODE, U32)},
+};
+
 ur_result_t zepi_urVirtualMemGetInfo(ur_context_handle_t hContext, const void *pStart, size_t size,
                                      ur_virtual_mem_info_t query, size_t value_size, void *value,
                                      size_t *out_size)
 {
-    const struct zepi_ur_info info = {value_size, value, out_size, query};
     enum zepi_memory_access access = ZEPI_ACCESS_NONE;
-    ur_result_t result;
-    if ((result = zepi_ur_check_context_pointer(hContext, pStart, "pStart")) ||
-        (query != UR_VIRTUAL_MEM_INFO_ACCESS_MODE &&
-         (result = zepi_ur_refuse_query(query, UR_VIRTUAL_MEM_INFO_ACCESS_MODE))) ||
-        (result = zepi_ur_info_check(&info)) ||
-        (result = zepi_ur_result(
-             zepi_virtual_memory_get_access(zepi_ur_context(hContext), pStart, size, &access))))
-        return result;
-    return zepi_ur_info_return_u32(
-        &info, access == ZEPI_ACCESS_READ_WRITE  ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE
-               : access == ZEPI_ACCESS_READ_ONLY ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_ONLY
-                                                 : UR_VIRTUAL_MEM_ACCESS_FLAG_NONE);
+    ur_result_t result = zepi_ur_check_context_pointer(hContext, pStart, "pStart");
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(
+            zepi_virtual_memory_get_access(zepi_ur_context(hContext), pStart, size, &access));
+    uint64_t flag = access == ZEPI_ACCESS_READ_WRITE  ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_WRITE
+                    : access == ZEPI_ACCESS_READ_ONLY ? UR_VIRTUAL_MEM_ACCESS_FLAG_READ_ONLY
+                                                      : UR_VIRTUAL_MEM_ACCESS_FLAG_NONE;
+    return zepi_ur_get_info(result, &flag, ZEPI_UR_ROWS(access_queries), query,
+                            UR_VIRTUAL_MEM_INFO_ACCESS_MODE, value_size, value, out_size);
 }
 
 // ---- Physical memory ----
@@ -149,11 +150,5 @@ static const struct zepi_ur_query physical_memory_queries[] = {
     {ZEPI_UR_REFERENCES(PHYSICAL_MEM_INFO_REFERENCE_COUNT)},
 };
 
-ur_result_t zepi_urPhysicalMemGetInfo(ur_physical_mem_handle_t hPhysicalMem,
-                                      ur_physical_mem_info_t query, size_t value_size, void *value,
-                                      size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_physical_memory(hPhysicalMem), hPhysicalMem,
-                            ZEPI_UR_ROWS(physical_memory_queries), query,
-                            UR_PHYSICAL_MEM_INFO_REFERENCE_COUNT, value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(PhysicalMem, , physical_mem, zepi_ur_check_physical_memory,
+                        physical_memory_queries, PHYSICAL_MEM_INFO_REFERENCE_COUNT)

@@ -62,12 +62,8 @@ static const struct zepi_ur_query kernel_queries[] = {
     {ZEPI_UR_VALUE(KERNEL_INFO_SPILL_MEM_SIZE, get_spill_sizes)},
 };
 
-ur_result_t zepi_urKernelGetInfo(ur_kernel_handle_t hKernel, ur_kernel_info_t query,
-                                 size_t value_size, void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_kernel(hKernel), hKernel, ZEPI_UR_ROWS(kernel_queries),
-                            query, UR_KERNEL_INFO_SPILL_MEM_SIZE, value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Kernel, , kernel, zepi_ur_check_kernel, kernel_queries,
+                        KERNEL_INFO_SPILL_MEM_SIZE)
 
 // The kernel on a device of its context.
 static ur_result_t kernel_on_device(ur_kernel_handle_t handle, ur_device_handle_t device,

@@ -27,7 +27,6 @@ struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context)
     if (!program)
         return NULL;
     program->context = zepi_retain(context);
-    program->status = UR_PROGRAM_BUILD_STATUS_NONE;
     return program;
 }
 
@@ -136,14 +135,6 @@ static ur_result_t describe_binaries(struct zepi_context *context, uint32_t coun
     return UR_RESULT_SUCCESS;
 }
 
-static bool has_native_of_all(const struct zepi_module *module)
-{
-    uint32_t index = 0;
-    while (module && index < module->context->device_count && zepi_module_has_code(module, index))
-        index++;
-    return module && index == module->context->device_count;
-}
-
 // Only the driver can read its native code: it loads the code. Code with imports may fail to load
 // alone and still be good.
 static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count,
@@ -151,13 +142,8 @@ static ur_result_t load_binaries(struct zepi_ur_program *program, uint32_t count
 {
     const zepi_build_desc_t desc = {
         .size = sizeof(desc), .devices = (const zepi_device_t *)devices, .device_count = count};
-    struct zepi_module *loaded = NULL;
     const zepi_result_t result =
-        zepi_module_build(program->input, &desc, ZEPI_VARIABLES_OWN, &loaded);
-    if (has_native_of_all(loaded))
-        program->loaded = loaded;
-    else
-        zepi_release(loaded);
+        zepi_module_build(program->input, &desc, ZEPI_VARIABLES_OWN, &program->loaded);
     switch (result) {
     case ZEPI_ERROR_COMPILE_FAILURE:
         return (zepi_ur_fail(result), UR_RESULT_ERROR_INVALID_BINARY);
@@ -284,7 +270,6 @@ ur_result_t zepi_urProgramCreateWithNativeHandle(ur_native_handle_t hNativeProgr
         zepi_release(program);
         return result;
     }
-    program->status = UR_PROGRAM_BUILD_STATUS_SUCCESS;
     *phProgram = (ur_program_handle_t)program;
     return UR_RESULT_SUCCESS;
 }

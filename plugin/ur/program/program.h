@@ -15,12 +15,12 @@ struct zepi_ur_program {
     bool is_il;                   // the input is SPIR-V; else native code
     struct zepi_mutex mutex;      // guards the members below; no build under it
     struct zepi_module *built;    // retained; NULL: nothing was built, or that failed
-    // Retained; native code as it was loaded when the program was made, for all devices of the
-    // context. The first build takes it. NULL: there is none.
+    // Retained; native code as it was loaded when the program was made, for the first build, which
+    // takes or releases it. NULL: there is none.
     struct zepi_module *loaded;
-    ur_program_build_status_t status;
     char *options; // owned; of the last operation; NULL: none
-    // The log of a failure, and the device that it is of; a success has its logs in the module.
+    // The log of a failure, and the device that it is of, NULL without one; a success has its logs
+    // in the module.
     char *failure_log; // owned; NULL: none
     const struct zepi_device *failed_device;
 };

@@ -67,7 +67,6 @@ static void program_build_finish(struct build *build, struct zepi_ur_program *pr
     char *old_options = program->options;
     char *old_log = program->failure_log;
     program->built = built;
-    program->status = is_success ? UR_PROGRAM_BUILD_STATUS_SUCCESS : UR_PROGRAM_BUILD_STATUS_ERROR;
     program->options = build->options;
     program->failure_log = is_success ? NULL : build->failure_log;
     program->failed_device = is_success ? NULL : build->failed_device;
@@ -92,23 +91,39 @@ static ur_result_t program_fail_build(zepi_result_t result)
                : ur;
 }
 
-// What creation loaded, once, where the build asks for nothing else. NULL: nothing.
-static struct zepi_module *program_take_loaded(struct zepi_ur_program *program)
+// Whether the build is of just the devices that the code was loaded for.
+static bool is_loaded_for(const struct zepi_module *loaded, const zepi_build_desc_t *desc)
+{
+    const struct zepi_build_options named = {.devices = desc->devices,
+                                             .device_count = desc->device_count};
+    const struct zepi_context *context = loaded->context;
+    uint32_t i = 0;
+    while (i < context->device_count &&
+           zepi_module_has_code(loaded, i) == zepi_build_options_want(&named, context->devices[i]))
+        i++;
+    return i == context->device_count;
+}
+
+// The code that creation loaded, for a build that asks for nothing else. NULL: there is none.
+static struct zepi_module *program_take_loaded(struct zepi_ur_program *program,
+                                               const zepi_build_desc_t *desc)
 {
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *loaded = program->loaded;
     program->loaded = NULL;
     zepi_mutex_unlock(&program->mutex);
-    return loaded;
+    if (loaded && !desc->options && is_loaded_for(loaded, desc))
+        return loaded;
+    zepi_release(loaded);
+    return NULL;
 }
 
-static zepi_result_t build_program(struct zepi_ur_program *program, const struct build *build,
+static zepi_result_t program_build(struct zepi_ur_program *program, const zepi_build_desc_t *desc,
                                    struct zepi_module **out_built)
 {
-    *out_built = program->is_il || build->options ? NULL : program_take_loaded(program);
-    return *out_built
-               ? ZEPI_SUCCESS
-               : zepi_module_build(program->input, &build->desc, ZEPI_VARIABLES_OWN, out_built);
+    *out_built = program_take_loaded(program, desc);
+    return *out_built ? ZEPI_SUCCESS
+                      : zepi_module_build(program->input, desc, ZEPI_VARIABLES_OWN, out_built);
 }
 
 static ur_result_t program_operate(struct zepi_ur_program *program, enum operation operation,
@@ -126,7 +141,7 @@ static ur_result_t program_operate(struct zepi_ur_program *program, enum operati
     if (result != UR_RESULT_SUCCESS)
         return result;
     const zepi_result_t done = operation == BUILD
-                                   ? build_program(program, &build, &built)
+                                   ? program_build(program, &build.desc, &built)
                                    : zepi_module_compile(program->input, &build.desc, &built);
     program_build_finish(&build, program, done, built);
     return done == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : program_fail_build(done);

@@ -196,13 +196,8 @@ static const struct zepi_ur_query program_queries[] = {
     {ZEPI_UR_VALUE(PROGRAM_INFO_KERNEL_NAMES, get_of_kernels)},
 };
 
-ur_result_t zepi_urProgramGetInfo(ur_program_handle_t hProgram, ur_program_info_t query,
-                                  size_t value_size, void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_program(hProgram), hProgram,
-                            ZEPI_UR_ROWS(program_queries), query, UR_PROGRAM_INFO_KERNEL_NAMES,
-                            value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Program, , program, zepi_ur_check_program, program_queries,
+                        PROGRAM_INFO_KERNEL_NAMES)
 
 static ur_program_binary_type_t binary_type_of_state(const struct zepi_ur_program *program)
 {
@@ -212,6 +207,19 @@ static ur_program_binary_type_t binary_type_of_state(const struct zepi_ur_progra
     return program->built->state == ZEPI_MODULE_EXECUTABLE ? UR_PROGRAM_BINARY_TYPE_EXECUTABLE
                                                            : UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
 }
+
+static ur_program_build_status_t build_status_of(const struct zepi_ur_program *program)
+{
+    if (program->built)
+        return UR_PROGRAM_BUILD_STATUS_SUCCESS;
+    return program->failed_device ? UR_PROGRAM_BUILD_STATUS_ERROR : UR_PROGRAM_BUILD_STATUS_NONE;
+}
+
+// A program and a device of its context.
+struct build_query {
+    struct zepi_ur_program *program;
+    uint32_t device_index;
+};
 
 static const char *program_get_log(const struct zepi_ur_program *program, uint32_t device_index)
 {
@@ -223,37 +231,40 @@ static const char *program_get_log(const struct zepi_ur_program *program, uint32
     return log ? log : "";
 }
 
-static ur_result_t build_info_locked(const struct zepi_ur_program *program, uint32_t device_index,
-                                     ur_program_build_info_t query, const struct zepi_ur_info *info)
+static ur_result_t get_build_info(void *object, const struct zepi_ur_info *info)
 {
-    switch (query) {
-    case UR_PROGRAM_BUILD_INFO_STATUS:
-        return zepi_ur_info_return_u32(info, program->status);
-    case UR_PROGRAM_BUILD_INFO_OPTIONS:
-        return zepi_ur_info_return_string(info, program->options ? program->options : "");
-    case UR_PROGRAM_BUILD_INFO_LOG:
-        return zepi_ur_info_return_string(info, program_get_log(program, device_index));
-    case UR_PROGRAM_BUILD_INFO_BINARY_TYPE:
-        return zepi_ur_info_return_u32(info, binary_type_of_state(program));
-    default:
-        return zepi_ur_refuse_query(query, UR_PROGRAM_BUILD_INFO_BINARY_TYPE);
-    }
+    const struct build_query *query = object;
+    struct zepi_ur_program *program = query->program;
+    const char *text = NULL;
+    zepi_mutex_lock(&program->mutex);
+    if (info->query == UR_PROGRAM_BUILD_INFO_OPTIONS)
+        text = program->options ? program->options : "";
+    else if (info->query == UR_PROGRAM_BUILD_INFO_LOG)
+        text = program_get_log(program, query->device_index);
+    const uint32_t number = info->query == UR_PROGRAM_BUILD_INFO_STATUS
+                                ? (uint32_t)build_status_of(program)
+                                : (uint32_t)binary_type_of_state(program);
+    const ur_result_t result =
+        text ? zepi_ur_info_return_string(info, text) : zepi_ur_info_return_u32(info, number);
+    zepi_mutex_unlock(&program->mutex);
+    return result;
 }
+
+static const struct zepi_ur_query build_queries[] = {
+    {ZEPI_UR_VALUE(PROGRAM_BUILD_INFO_STATUS, get_build_info)},
+    {ZEPI_UR_VALUE(PROGRAM_BUILD_INFO_OPTIONS, get_build_info)},
+    {ZEPI_UR_VALUE(PROGRAM_BUILD_INFO_LOG, get_build_info)},
+    {ZEPI_UR_VALUE(PROGRAM_BUILD_INFO_BINARY_TYPE, get_build_info)},
+};
 
 ur_result_t zepi_urProgramGetBuildInfo(ur_program_handle_t hProgram, ur_device_handle_t hDevice,
                                        ur_program_build_info_t query, size_t value_size,
                                        void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {value_size, value, out_size, query};
-    struct zepi_ur_program *program = zepi_ur_program(hProgram);
-    uint32_t index;
-    ur_result_t result;
-    if ((result = zepi_ur_check_program(hProgram)) ||
-        (result = zepi_ur_check_device_in(program->context, hDevice, &index)) ||
-        (result = zepi_ur_info_check(&info)))
-        return result;
-    zepi_mutex_lock(&program->mutex);
-    result = build_info_locked(program, index, query, &info);
-    zepi_mutex_unlock(&program->mutex);
-    return result;
+    struct build_query of = {.program = zepi_ur_program(hProgram)};
+    ur_result_t result = zepi_ur_check_program(hProgram);
+    result =
+        result ? result : zepi_ur_check_device_in(of.program->context, hDevice, &of.device_index);
+    return zepi_ur_get_info(result, &of, ZEPI_UR_ROWS(build_queries), query,
+                            UR_PROGRAM_BUILD_INFO_BINARY_TYPE, value_size, value, out_size);
 }

@@ -48,63 +48,48 @@ static const struct zepi_ur_query event_queries[] = {
     {ZEPI_UR_REFERENCES(EVENT_INFO_REFERENCE_COUNT)},
 };
 
-ur_result_t zepi_urEventGetInfo(ur_event_handle_t hEvent, ur_event_info_t query, size_t value_size,
-                                void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_event(hEvent), hEvent, ZEPI_UR_ROWS(event_queries), query,
-                            UR_EVENT_INFO_REFERENCE_COUNT, value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Event, , event, zepi_ur_check_event, event_queries,
+                        EVENT_INFO_REFERENCE_COUNT)
 
 // A time of the event's command, complete or not.
-static ur_result_t event_get_time(struct zepi_event *event, ur_profiling_info_t query,
-                                  uint64_t *out_ns)
+static zepi_result_t get_time(void *object, uint64_t query, uint64_t *out_ns)
 {
+    struct zepi_event *event = object;
     zepi_event_times_t times = {.size = sizeof(times)};
     zepi_result_t result = zepi_event_get_times(event, &times);
     // Known before the command is complete. Afterwards it is no later than the start, though the
     // clock that tells it may be a little ahead.
     if (result == ZEPI_ERROR_NOT_READY && query <= UR_PROFILING_INFO_COMMAND_SUBMIT)
         result = zepi_event_get_submit_ns(event, &times.submit_ns);
-    if (result != ZEPI_SUCCESS)
-        return zepi_ur_fail(result);
-    switch (query) {
-    case UR_PROFILING_INFO_COMMAND_QUEUED:
-    case UR_PROFILING_INFO_COMMAND_SUBMIT:
+    // A recorded time is one moment.
+    const bool is_moment = event->label == UR_COMMAND_TIMESTAMP_RECORDING_EXP;
+    *out_ns = times.end_ns;
+    if (query <= UR_PROFILING_INFO_COMMAND_SUBMIT)
         *out_ns = times.submit_ns;
-        break;
-    case UR_PROFILING_INFO_COMMAND_START:
-        // A recorded time is one moment.
-        *out_ns =
-            event->label == UR_COMMAND_TIMESTAMP_RECORDING_EXP ? times.end_ns : times.start_ns;
-        break;
-    default:
-        *out_ns = times.end_ns;
-        break;
-    }
-    return UR_RESULT_SUCCESS;
+    else if (query == UR_PROFILING_INFO_COMMAND_START && !is_moment)
+        *out_ns = times.start_ns;
+    return result;
 }
+
+#define TIME(name) ZEPI_UR_ASKED(PROFILING_INFO_##name, U64, get_time, UR_PROFILING_INFO_##name)
+static const struct zepi_ur_query time_queries[] = {
+    {TIME(COMMAND_QUEUED)}, {TIME(COMMAND_SUBMIT)},   {TIME(COMMAND_START)},
+    {TIME(COMMAND_END)},    {TIME(COMMAND_COMPLETE)},
+};
 
 ur_result_t zepi_urEventGetProfilingInfo(ur_event_handle_t hEvent, ur_profiling_info_t query,
                                          size_t value_size, void *value, size_t *out_size)
 {
-    const struct zepi_ur_info info = {value_size, value, out_size, query};
-    uint64_t ns = 0;
-    ur_result_t result;
-    if ((result = zepi_ur_check_event(hEvent)) ||
-        (!zepi_event_has_times(zepi_ur_event(hEvent)) &&
-         (result =
-              zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
-                             "the event has no times: its queue was made without profiling"))) ||
-        // The header has another result for this case than for all other queries.
-        (value && value_size == 0 &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
-                                  "room for 0 bytes of the property's value"))) ||
-        (result = zepi_ur_info_check(&info)) ||
-        (query > UR_PROFILING_INFO_COMMAND_COMPLETE &&
-         (result = zepi_ur_refuse_query(query, UR_PROFILING_INFO_COMMAND_COMPLETE))) ||
-        (result = event_get_time(zepi_ur_event(hEvent), query, &ns)))
-        return result;
-    return zepi_ur_info_return(&info, &ns, sizeof(ns));
+    ur_result_t result = zepi_ur_check_event(hEvent);
+    if (result == UR_RESULT_SUCCESS && !zepi_event_has_times(zepi_ur_event(hEvent)))
+        result = zepi_ur_refuse(UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE,
+                                "the event has no times: its queue was made without profiling");
+    // The header has another result for this case than for all other queries.
+    if (result == UR_RESULT_SUCCESS && value && value_size == 0)
+        result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
+                                "room for 0 bytes of the property's value");
+    return zepi_ur_get_info(result, hEvent, ZEPI_UR_ROWS(time_queries), query,
+                            UR_PROFILING_INFO_COMMAND_COMPLETE, value_size, value, out_size);
 }
 
 ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_handle_t *phNativeEvent)

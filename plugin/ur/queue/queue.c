@@ -92,12 +92,7 @@ static const struct zepi_ur_query queue_queries[] = {
     {ZEPI_UR_VALUE(QUEUE_INFO_SIZE, refuse_device_queue)},
 };
 
-ur_result_t zepi_urQueueGetInfo(ur_queue_handle_t hQueue, ur_queue_info_t query, size_t value_size,
-                                void *value, size_t *out_size)
-{
-    return zepi_ur_get_info(zepi_ur_check_queue(hQueue), hQueue, ZEPI_UR_ROWS(queue_queries), query,
-                            UR_QUEUE_INFO_EMPTY, value_size, value, out_size);
-}
+ZEPI_UR_DEFINE_GET_INFO(Queue, , queue, zepi_ur_check_queue, queue_queries, QUEUE_INFO_EMPTY)
 
 ur_result_t zepi_urQueueGetNativeHandle(ur_queue_handle_t hQueue, ur_queue_native_desc_t *pDesc,
                                         ur_native_handle_t *phNativeQueue)

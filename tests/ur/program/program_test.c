@@ -399,36 +399,59 @@ Test(program_of_two, is_built_for_both)
     UR_OK(urProgramRelease(program));
 }
 
+// Builds the program, which it releases, for one device of its context.
+static void build_for_one(ur_program_handle_t program, uint32_t which)
+{
+    size_t sizes[2];
+    uint32_t count;
+    // A device that is named twice counts once.
+    ur_device_handle_t named[] = {gear.devices[which], gear.devices[which]};
+    UR_OK(urProgramBuildExp(program, 1 + which, named, 0, NULL));
+    // Its devices are the context's; one of them has code.
+    UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_NUM_DEVICES, sizeof(count), &count, NULL));
+    UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_BINARY_SIZES, sizeof(sizes), sizes, NULL));
+    cr_assert_eq(count, 2);
+    cr_assert(sizes[which] > 0);
+    cr_assert_eq(sizes[1 - which], 0);
+    ur_native_handle_t native;
+    UR_OK(urProgramGetNativeHandle(program, &native));
+    cr_assert_eq(run(program, gear.devices[which], "add_6", 1), 7);
+    // The other one has no code to launch.
+    ur_queue_handle_t queue = ur_queue(gear.devices[1 - which], 0);
+    ur_kernel_handle_t kernel;
+    int32_t *memory = ur_shared(4);
+    const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, memory);
+    UR_OK(urKernelCreate(program, "add_6", &kernel));
+    UR_FAILS(ur_launch(queue, kernel, 1, 1, &argument, 0, NULL, NULL),
+             UR_RESULT_ERROR_INVALID_KERNEL);
+    UR_OK(urKernelRelease(kernel));
+    ur_free(memory);
+    UR_OK(urQueueRelease(queue));
+    UR_OK(urProgramRelease(program));
+}
+
 Test(program_of_two, is_built_for_one_of_them)
 {
+    for (uint32_t which = 0; which < 2; which++)
+        build_for_one(ur_input("twenty_kernels"), which);
+}
+
+// Creation loads the binaries of both; the build is for one all the same.
+Test(program_of_two, of_binaries_is_built_for_one_of_them)
+{
     for (uint32_t which = 0; which < 2; which++) {
-        ur_program_handle_t program = ur_input("twenty_kernels");
+        ur_program_handle_t program = ur_executable("twenty_kernels");
         size_t sizes[2];
-        uint32_t count;
-        // A device that is named twice counts once.
-        ur_device_handle_t named[] = {gear.devices[which], gear.devices[which]};
-        UR_OK(urProgramBuildExp(program, 1 + which, named, 0, NULL));
-        // Its devices are the context's; one of them has code.
-        UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_NUM_DEVICES, sizeof(count), &count, NULL));
         UR_OK(urProgramGetInfo(program, UR_PROGRAM_INFO_BINARY_SIZES, sizeof(sizes), sizes, NULL));
-        cr_assert_eq(count, 2);
-        cr_assert(sizes[which] > 0);
-        cr_assert_eq(sizes[1 - which], 0);
-        ur_native_handle_t native;
-        UR_OK(urProgramGetNativeHandle(program, &native));
-        cr_assert_eq(run(program, gear.devices[which], "add_6", 1), 7);
-        // The other one has no code to launch.
-        ur_queue_handle_t queue = ur_queue(gear.devices[1 - which], 0);
-        ur_kernel_handle_t kernel;
-        int32_t *memory = ur_shared(4);
-        const ur_exp_kernel_arg_properties_t argument = UR_POINTER(0, memory);
-        UR_OK(urKernelCreate(program, "add_6", &kernel));
-        UR_FAILS(ur_launch(queue, kernel, 1, 1, &argument, 0, NULL, NULL),
-                 UR_RESULT_ERROR_INVALID_KERNEL);
-        UR_OK(urKernelRelease(kernel));
-        ur_free(memory);
-        UR_OK(urQueueRelease(queue));
+        uint8_t *binaries[2] = {malloc(sizes[0]), malloc(sizes[1])};
+        UR_OK(
+            urProgramGetInfo(program, UR_PROGRAM_INFO_BINARIES, sizeof(binaries), binaries, NULL));
         UR_OK(urProgramRelease(program));
+        UR_OK(urProgramCreateWithBinary(gear.context, 2, gear.devices, sizes,
+                                        (const uint8_t **)binaries, NULL, &program));
+        build_for_one(program, which);
+        free(binaries[0]);
+        free(binaries[1]);
     }
 }
 
