@@ -255,7 +255,7 @@ static zepi_result_t put_untracked(struct zepi_context *context, void *memory)
     void *base = NULL;
     size_t size_bytes = 0;
     // The driver names the mistake with memory that is not its own.
-    if (!zepi_sync_next(zepi_sync_of(context), NULL, 0).timeline ||
+    if (zepi_sync_is_idle(zepi_sync_of(context)) ||
         zepi_ze.zeMemGetAddressRange(context->ze, memory, &base, &size_bytes) !=
             ZE_RESULT_SUCCESS ||
         base != memory)
@@ -329,9 +329,8 @@ zepi_result_t zepi_usm_free(zepi_context_t context, void *memory)
     struct zepi_usm_block *block = zepi_usm_shard_end_locked(shard, region, (uintptr_t)memory);
     if (__builtin_expect(!block, 0))
         return fail_free_of_nothing(context, memory, shard);
-    struct zepi_timeline *busy = zepi_sync_first_busy(zepi_sync_of(context));
-    if (busy)
-        return zepi_usm_shard_push_busy_and_unlock(shard, region, block, busy);
+    if (!zepi_sync_is_idle(zepi_sync_of(context)))
+        return zepi_usm_shard_push_busy_and_unlock(shard, region, block);
     zepi_usm_slab_push_locked(region, block);
     if (zepi_usm_slab_is_due(region))
         return zepi_usm_shard_flush_and_unlock(shard, region);

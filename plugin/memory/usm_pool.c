@@ -314,12 +314,10 @@ static inline zepi_result_t shard_push_or_pend_and_unlock(struct zepi_usm_shard 
 
 zepi_result_t zepi_usm_shard_push_busy_and_unlock(struct zepi_usm_shard *shard,
                                                   struct zepi_usm_region *slab,
-                                                  struct zepi_usm_block *block,
-                                                  struct zepi_timeline *busy)
+                                                  struct zepi_usm_block *block)
 {
-    const uint64_t since = block->epoch;
-    const struct zepi_use use = {zepi_sync_now_from(busy->sync, busy, since), since};
-    return shard_push_or_pend_and_unlock(shard, slab, block, use);
+    struct zepi_sync *sync = zepi_sync_of(shard->heap->pool->context);
+    return shard_push_or_pend_and_unlock(shard, slab, block, zepi_use_now(sync, block->epoch));
 }
 
 static void free_deferred_region(struct zepi_deferred *deferred);

@@ -85,11 +85,10 @@ static inline struct zepi_usm_heap *zepi_usm_pool_heap(struct zepi_usm_pool *poo
 }
 
 // Gives back a block whose allocation was ended, at once or when its use is over, and unlocks the
-// shard. `busy`: the first timeline that may use it (zepi_sync_first_busy).
+// shard.
 zepi_result_t zepi_usm_shard_push_busy_and_unlock(struct zepi_usm_shard *shard,
                                                   struct zepi_usm_region *slab,
-                                                  struct zepi_usm_block *block,
-                                                  struct zepi_timeline *busy);
+                                                  struct zepi_usm_block *block);
 // Gives back pending blocks whose use is over. False: there were none.
 bool zepi_usm_shard_collect(struct zepi_usm_shard *shard);
 

@@ -43,7 +43,7 @@ static bool place_locked(struct zepi_sync *sync, struct zepi_deferred *deferred)
             return true;
         }
         note_first_locked(timeline);
-        use->point = zepi_sync_next_locked(sync, timeline, use->since);
+        use->point = zepi_sync_next(sync, timeline, use->since);
     }
     return false;
 }
@@ -69,7 +69,7 @@ static struct zepi_deferred *take_reached_locked(struct zepi_timeline *timeline)
         timeline->first = deferred->next;
         if (!timeline->first)
             timeline->last = NULL;
-        deferred->use.point = zepi_sync_next_locked(sync, timeline, deferred->use.since);
+        deferred->use.point = zepi_sync_next(sync, timeline, deferred->use.since);
         if (place_locked(sync, deferred))
             continue;
         bytes += deferred->bytes;
@@ -123,7 +123,7 @@ bool zepi_sync_poll(struct zepi_sync *sync, uint64_t timeout_ns)
         return false;
     zepi_mutex_lock(&sync->mutex);
     zepi_sync_begin_epoch_locked(sync);
-    struct zepi_timeline *timeline = zepi_sync_next_locked(sync, NULL, 0).timeline;
+    struct zepi_timeline *timeline = zepi_sync_next(sync, NULL, 0).timeline;
     while (timeline) {
         // Work moves along the timelines in the order of this walk.
         if (timeline->owner && timeline->first) {
@@ -135,7 +135,7 @@ bool zepi_sync_poll(struct zepi_sync *sync, uint64_t timeout_ns)
                 !zepi_timeline_is_idle(timeline))
                 timeout_ns = 0;
         }
-        timeline = zepi_sync_next_locked(sync, timeline, 0).timeline;
+        timeline = zepi_sync_next(sync, timeline, 0).timeline;
     }
     zepi_mutex_unlock(&sync->mutex);
     return true;

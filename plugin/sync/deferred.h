@@ -23,7 +23,7 @@ struct zepi_use {
 // The use of memory of an epoch by everything that was submitted so far; 0: of anything.
 static inline struct zepi_use zepi_use_now(struct zepi_sync *sync, uint64_t since)
 {
-    return (struct zepi_use){zepi_sync_next(sync, NULL, since), since};
+    return (struct zepi_use){zepi_sync_first(sync, since), since};
 }
 static inline struct zepi_use zepi_use_until(struct zepi_point point)
 {

@@ -5,10 +5,14 @@
 
 #include <string.h>
 
+// ---- Blocks ----
+
 static void block_init(struct zepi_sync *sync, struct zepi_timeline_block *block)
 {
-    for (unsigned i = 0; i < ZEPI_TIMELINES; i++) {
+    for (uint32_t i = 0; i < ZEPI_TIMELINES; i++) {
         block->timelines[i].sync = sync;
+        block->timelines[i].block = block;
+        block->timelines[i].index = i;
         atomic_init(&block->timelines[i].first_deferred, UINT64_MAX);
     }
 }
@@ -18,123 +22,153 @@ void zepi_sync_init(struct zepi_sync *sync)
     block_init(sync, &sync->first);
 }
 
+static struct zepi_timeline_block *block_next(const struct zepi_timeline_block *block)
+{
+    // Acquire: its contents.
+    return atomic_load_explicit(&block->next, memory_order_acquire);
+}
+
 void zepi_sync_finish(struct zepi_sync *sync)
 {
-    struct zepi_timeline_block *next = sync->first.next;
+    struct zepi_timeline_block *next = block_next(&sync->first);
     while (next) {
         struct zepi_timeline_block *block = next;
-        next = block->next;
+        next = block_next(block);
         zepi_sys_free(block);
     }
-    sync->first.next = NULL;
-    sync->free = NULL;
+    atomic_init(&sync->first.next, NULL);
 }
 
-// ---- Timelines beyond the first block ----
-
-// The number in the first block; beyond it ZEPI_TIMELINES.
-static uint32_t first_block_index(const struct zepi_timeline *timeline)
+// A block behind all others. Returns false without memory.
+static bool add_block(struct zepi_sync *sync)
 {
-    const struct zepi_timeline *first = timeline->sync->first.timelines;
-    const uintptr_t offset_bytes = (uintptr_t)timeline - (uintptr_t)first;
-    return offset_bytes < sizeof(timeline->sync->first.timelines)
-               ? (uint32_t)(offset_bytes / sizeof(*timeline))
-               : ZEPI_TIMELINES;
+    struct zepi_timeline_block *block = zepi_sys_allocate_lines(sizeof(*block));
+    struct zepi_timeline_block *last = &sync->first;
+    if (!block)
+        return false;
+    memset(block, 0, sizeof(*block));
+    block_init(sync, block);
+    zepi_mutex_lock(&sync->mutex);
+    while (block_next(last))
+        last = block_next(last);
+    atomic_store_explicit(&last->next, block, memory_order_release);
+    zepi_mutex_unlock(&sync->mutex);
+    return true;
 }
 
-static void unlist_locked(struct zepi_sync *sync, struct zepi_timeline *timeline)
+// ---- Timelines that walks look at ----
+
+static uint32_t listed_bit(const struct zepi_timeline *timeline)
 {
-    if (timeline->previous)
-        timeline->previous->next = timeline->next;
-    else
-        sync->listed = timeline->next;
-    if (timeline->next)
-        timeline->next->previous = timeline->previous;
-    atomic_store_explicit(&timeline->is_listed, false, memory_order_relaxed);
-    // Release: a free that sees no listed timeline sees that the commands are complete.
-    atomic_fetch_sub_explicit(&sync->listed_count, 1, memory_order_release);
+    return UINT32_C(1) << timeline->index;
 }
 
-// Takes an idle timeline out of the list, unless it gets a command just now.
-static void unlist_idle_locked(struct zepi_sync *sync, struct zepi_timeline *timeline)
-{
-    struct zepi_mutex *mutex = timeline->submit_mutex;
-    if (timeline->pins > 0 || !mutex || !zepi_mutex_try_lock(mutex))
-        return;
-    if (zepi_timeline_is_idle(timeline))
-        unlist_locked(sync, timeline);
-    zepi_mutex_unlock(mutex);
-}
-
-static void list_locked(struct zepi_sync *sync, struct zepi_timeline *timeline)
-{
-    timeline->previous = NULL;
-    timeline->next = sync->listed;
-    if (timeline->next)
-        timeline->next->previous = timeline;
-    sync->listed = timeline;
-    // Release, here and below: zepi_sync_is_idle acquires.
-    atomic_fetch_add_explicit(&sync->listed_count, 1, memory_order_release);
-}
-
+// Under the owner's mutex, or without an owner, as the next.
 void zepi_timeline_list(struct zepi_timeline *timeline)
 {
-    struct zepi_sync *sync = timeline->sync;
-    const uint32_t index = first_block_index(timeline);
-    zepi_mutex_lock(&sync->mutex);
-    if (index == ZEPI_TIMELINES)
-        list_locked(sync, timeline);
-    else if (atomic_load_explicit(&sync->used, memory_order_relaxed) <= index)
-        atomic_store_explicit(&sync->used, index + 1, memory_order_release);
+    // Release, here and below: walks acquire.
+    atomic_fetch_or_explicit(&timeline->block->listed, listed_bit(timeline), memory_order_release);
     atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
-    zepi_mutex_unlock(&sync->mutex);
+}
+
+static void unlist(struct zepi_timeline *timeline)
+{
+    atomic_fetch_and_explicit(&timeline->block->listed, ~listed_bit(timeline),
+                              memory_order_release);
+    atomic_store_explicit(&timeline->is_listed, false, memory_order_relaxed);
+}
+
+// Takes out a timeline that was seen idle, unless it gets a command just now.
+static void unlist_idle(struct zepi_timeline *timeline)
+{
+    zepi_mutex_lock(&timeline->sync->mutex);
+    struct zepi_mutex *submit_mutex = timeline->submit_mutex;
+    if (submit_mutex && zepi_mutex_try_lock(submit_mutex)) {
+        if (zepi_timeline_is_idle(timeline))
+            unlist(timeline);
+        zepi_mutex_unlock(submit_mutex);
+    }
+    zepi_mutex_unlock(&timeline->sync->mutex);
+}
+
+static void unlist_all_idle(struct zepi_timeline_block *block)
+{
+    uint32_t listed = atomic_load_explicit(&block->listed, memory_order_acquire);
+    for (; listed; listed &= listed - 1) {
+        struct zepi_timeline *timeline = &block->timelines[__builtin_ctz(listed)];
+        if (zepi_timeline_is_idle(timeline))
+            unlist_idle(timeline);
+    }
+}
+
+struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
+                                 uint64_t since)
+{
+    struct zepi_point point = {NULL, 0};
+    struct zepi_timeline_block *block = after ? after->block : &sync->first;
+    uint32_t behind = after ? ~(listed_bit(after) | (listed_bit(after) - 1)) : UINT32_MAX;
+    for (; block && since != ZEPI_NO_OTHERS; block = block_next(block), behind = UINT32_MAX) {
+        // Acquire: a timeline that this thread knows of is seen.
+        uint32_t listed = atomic_load_explicit(&block->listed, memory_order_acquire) & behind;
+        for (; listed && !point.timeline; listed &= listed - 1)
+            point = zepi_timeline_busy_point(&block->timelines[__builtin_ctz(listed)], since);
+        if (point.timeline)
+            break;
+    }
+    return point;
+}
+
+struct zepi_point zepi_sync_first(struct zepi_sync *sync, uint64_t since)
+{
+    struct zepi_timeline_block *block = block_next(&sync->first);
+    for (; block; block = block_next(block))
+        unlist_all_idle(block);
+    return zepi_sync_next(sync, NULL, since);
+}
+
+void zepi_sync_begin_epoch_locked(struct zepi_sync *sync)
+{
+    const uint64_t epoch = atomic_load_explicit(&sync->epoch, memory_order_relaxed) + 1;
+    struct zepi_point point = zepi_sync_next(sync, NULL, 0);
+    for (; point.timeline; point = zepi_sync_next(sync, point.timeline, 0)) {
+        struct zepi_timeline *timeline = point.timeline;
+        if (atomic_load_explicit(&timeline->seen_submitted, memory_order_relaxed) == point.seqno)
+            continue;
+        atomic_store_explicit(&timeline->quiet_since, epoch, memory_order_relaxed);
+        // Release, here and below: zepi_timeline_busy_point and zepi_sync_epoch acquire.
+        atomic_store_explicit(&timeline->seen_submitted, point.seqno, memory_order_release);
+    }
+    atomic_store_explicit(&sync->epoch, epoch, memory_order_release);
 }
 
 // ---- Owners ----
 
-// One without an owner, or NULL.
+// Gives the owner a timeline of a block that has one. Returns NULL if all have owners.
 static struct zepi_timeline *take_timeline_locked(struct zepi_sync *sync)
 {
-    struct zepi_timeline *timeline = sync->free;
-    if (sync->taken != UINT32_MAX) {
-        timeline = &sync->first.timelines[__builtin_ctz(~sync->taken)];
-        sync->taken |= sync->taken + 1;
-    } else if (timeline) {
-        sync->free = timeline->next;
-    }
-    return timeline;
-}
-
-// The first timeline of a new block, or NULL without memory. The others are free. Gives up the
-// mutex for the allocation.
-static struct zepi_timeline *add_block_locked(struct zepi_sync *sync)
-{
-    zepi_mutex_unlock(&sync->mutex);
-    struct zepi_timeline_block *block = zepi_sys_allocate_lines(sizeof(*block));
-    if (block) {
-        memset(block, 0, sizeof(*block));
-        block_init(sync, block);
-    }
-    zepi_mutex_lock(&sync->mutex);
+    struct zepi_timeline_block *block = &sync->first;
+    while (block && block->taken == UINT32_MAX)
+        block = block_next(block);
     if (!block)
         return NULL;
-    for (unsigned i = 1; i < ZEPI_TIMELINES; i++) {
-        block->timelines[i].next = sync->free;
-        sync->free = &block->timelines[i];
-    }
-    block->next = sync->first.next;
-    sync->first.next = block;
-    return &block->timelines[0];
+    struct zepi_timeline *timeline = &block->timelines[__builtin_ctz(~block->taken)];
+    block->taken |= listed_bit(timeline);
+    return timeline;
 }
 
 zepi_result_t zepi_timeline_add(struct zepi_sync *sync, void *owner, zepi_timeline_poll *poll,
                                 struct zepi_mutex *submit_mutex, bool is_ordered,
                                 struct zepi_timeline **out_timeline)
 {
+    struct zepi_timeline *timeline;
+    bool has_memory = true;
     zepi_mutex_lock(&sync->mutex);
-    struct zepi_timeline *timeline = take_timeline_locked(sync);
-    if (!timeline)
-        timeline = add_block_locked(sync);
+    // Another thread may take the timelines of a new block.
+    while (!(timeline = take_timeline_locked(sync)) && has_memory) {
+        zepi_mutex_unlock(&sync->mutex);
+        has_memory = add_block(sync);
+        zepi_mutex_lock(&sync->mutex);
+    }
     if (timeline) {
         timeline->owner = owner;
         timeline->poll = poll;
@@ -160,92 +194,11 @@ void zepi_timeline_leave(struct zepi_timeline *timeline)
 void zepi_timeline_remove(struct zepi_timeline *timeline)
 {
     struct zepi_sync *sync = timeline->sync;
-    const uint32_t index = first_block_index(timeline);
     // A list that could not be waited for counts as complete.
     zepi_timeline_reach(timeline, zepi_timeline_now(timeline).seqno);
     zepi_mutex_lock(&sync->mutex);
-    if (index < ZEPI_TIMELINES) {
-        sync->taken &= ~(UINT32_C(1) << index);
-    } else {
-        if (atomic_load_explicit(&timeline->is_listed, memory_order_relaxed))
-            unlist_locked(sync, timeline);
-        timeline->next = sync->free;
-        sync->free = timeline;
-    }
+    unlist(timeline);
+    timeline->block->taken &= ~listed_bit(timeline);
     zepi_condition_wake_all(&sync->changed);
     zepi_mutex_unlock(&sync->mutex);
-}
-
-// ---- Walks ----
-
-// Behind `after` in the order of addresses; NULL, or of the first block: of all.
-static struct zepi_point next_listed_locked(struct zepi_sync *sync,
-                                            const struct zepi_timeline *after, uint64_t since)
-{
-    struct zepi_point found = {NULL, 0};
-    if (after && first_block_index(after) < ZEPI_TIMELINES)
-        after = NULL;
-    struct zepi_timeline *next;
-    for (struct zepi_timeline *timeline = since == ZEPI_NO_OTHERS ? NULL : sync->listed; timeline;
-         timeline = next) {
-        next = timeline->next;
-        if (zepi_timeline_is_idle(timeline)) {
-            unlist_idle_locked(sync, timeline);
-            continue;
-        }
-        if ((uintptr_t)timeline <= (uintptr_t)after ||
-            (found.timeline && (uintptr_t)timeline >= (uintptr_t)found.timeline))
-            continue;
-        const struct zepi_point point = zepi_timeline_busy_point(timeline, since);
-        if (point.timeline)
-            found = point;
-    }
-    return found;
-}
-
-// In the first block, behind `after`.
-static struct zepi_point next_of_block(struct zepi_sync *sync, const struct zepi_timeline *after,
-                                       uint64_t since)
-{
-    struct zepi_point point = {NULL, 0};
-    // Acquire: a timeline that this thread knows of is seen.
-    const uint32_t used =
-        since == ZEPI_NO_OTHERS ? 0 : atomic_load_explicit(&sync->used, memory_order_acquire);
-    for (uint32_t i = after ? first_block_index(after) + 1 : 0; i < used && !point.timeline; i++)
-        point = zepi_timeline_busy_point(&sync->first.timelines[i], since);
-    return point;
-}
-
-struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
-                                        uint64_t since)
-{
-    const struct zepi_point point = next_of_block(sync, after, since);
-    return point.timeline ? point : next_listed_locked(sync, after, since);
-}
-
-struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
-                                 uint64_t since)
-{
-    struct zepi_point point = next_of_block(sync, after, since);
-    if (point.timeline || !zepi_sync_has_listed(sync))
-        return point;
-    zepi_mutex_lock(&sync->mutex);
-    point = next_listed_locked(sync, after, since);
-    zepi_mutex_unlock(&sync->mutex);
-    return point;
-}
-
-void zepi_sync_begin_epoch_locked(struct zepi_sync *sync)
-{
-    const uint64_t epoch = atomic_load_explicit(&sync->epoch, memory_order_relaxed) + 1;
-    struct zepi_point point = zepi_sync_next_locked(sync, NULL, 0);
-    for (; point.timeline; point = zepi_sync_next_locked(sync, point.timeline, 0)) {
-        struct zepi_timeline *timeline = point.timeline;
-        if (atomic_load_explicit(&timeline->seen_submitted, memory_order_relaxed) == point.seqno)
-            continue;
-        atomic_store_explicit(&timeline->quiet_since, epoch, memory_order_relaxed);
-        // Release, here and below: zepi_timeline_busy_point and zepi_sync_epoch acquire.
-        atomic_store_explicit(&timeline->seen_submitted, point.seqno, memory_order_release);
-    }
-    atomic_store_explicit(&sync->epoch, epoch, memory_order_release);
 }

@@ -16,9 +16,9 @@
 // commands have sequence numbers, and `completed` says up to which one all are known to be over.
 // Layers below queue/ ask the timelines and know no queue. A command pays for a few instructions.
 //
-// A context may have any number of lists: timelines beyond the first block are looked at only while
-// they are listed, which begins with the first command of an idle list, and ends when a walk finds
-// it idle again.
+// A context may have any number of lists. Walks look at the timelines that are listed, and take no
+// lock. A timeline is listed from the first command of an idle list on; beyond the first block it
+// is taken out again when a walk has found it idle.
 
 struct zepi_sync;
 struct zepi_deferred;
@@ -34,8 +34,9 @@ struct zepi_timeline {
     atomic_uint_fast64_t completed;             // all up to it are over; only grows
     atomic_uint_fast64_t first_deferred; // the seqno that `first` waits for; UINT64_MAX: none
     struct zepi_sync *sync;              // that it is part of
-    // Walks find it, since its first command or the end of an idle time (beyond the first block).
-    // Written under `submit_mutex` and sync->mutex.
+    struct zepi_timeline_block *block;   // and its place there
+    uint32_t index;
+    // Its bit in the block's `listed`. Written under `submit_mutex`, or without an owner.
     atomic_bool is_listed;
     bool is_ordered; // what completes one command tells of all before it
     // Commands up to `seen_submitted` were submitted before epoch `quiet_since` began. Written
@@ -49,8 +50,6 @@ struct zepi_timeline {
     void *owner;   // borrowed; NULL: none, or it goes
     zepi_timeline_poll *poll;
     struct zepi_mutex *submit_mutex; // borrowed from the owner
-    struct zepi_timeline *next;      // listed ones, or free ones
-    struct zepi_timeline *previous;
 };
 
 // After the commands of a timeline up to `seqno`.
@@ -61,7 +60,11 @@ struct zepi_point {
 
 #define ZEPI_TIMELINES 32 // in a block
 struct zepi_timeline_block {
-    struct zepi_timeline_block *next; // owned; NULL: no more
+    _Atomic(struct zepi_timeline_block *) next; // owned; NULL: no more
+    // A bit for each timeline: those that walks look at, and those that have an owner. The second
+    // under sync->mutex.
+    _Atomic uint32_t listed;
+    uint32_t taken;
     struct zepi_timeline timelines[ZEPI_TIMELINES];
 };
 
@@ -72,11 +75,6 @@ struct zepi_sync {
     // The last pin of a timeline went, an owner went, or the last of `running`.
     struct zepi_condition changed;
     atomic_uint_fast64_t epoch; // see zepi_sync_epoch
-    atomic_uint listed_count;   // of timelines beyond the first block
-    _Atomic uint32_t used; // timelines of the first block that were ever listed: the first ones
-    uint32_t taken;        // a bit for each that has an owner
-    struct zepi_timeline *listed; // beyond the first block
-    struct zepi_timeline *free;   // there, without an owner
     atomic_uint_fast64_t deferred_bytes;
     uint64_t polled_bytes; // of those, when the timelines were last polled for their number
     unsigned running;      // threads that run deferred work
@@ -99,14 +97,14 @@ void zepi_timeline_leave(struct zepi_timeline *timeline);
 // It left, and is idle or cannot be waited for: all its commands count as over.
 void zepi_timeline_remove(struct zepi_timeline *timeline);
 
-// Under the owner's mutex: walks find the timeline from now on.
+// Walks find the timeline from now on.
 void zepi_timeline_list(struct zepi_timeline *timeline) __attribute__((cold, noinline));
 // Runs the deferred work that was waiting for `completed` (deferred.c).
 void zepi_timeline_run_deferred(struct zepi_timeline *timeline) __attribute__((cold, noinline));
 
-// Under the owner's mutex, after it was appended, and if that failed, too: one more command.
-// Returns its number. Relaxed: a thread that frees memory which this command uses has got it from
-// this thread.
+// Under the owner's mutex, after the append: one more command. A failure counts as one, since part
+// of it may have been appended. Returns its number. Relaxed: a thread that frees memory which this
+// command uses has got it from this thread.
 static inline uint64_t zepi_timeline_submit(struct zepi_timeline *timeline)
 {
     if (__builtin_expect(!atomic_load_explicit(&timeline->is_listed, memory_order_relaxed), 0))
@@ -184,48 +182,28 @@ static inline struct zepi_point zepi_timeline_busy_point(struct zepi_timeline *t
     return is_unused ? (struct zepi_point){NULL, 0} : point;
 }
 
-// Whether timelines beyond the first block may be busy.
-static inline bool zepi_sync_has_listed(const struct zepi_sync *sync)
-{
-    // Acquire: a timeline that this thread knows of is seen.
-    return __builtin_expect(atomic_load_explicit(&sync->listed_count, memory_order_acquire) > 0, 0);
-}
-
-// The first of these points behind `after` in the order of addresses (of all, if that is NULL), of
-// the first block and then of others. No lock unless timelines beyond the first block are listed.
+// The first of these points behind `after`, in the order of the timelines' places; NULL: of all.
+// Takes no lock.
 struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timeline *after,
                                  uint64_t since);
-struct zepi_point zepi_sync_next_locked(struct zepi_sync *sync, const struct zepi_timeline *after,
-                                        uint64_t since);
+// The first of all. Not under sync->mutex: beyond the first block idle timelines are taken out of
+// the walks first.
+struct zepi_point zepi_sync_first(struct zepi_sync *sync, uint64_t since);
 // Memory that is allocated from now on is not used by commands that were submitted before.
 void zepi_sync_begin_epoch_locked(struct zepi_sync *sync);
 
-// The first timeline that may be busy, for a short look; NULL: every one is idle, so that no memory
-// is in use. If timelines beyond the first block are listed, it is the very first.
-static inline struct zepi_timeline *zepi_sync_first_busy(struct zepi_sync *sync)
-{
-    struct zepi_timeline *timeline = sync->first.timelines;
-    // Acquire: a timeline that this thread knows of is seen.
-    const struct zepi_timeline *end =
-        timeline + atomic_load_explicit(&sync->used, memory_order_acquire);
-    if (zepi_sync_has_listed(sync))
-        return timeline;
-    while (timeline < end && zepi_timeline_is_idle(timeline))
-        timeline++;
-    return timeline < end ? timeline : NULL;
-}
-
+// Whether every timeline is idle, so that no memory is in use: a short look, mostly.
 static inline bool zepi_sync_is_idle(struct zepi_sync *sync)
 {
-    return !zepi_sync_first_busy(sync);
-}
-
-// The first of the points above, of `busy`, which was found so, and those behind it.
-static inline struct zepi_point zepi_sync_now_from(struct zepi_sync *sync,
-                                                   struct zepi_timeline *busy, uint64_t since)
-{
-    const struct zepi_point point = zepi_timeline_busy_point(busy, since);
-    return point.timeline ? point : zepi_sync_next(sync, busy, since);
+    // Acquire, twice: a timeline that this thread knows of is seen, and one that is not listed any
+    // more is known to be idle.
+    uint32_t listed = atomic_load_explicit(&sync->first.listed, memory_order_acquire);
+    for (; listed; listed &= listed - 1) {
+        if (!zepi_timeline_is_idle(&sync->first.timelines[__builtin_ctz(listed)]))
+            return false;
+    }
+    return !atomic_load_explicit(&sync->first.next, memory_order_acquire) ||
+           !zepi_sync_first(sync, 0).timeline;
 }
 
 #endif
