@@ -36,7 +36,7 @@ zepi_result_t zepi_graph_record_native(struct zepi_graph_command *command,
 {
     struct zepi_graph *graph = command->graph;
     const zepi_result_t result =
-        zepi_graph_native_create(graph->context, graph->device, &command->native);
+        zepi_closed_list_take(graph->context, graph->device, NULL, &command->native);
     if (result != ZEPI_SUCCESS)
         return result;
     if (!graph_set_open_list(graph, command->native->ze))

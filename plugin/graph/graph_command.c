@@ -24,30 +24,6 @@ const char *zepi_graph_command_name(const struct zepi_graph_command *command)
     return names[command->kind];
 }
 
-static void destroy_native_command(struct zepi_deferred *deferred)
-{
-    struct zepi_graph_native *native = (struct zepi_graph_native *)deferred;
-    zepi_ze.zeCommandListDestroy(native->ze);
-    zepi_free(native);
-}
-
-zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
-                                       struct zepi_graph_native **out_native)
-{
-    struct zepi_graph_native *native = zepi_allocate(1, sizeof(*native));
-    if (!native)
-        return zepi_fail_no_memory();
-    const zepi_result_t result = zepi_closed_list_take(context, device, NULL, &native->ze);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(native);
-        return result;
-    }
-    native->deferred.bytes = ZEPI_DEFERRED_HANDLE_BYTES;
-    native->deferred.run = destroy_native_command;
-    *out_native = native;
-    return ZEPI_SUCCESS;
-}
-
 static void command_release_launch(struct zepi_graph_command *command)
 {
     zepi_launch_record_release(command->launch);
@@ -72,7 +48,7 @@ static void command_destroy(void *object)
     if (command->transfer)
         command_release_transfer(command);
     if (command->native)
-        zepi_defer(command->context, &command->native->deferred);
+        zepi_command_list_give(command->native, false);
     if (command->waits)
         zepi_free(command->waits);
 }

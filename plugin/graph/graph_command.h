@@ -5,6 +5,7 @@
 #include "copy/copy.h"
 #include "launch/launch_record.h"
 
+struct zepi_command_list;
 struct zepi_graph;
 
 // A copy, fill or hint with copies of all that it needs. Of the memory, the first is written and
@@ -35,13 +36,8 @@ struct zepi_graph_command {
     uint32_t kernel_count;
     uint64_t dirty_version; // of the last update of it; 0: there was none
     struct zepi_graph_command *prev_dirty, *next_dirty; // the last one first
-    struct zepi_graph_native *native;                   // owned
-};
-
-// Commands that a host recorded itself, through Level Zero.
-struct zepi_graph_native {
-    struct zepi_deferred deferred;
-    ze_command_list_handle_t ze; // owned; closed once the command is added
+    // Owned: commands that a host recorded itself, through Level Zero. Closed once this is added.
+    struct zepi_command_list *native;
 };
 
 extern const struct zepi_type zepi_graph_command_type;
@@ -68,8 +64,5 @@ zepi_result_t zepi_graph_command_set_transfer(struct zepi_graph_command *command
                                               const struct zepi_arg_use memory[2]);
 // "a copy" and its like, for messages.
 const char *zepi_graph_command_name(const struct zepi_graph_command *command);
-// A list for a native command, to be recorded by the host, which closes it.
-zepi_result_t zepi_graph_native_create(struct zepi_context *context, struct zepi_device *device,
-                                       struct zepi_graph_native **out_native);
 
 #endif

@@ -25,15 +25,6 @@ zepi_result_t zepi_list_run_wait(struct zepi_list_run *run)
     return zepi_check_ze(ze, "zeFenceHostSynchronize");
 }
 
-// A list serves the next graph, unless it may still be used.
-static void list_run_give_list(const struct zepi_list_run *run, ze_command_list_handle_t list)
-{
-    if (list && run->is_submitted)
-        zepi_ze.zeCommandListDestroy(list);
-    else if (list)
-        zepi_closed_list_give(run->context, run->device, NULL, list);
-}
-
 void zepi_list_run_destroy(struct zepi_list_run *run)
 {
     if (!run)
@@ -44,8 +35,11 @@ void zepi_list_run_destroy(struct zepi_list_run *run)
         zepi_ze.zeFenceDestroy(run->fence);
     if (run->queue)
         zepi_ze.zeCommandQueueDestroy(run->queue);
-    list_run_give_list(run, run->before);
-    list_run_give_list(run, run->after);
+    // Unless they may still be used.
+    if (run->before)
+        zepi_command_list_give(run->before, !run->is_submitted);
+    if (run->after)
+        zepi_command_list_give(run->after, !run->is_submitted);
     zepi_free(run);
 }
 
@@ -123,8 +117,8 @@ static zepi_result_t record_barriers(struct zepi_list_run *run, struct zepi_even
 {
     // A command waits for it that no queue of ours knows of.
     atomic_store_explicit(&before->is_awaited, true, memory_order_relaxed);
-    const zepi_result_t result = record_barrier(run->before, NULL, before->ze);
-    return result == ZEPI_SUCCESS ? record_barrier(run->after, after->ze, NULL) : result;
+    const zepi_result_t result = record_barrier(run->before->ze, NULL, before->ze);
+    return result == ZEPI_SUCCESS ? record_barrier(run->after->ze, after->ze, NULL) : result;
 }
 
 static zepi_result_t list_run_execute(struct zepi_list_run *run, uint32_t count,
@@ -134,10 +128,10 @@ static zepi_result_t list_run_execute(struct zepi_list_run *run, uint32_t count,
     uint32_t total = 0;
     if (!all)
         return zepi_fail_no_memory();
-    all[total++] = run->before;
+    all[total++] = run->before->ze;
     for (uint32_t i = 0; i < count; i++)
         all[total++] = lists[i];
-    all[total++] = run->after;
+    all[total++] = run->after->ze;
     const zepi_result_t result =
         ZEPI_ZE(zeCommandQueueExecuteCommandLists, run->queue, total, all, run->fence);
     zepi_free(all);

@@ -2,7 +2,7 @@
 #ifndef ZEPI_GRAPH_LIST_RUN_H
 #define ZEPI_GRAPH_LIST_RUN_H
 
-#include "queue/queue.h"
+#include "queue/command_list.h"
 
 // Closed command lists that run in the order of a queue on drivers which cannot append them to an
 // immediate list: a command queue of their own executes them between two lists of a barrier each.
@@ -10,8 +10,8 @@
 struct zepi_list_run {
     struct zepi_context *context; // borrowed, as the device
     struct zepi_device *device;
-    ze_command_list_handle_t before; // owned, as those below
-    ze_command_list_handle_t after;
+    struct zepi_command_list *before; // owned, as those below
+    struct zepi_command_list *after;
     ze_command_queue_handle_t queue;
     ze_fence_handle_t fence; // of the last run
     bool is_submitted;       // that run may not be over

@@ -270,7 +270,7 @@ static bool change_launches(struct zepi_recording *recording, struct zepi_record
             return false;
     }
     return changes_flush(&changes) &&
-           zepi_ze.zeCommandListClose(recording->own[0]) == ZE_RESULT_SUCCESS;
+           zepi_ze.zeCommandListClose(recording->own[0]->ze) == ZE_RESULT_SUCCESS;
 }
 
 // With the graph's mutex: holds the launches that updates have changed since. Returns the list of

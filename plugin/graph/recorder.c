@@ -170,7 +170,7 @@ static zepi_result_t recording_open_list(struct zepi_recording *recording, uint3
             return result;
         recording->own_count++;
     }
-    *out_list = recording->own[index];
+    *out_list = recording->own[index]->ze;
     return ZEPI_SUCCESS;
 }
 

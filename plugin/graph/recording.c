@@ -25,15 +25,14 @@ const void *zepi_recording_extension(const struct zepi_recording *recording)
 static void recording_give_lists(struct zepi_recording *recording)
 {
     for (uint32_t i = 0; i < recording->own_count; i++)
-        zepi_closed_list_give(recording->context, recording->device,
-                              zepi_recording_extension(recording), recording->own[i]);
+        zepi_command_list_give(recording->own[i], true);
     recording->own_count = 0;
 }
 
 void zepi_recording_destroy_lists(struct zepi_recording *recording)
 {
     for (uint32_t i = 0; i < recording->own_count; i++)
-        zepi_ze.zeCommandListDestroy(recording->own[i]);
+        zepi_release(recording->own[i]);
     recording->own_count = 0;
 }
 
@@ -147,7 +146,7 @@ void zepi_recording_clear(struct zepi_recording *recording)
     bool is_reset = zepi_recording_wait_for_run(recording) == ZEPI_SUCCESS;
     recording->version = 0;
     for (uint32_t i = 0; i < recording->own_count && is_reset; i++)
-        is_reset = zepi_ze.zeCommandListReset(recording->own[i]) == ZE_RESULT_SUCCESS;
+        is_reset = zepi_ze.zeCommandListReset(recording->own[i]->ze) == ZE_RESULT_SUCCESS;
     if (!is_reset)
         zepi_recording_destroy_lists(recording);
     recording_release_uses(recording);
@@ -251,7 +250,7 @@ static zepi_result_t recording_make_parts(struct zepi_recording *recording)
                                           commands->most_waits * sizeof(recording->waits[0]));
     if (!recording->own)
         return zepi_fail_no_memory();
-    recording->lists = recording->own + most;
+    recording->lists = (ze_command_list_handle_t *)(recording->own + most);
     recording->waits = (ze_event_handle_t *)(recording->lists + 2 * most);
     const zepi_result_t result =
         commands->is_in_order ? ZEPI_SUCCESS : recording_create_events(recording);

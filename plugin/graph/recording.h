@@ -37,8 +37,8 @@ struct zepi_recording {
     zepi_event_t last; // owned; of the last execution; NULL: it is over
     uint64_t number;   // of that execution in the graph
     struct zepi_queue
-        *kept_queues;              // owned list: of executions that are over; nothing else has them
-    ze_command_list_handle_t *own; // owned list of owned lists
+        *kept_queues; // owned list: of executions that are over; nothing else has them
+    struct zepi_command_list **own;  // owned list of owned lists
     ze_command_list_handle_t *lists; // those of an execution, native commands' too; behind `own`
     uint32_t own_count;
     uint32_t list_count;

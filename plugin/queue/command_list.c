@@ -9,24 +9,13 @@
 
 #include <stddef.h>
 
-// The most that a context keeps, of all kinds.
-#define FREE_COMMAND_LISTS 32
-#define FREE_CLOSED_LISTS 8
-
-// A list to be recorded, closed and executed. It is open and empty.
-struct free_closed_list {
-    ze_command_list_handle_t ze; // owned
-    const struct zepi_device *device;
-    const void *extension;
-};
+#define FREE_COMMAND_LISTS 32 // the most that a context keeps, of all kinds
 
 // The free command lists of a context.
 struct zepi_command_lists {
     struct zepi_mutex mutex;        // guards the members below; nothing is called under it
     struct zepi_command_list *free; // owned; last released first
     uint32_t count;
-    struct free_closed_list closed[FREE_CLOSED_LISTS];
-    uint32_t closed_count;
     _Atomic uint32_t queue_numbers; // a bit for each that is taken
 };
 
@@ -68,7 +57,8 @@ ZEPI_DEFINE_TYPE(command_list, command_list_destroy);
 static bool list_is_of_kind(const struct zepi_command_list *list,
                             const struct zepi_command_list_kind *kind)
 {
-    return list->kind.device == kind->device && list->kind.ordinal == kind->ordinal &&
+    return list->kind.device == kind->device && list->kind.is_closed == kind->is_closed &&
+           list->kind.extension == kind->extension && list->kind.ordinal == kind->ordinal &&
            (list->kind.index == kind->index || kind->index == ZEPI_COMPUTE_ENGINE_ANY) &&
            list->kind.flags == kind->flags && list->kind.priority == kind->priority &&
            list->kind.events == kind->events;
@@ -90,7 +80,17 @@ static struct zepi_command_list *take_free_list(struct zepi_command_lists *lists
     return list;
 }
 
-static zepi_result_t create_ze_list(struct zepi_context *context,
+static ze_result_t create_closed(const struct zepi_context *context,
+                                 const struct zepi_command_list_kind *kind,
+                                 ze_command_list_handle_t *out_ze)
+{
+    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
+                                         .pNext = kind->extension,
+                                         .commandQueueGroupOrdinal = kind->device->compute_ordinal};
+    return zepi_ze.zeCommandListCreate(context->ze, kind->device->ze, &desc, out_ze);
+}
+
+static ze_result_t create_immediate(const struct zepi_context *context,
                                     const struct zepi_command_list_kind *kind,
                                     ze_command_list_handle_t *out_ze)
 {
@@ -100,76 +100,21 @@ static zepi_result_t create_ze_list(struct zepi_context *context,
                                           .flags = kind->flags,
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
                                           .priority = kind->priority};
+    return zepi_ze.zeCommandListCreateImmediate(context->ze, kind->device->ze, &desc, out_ze);
+}
+
+static zepi_result_t create_ze_list(struct zepi_context *context,
+                                    const struct zepi_command_list_kind *kind,
+                                    ze_command_list_handle_t *out_ze)
+{
     unsigned attempt = 0;
     ze_result_t ze;
     do
-        ze = zepi_ze.zeCommandListCreateImmediate(context->ze, kind->device->ze, &desc, out_ze);
+        ze = kind->is_closed ? create_closed(context, kind, out_ze)
+                             : create_immediate(context, kind, out_ze);
     while (zepi_context_reclaim(context, ze, &attempt));
-    return zepi_check_ze(ze, "zeCommandListCreateImmediate");
-}
-
-static ze_command_list_handle_t take_closed_list(struct zepi_command_lists *lists,
-                                                 const struct zepi_device *device,
-                                                 const void *extension)
-{
-    ze_command_list_handle_t found = NULL;
-    zepi_mutex_lock(&lists->mutex);
-    for (uint32_t i = lists->closed_count; i-- > 0 && !found;) {
-        if (lists->closed[i].device == device && lists->closed[i].extension == extension) {
-            found = lists->closed[i].ze;
-            lists->closed[i] = lists->closed[--lists->closed_count];
-        }
-    }
-    zepi_mutex_unlock(&lists->mutex);
-    return found;
-}
-
-zepi_result_t zepi_closed_list_take(struct zepi_context *context, const struct zepi_device *device,
-                                    const void *extension, ze_command_list_handle_t *out_list)
-{
-    const ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC,
-                                         .pNext = extension,
-                                         .commandQueueGroupOrdinal = device->compute_ordinal};
-    ze_command_list_handle_t list = take_closed_list(command_lists_of(context), device, extension);
-    unsigned attempt = 0;
-    ze_result_t ze = ZE_RESULT_SUCCESS;
-    if (!list) {
-        do
-            ze = zepi_ze.zeCommandListCreate(context->ze, device->ze, &desc, &list);
-        while (zepi_context_reclaim(context, ze, &attempt));
-    }
-    if (ze == ZE_RESULT_SUCCESS)
-        *out_list = list;
-    return zepi_check_ze(ze, "zeCommandListCreate");
-}
-
-void zepi_closed_list_give(struct zepi_context *context, const struct zepi_device *device,
-                           const void *extension, ze_command_list_handle_t list)
-{
-    struct zepi_command_lists *lists = command_lists_of(context);
-    bool is_kept = zepi_ze.zeCommandListReset(list) == ZE_RESULT_SUCCESS;
-    zepi_mutex_lock(&lists->mutex);
-    is_kept = is_kept && lists->closed_count < FREE_CLOSED_LISTS;
-    if (is_kept)
-        lists->closed[lists->closed_count++] = (struct free_closed_list){list, device, extension};
-    zepi_mutex_unlock(&lists->mutex);
-    if (!is_kept)
-        zepi_ze.zeCommandListDestroy(list);
-}
-
-// Destroys the lists that are free. Returns whether there were any.
-static bool destroy_closed_lists(struct zepi_command_lists *lists)
-{
-    struct free_closed_list closed[FREE_CLOSED_LISTS];
-    zepi_mutex_lock(&lists->mutex);
-    const uint32_t count = lists->closed_count;
-    for (uint32_t i = 0; i < count; i++)
-        closed[i] = lists->closed[i];
-    lists->closed_count = 0;
-    zepi_mutex_unlock(&lists->mutex);
-    for (uint32_t i = 0; i < count; i++)
-        zepi_ze.zeCommandListDestroy(closed[i].ze);
-    return count > 0;
+    return zepi_check_ze(ze,
+                         kind->is_closed ? "zeCommandListCreate" : "zeCommandListCreateImmediate");
 }
 
 zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
@@ -262,7 +207,10 @@ static void defer_list_release(struct zepi_command_list *list)
 
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle)
 {
-    if (is_idle && !atomic_load_explicit(&list->is_exported, memory_order_relaxed)) {
+    const bool is_kept =
+        is_idle && !atomic_load_explicit(&list->is_exported, memory_order_relaxed) &&
+        (!list->kind.is_closed || zepi_ze.zeCommandListReset(list->ze) == ZE_RESULT_SUCCESS);
+    if (is_kept) {
         zepi_event_cache_flush(&list->events);
         zepi_event_cache_flush(&list->markers);
         list = add_free_list(command_lists_of(list->context), list);
@@ -284,7 +232,7 @@ static struct zepi_command_list *take_all_free_lists(struct zepi_command_lists *
 static bool command_lists_reclaim(struct zepi_context *context, uint64_t timeout_ns)
 {
     struct zepi_command_list *list = take_all_free_lists(command_lists_of(context));
-    const bool is_any = destroy_closed_lists(command_lists_of(context)) || list;
+    const bool is_any = list != NULL;
     (void)timeout_ns;
     while (list) {
         struct zepi_command_list *next = list->next;
@@ -297,7 +245,6 @@ static bool command_lists_reclaim(struct zepi_context *context, uint64_t timeout
 static void command_lists_finish(struct zepi_context *context)
 {
     struct zepi_command_list *list = take_all_free_lists(command_lists_of(context));
-    destroy_closed_lists(command_lists_of(context));
     while (list) {
         struct zepi_command_list *next = list->next;
         zepi_release(list);

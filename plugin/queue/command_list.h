@@ -10,10 +10,11 @@
 struct zepi_context;
 struct zepi_device;
 
-// Immediate command lists, and a context's free list of those whose queue was released: making one
-// costs thousands of instructions in the driver.
+// Command lists: immediate ones, of queues, and those of graphs, which are closed and then
+// executed; and a context's free list of those that were given back: making one costs thousands of
+// instructions in the driver.
 
-// A list serves another queue of the same kind.
+// A list serves another queue, or graph, of the same kind.
 struct zepi_command_list_kind {
     struct zepi_device *device; // borrowed
     uint32_t ordinal;           // of the command queue group
@@ -21,6 +22,9 @@ struct zepi_command_list_kind {
     ze_command_queue_flags_t flags;
     ze_command_queue_priority_t priority;
     enum zepi_event_kind events;
+    // A closed one: the members above are 0, but for the device.
+    bool is_closed;
+    const void *extension; // borrowed: the chain of its descriptor, or NULL
 };
 
 // A list and the events of its commands, which stay with it. For the quirk reset-writes-to-list a
@@ -66,30 +70,30 @@ static inline struct zepi_command_list *zepi_queue_next_list(struct zepi_queue *
     return list;
 }
 
-// A free list of this kind, or a new one, with one reference.
+// A free list of this kind, or a new one, with one reference. A closed list is open and empty. If
+// the driver lacks memory, the context gives back unused memory: the caller holds no lock that an
+// end of an execution or a deferred free needs.
 zepi_result_t zepi_command_list_take(struct zepi_context *context,
                                      const struct zepi_command_list_kind *request,
                                      struct zepi_command_list **out_list);
+// A closed list, to be recorded, closed and executed more than once.
+static inline zepi_result_t zepi_closed_list_take(struct zepi_context *context,
+                                                  struct zepi_device *device, const void *extension,
+                                                  struct zepi_command_list **out_list)
+{
+    const struct zepi_command_list_kind kind = {
+        .device = device, .is_closed = true, .extension = extension};
+    return zepi_command_list_take(context, &kind, out_list);
+}
 // Makes a list around a ze_command_list_handle_t of the host.
 zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
                                       const struct zepi_command_list_kind *kind,
                                       ze_command_list_handle_t ze, zepi_ownership_t ownership,
                                       struct zepi_command_list **out_list);
 
-// The list's queue goes: consumes its reference. `is_idle`: all commands of the list are complete.
+// The list's queue or graph goes: consumes its reference. `is_idle`: all commands of the list are
+// complete, and what they use is still there.
 void zepi_command_list_give(struct zepi_command_list *list, bool is_idle);
-
-// An open command list of no queue, to be recorded, closed and executed more than once: a free one,
-// or a new one, which the caller gives back or destroys. `extension` is the descriptor's chain, or
-// NULL; lists with the same one serve each other's users. The caller holds no lock that an end of
-// an execution or a deferred free needs: if the driver lacks memory, the context gives back unused
-// memory.
-zepi_result_t zepi_closed_list_take(struct zepi_context *context, const struct zepi_device *device,
-                                    const void *extension, ze_command_list_handle_t *out_list);
-// Nothing executes the list any more, and all that it uses is still there: keeps a few for the next
-// takers.
-void zepi_closed_list_give(struct zepi_context *context, const struct zepi_device *device,
-                           const void *extension, ze_command_list_handle_t list);
 
 // A small number for a queue of the context, or ZEPI_NO_QUEUE_NUMBER. State that is kept by number
 // is the queue's own while it lives.
