@@ -44,10 +44,8 @@ static struct zepi_capture *capture_of_queue(struct zepi_queue *queue)
 // The capture of the event, or of the last signal of a reusable one. A new reference, or NULL.
 static struct zepi_capture *capture_of_event(struct zepi_event *event)
 {
-    struct zepi_capture *capture = event->capture;
-    struct zepi_event *signal = event->is_reusable ? zepi_event_take_signal(event) : NULL;
-    if (signal)
-        capture = signal->capture;
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    struct zepi_capture *capture = signal->capture;
     if (capture)
         zepi_retain(capture);
     zepi_release(signal);

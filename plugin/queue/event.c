@@ -78,51 +78,44 @@ static zepi_result_t pool_create(const struct zepi_context *context, enum zepi_e
     return result;
 }
 
-static void pool_add_event_locked(struct zepi_event_pool *pool, struct zepi_event *event)
+static zepi_result_t pool_make_events(struct zepi_event_pool *pool, struct zepi_context *context,
+                                      enum zepi_event_kind kind)
 {
-    event->pool = pool;
-    event->pool_index = pool->count;
-    pool->events[pool->count++] = event;
-}
-
-// Gives the event a place in the newest pool of its kind, or in a new one.
-static zepi_result_t event_place(struct zepi_event *event)
-{
-    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
-    zepi_mutex_lock(&pools->mutex);
-    struct zepi_event_pool *pool = pools->newest[event->kind];
-    const bool has_room = pool && pool->count < POOL_EVENTS;
-    if (has_room)
-        pool_add_event_locked(pool, event);
-    zepi_mutex_unlock(&pools->mutex);
-    const zepi_result_t result =
-        has_room ? ZEPI_SUCCESS : pool_create(event->context, event->kind, &pool);
-    if (has_room || result != ZEPI_SUCCESS)
-        return result;
-    zepi_mutex_lock(&pools->mutex);
-    pool_add_event_locked(pool, event);
-    pool->next = pools->first;
-    pools->first = pool;
-    pools->newest[event->kind] = pool;
-    zepi_mutex_unlock(&pools->mutex);
+    while (pool->count < POOL_EVENTS) {
+        struct zepi_event *event = zepi_object_create(&zepi_event_type);
+        if (!event)
+            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+        zepi_object_set_free(event);
+        event->context = context;
+        event->kind = kind;
+        event->pool = pool;
+        event->pool_index = pool->count;
+        pool->events[pool->count++] = event;
+    }
     return ZEPI_SUCCESS;
 }
 
-static zepi_result_t event_make(struct zepi_context *context, enum zepi_event_kind kind,
-                                struct zepi_event **out_event)
+// Makes a pool, whose events are free for any thread: of two threads that make one at the same
+// time, none is in vain.
+static zepi_result_t add_pool(struct zepi_context *context, enum zepi_event_kind kind)
 {
-    struct zepi_event *event = zepi_object_create(&zepi_event_type);
-    if (!event)
-        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-    zepi_object_set_free(event);
-    event->context = context;
-    event->kind = kind;
-    const zepi_result_t result = event_place(event);
-    if (result == ZEPI_SUCCESS)
-        *out_event = event;
-    else
-        zepi_object_discard_free(event, &zepi_event_type);
-    return result;
+    struct zepi_event_pools *pools = zepi_event_pools_of(context);
+    struct zepi_event_pool *pool;
+    zepi_result_t result = pool_create(context, kind, &pool);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = pool_make_events(pool, context, kind);
+    if (result != ZEPI_SUCCESS) {
+        pool_destroy(pool);
+        return result;
+    }
+    zepi_mutex_lock(&pools->mutex);
+    pool->next = pools->first;
+    pools->first = pool;
+    for (uint32_t i = 0; i < POOL_EVENTS; i++)
+        zepi_event_chain_append(&pools->unused[kind], pool->events[i]);
+    zepi_mutex_unlock(&pools->mutex);
+    return ZEPI_SUCCESS;
 }
 
 static void event_push_free(struct zepi_event *event)
@@ -146,20 +139,28 @@ static zepi_result_t event_create_ze(struct zepi_event *event)
     return result;
 }
 
+static struct zepi_event *pools_take_free(struct zepi_event_pools *pools, enum zepi_event_kind kind)
+{
+    zepi_mutex_lock(&pools->mutex);
+    struct zepi_event_chain *chain =
+        pools->free[kind].first ? &pools->free[kind] : &pools->unused[kind];
+    struct zepi_event *event = chain->first;
+    if (event)
+        chain->first = event->next;
+    zepi_mutex_unlock(&pools->mutex);
+    return event;
+}
+
 zepi_result_t zepi_event_take(struct zepi_context *context, enum zepi_event_kind kind,
                               struct zepi_event **out_event)
 {
-    struct zepi_event_pools *pools = zepi_event_pools_of(context);
+    struct zepi_event *event;
     zepi_result_t result = ZEPI_SUCCESS;
-    zepi_mutex_lock(&pools->mutex);
-    struct zepi_event *event = pools->free[kind].first;
-    if (event)
-        pools->free[kind].first = event->next;
-    zepi_mutex_unlock(&pools->mutex);
-    if (!event)
-        result = event_make(context, kind, &event);
-    if (result != ZEPI_SUCCESS)
-        return result;
+    while (!(event = pools_take_free(zepi_event_pools_of(context), kind))) {
+        result = add_pool(context, kind);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
     if (!event->ze)
         result = event_create_ze(event);
     if (result != ZEPI_SUCCESS) {
@@ -218,6 +219,20 @@ zepi_result_t zepi_event_create_of(struct zepi_context *context, struct zepi_que
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event)
 {
     return zepi_event_create_of(context, NULL, ZEPI_EVENT_HOST, out_event);
+}
+
+zepi_result_t zepi_event_create_complete(struct zepi_context *context, zepi_event_t *out_event)
+{
+    zepi_event_t event;
+    zepi_result_t result = zepi_event_create(context, &event);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    result = zepi_event_signal(event);
+    if (result == ZEPI_SUCCESS)
+        *out_event = event;
+    else
+        zepi_release(event);
+    return result;
 }
 
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
@@ -316,7 +331,7 @@ struct zepi_event *zepi_event_take_signal(struct zepi_event *event)
         return zepi_retain(event);
     struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
     zepi_mutex_lock(&pools->mutex);
-    struct zepi_event *signal = event->signal ? zepi_retain(event->signal) : NULL;
+    struct zepi_event *signal = zepi_retain(event->signal);
     zepi_mutex_unlock(&pools->mutex);
     return signal;
 }
@@ -327,7 +342,7 @@ static __attribute__((cold, noinline)) zepi_result_t event_wait_for_signal(struc
                                                                            uint64_t timeout_ns)
 {
     struct zepi_event *signal = zepi_event_take_signal(event);
-    const zepi_result_t result = signal ? event_wait_for(signal, timeout_ns) : ZEPI_SUCCESS;
+    const zepi_result_t result = event_wait_for(signal, timeout_ns);
     zepi_release(signal);
     return result;
 }
@@ -396,57 +411,22 @@ zepi_result_t zepi_event_ask_status(struct zepi_event *event, zepi_event_status_
 
 zepi_result_t zepi_event_get_status(zepi_event_t event, zepi_event_status_t *out_status)
 {
-    zepi_result_t result = ZEPI_SUCCESS;
     if (__builtin_expect(!event->is_reusable, 1))
         return zepi_event_ask_status(event, out_status);
     struct zepi_event *signal = zepi_event_take_signal(event);
-    if (signal)
-        result = zepi_event_ask_status(signal, out_status);
-    else
-        *out_status = ZEPI_EVENT_COMPLETE;
-    zepi_release(signal);
-    return result;
-}
-
-// A reusable event that was never signalled has an event of the driver's, too: a complete one.
-static zepi_result_t event_make_first_signal(struct zepi_event *event)
-{
-    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
-    struct zepi_event *signal = NULL;
-    zepi_result_t result = zepi_event_create(event->context, &signal);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_event_signal(signal);
-    if (result == ZEPI_SUCCESS) {
-        zepi_mutex_lock(&pools->mutex);
-        if (!event->signal) {
-            event->signal = signal;
-            signal = NULL;
-        }
-        zepi_mutex_unlock(&pools->mutex);
-    }
-    zepi_release(signal);
-    return result;
-}
-
-static zepi_result_t event_get_native_of_signal(struct zepi_event *event, void **out_native_handle)
-{
-    struct zepi_event *signal;
-    while (!(signal = zepi_event_take_signal(event))) {
-        const zepi_result_t result = event_make_first_signal(event);
-        if (result != ZEPI_SUCCESS)
-            return result;
-    }
-    const zepi_result_t result = zepi_event_get_native(signal, out_native_handle);
+    const zepi_result_t result = zepi_event_ask_status(signal, out_status);
     zepi_release(signal);
     return result;
 }
 
 zepi_result_t zepi_event_get_native(zepi_event_t event, void **out_native_handle)
 {
-    if (event->is_reusable)
-        return event_get_native_of_signal(event, out_native_handle);
-    if (event->capture)
-        return zepi_event_fail_captured(event);
-    *out_native_handle = event->ze;
-    return ZEPI_SUCCESS;
+    zepi_result_t result = ZEPI_SUCCESS;
+    struct zepi_event *signal = zepi_event_take_signal(event);
+    if (signal->capture)
+        result = zepi_event_fail_captured(signal);
+    else
+        *out_native_handle = signal->ze;
+    zepi_release(signal);
+    return result;
 }

@@ -47,8 +47,8 @@ struct zepi_event {
     struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
     bool is_reusable; // has none of the pool; `signal` is waited for and asked in its place
     bool takes_times; // of a reusable event: from queues without profiling, too
-    // The event of its last signal: retained, under the mutex of the context's event pools; NULL:
-    // it was never signalled, and is complete.
+    // Of a reusable event, retained, under the mutex of the context's event pools: that of its last
+    // signal, or a complete one before the first.
     struct zepi_event *signal;
     uint64_t submit_ns; // on the host's clock; of timed events
     // submit_ns on the device's clock; 0: not asked for yet (event_times.h).
@@ -90,8 +90,8 @@ struct zepi_event_pools {
     struct zepi_mutex mutex;
     // Oldest first, so that released handles are told for long.
     struct zepi_event_chain free[ZEPI_EVENT_KINDS];
-    struct zepi_event_pool *first; // owned
-    struct zepi_event_pool *newest[ZEPI_EVENT_KINDS];
+    struct zepi_event_chain unused[ZEPI_EVENT_KINDS]; // that never had an event of the driver's
+    struct zepi_event_pool *first;                    // owned
     atomic_bool is_polling; // a thread polls the context's lists, for want of a free event
 };
 
@@ -129,8 +129,8 @@ static inline bool zepi_event_is_known_complete(const struct zepi_event *event)
     return atomic_load_explicit(&event->is_complete, memory_order_acquire);
 }
 
-// The event of waits and queries: of a reusable event its last signal at this moment,
-// NULL if there was none; of others the event itself. A new reference.
+// The event of waits and queries: of a reusable event its last signal at this moment; of others the
+// event itself. A new reference.
 struct zepi_event *zepi_event_take_signal(struct zepi_event *event);
 
 // The error for a captured event where one of the driver is needed.
@@ -139,6 +139,8 @@ zepi_result_t zepi_event_fail_captured(const struct zepi_event *event)
 
 // An event of the host.
 zepi_result_t zepi_event_create(zepi_context_t context, zepi_event_t *out_event);
+// One that was signalled.
+zepi_result_t zepi_event_create_complete(struct zepi_context *context, zepi_event_t *out_event);
 // Makes an event around a ze_event_handle_t of the context. `context` has been checked.
 zepi_result_t zepi_event_create_from_native(struct zepi_context *context, void *native_handle,
                                             zepi_ownership_t ownership, zepi_event_t *out_event);

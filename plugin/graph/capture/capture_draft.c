@@ -110,9 +110,9 @@ static zepi_result_t draft_read_wait(struct zepi_capture_draft *draft, struct ze
 {
     zepi_result_t result = ZEPI_SUCCESS;
     struct zepi_event *signal = zepi_event_take_signal(event);
-    if (signal && signal->capture == draft->capture)
+    if (signal->capture == draft->capture)
         draft->waits[draft->wait_count++] = (uint32_t)signal->number;
-    else if (signal)
+    else
         result = draft_read_other(draft, signal);
     zepi_release(signal);
     return result;

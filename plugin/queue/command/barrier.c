@@ -162,10 +162,17 @@ zepi_result_t zepi_reusable_event_create(struct zepi_context *context,
                                          enum zepi_reusable_event_times times,
                                          zepi_event_t *out_event)
 {
+    struct zepi_event *complete;
+    const zepi_result_t result = zepi_event_create_complete(context, &complete);
+    if (result != ZEPI_SUCCESS)
+        return result;
     struct zepi_event *event = zepi_object_create(&zepi_event_type);
-    if (!event)
+    if (!event) {
+        zepi_release(complete);
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    }
     event->context = zepi_retain(context);
+    event->signal = complete;
     event->is_reusable = true;
     event->takes_times = times == ZEPI_REUSABLE_EVENT_TIMES;
     *out_event = event;
@@ -175,7 +182,7 @@ zepi_result_t zepi_reusable_event_create(struct zepi_context *context,
 // Of two threads that signal at the same time, the later one in a queue may be the first one here.
 static bool is_later_in_same_queue(const struct zepi_event *left, const struct zepi_event *right)
 {
-    return left && left->queue == right->queue && left->capture == right->capture &&
+    return left->queue == right->queue && left->capture == right->capture &&
            left->number > right->number;
 }
 

@@ -73,7 +73,7 @@ static zepi_result_t fail_without_times(void)
 
 static bool is_timed(const struct zepi_event *event)
 {
-    return event && event->kind & ZEPI_EVENT_TIMED;
+    return event->kind & ZEPI_EVENT_TIMED;
 }
 
 bool zepi_event_has_times(struct zepi_event *event)
@@ -98,7 +98,7 @@ zepi_result_t zepi_event_get_submit_ns(struct zepi_event *event, uint64_t *out_n
     return result;
 }
 
-// The times of an event that is not reusable. `event` may be NULL.
+// The times of an event that is not reusable.
 static zepi_result_t event_get_own_times(struct zepi_event *event, zepi_event_times_t *out_times)
 {
     uint64_t submit;

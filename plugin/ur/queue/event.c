@@ -33,7 +33,7 @@ static ur_result_t get_queue(void *object, const struct zepi_ur_info *info)
 {
     struct zepi_event *signal = zepi_event_take_signal(object);
     const ur_result_t result =
-        signal && signal->queue
+        signal->queue
             ? zepi_ur_info_return(info, &signal->queue, sizeof(signal->queue))
             : zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE, "the event belongs to no queue");
     zepi_release(signal);
@@ -101,20 +101,6 @@ ur_result_t zepi_urEventGetNativeHandle(ur_event_handle_t hEvent, ur_native_hand
                         zepi_event_get_native(zepi_ur_event(hEvent), (void **)phNativeEvent));
 }
 
-static zepi_result_t create_complete(struct zepi_context *context, zepi_event_t *out_event)
-{
-    zepi_event_t event;
-    zepi_result_t result = zepi_event_create(context, &event);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = zepi_event_signal(event);
-    if (result == ZEPI_SUCCESS)
-        *out_event = event;
-    else
-        zepi_release(event);
-    return result;
-}
-
 ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
                                                ur_context_handle_t hContext,
                                                const ur_event_native_properties_t *pProperties,
@@ -127,7 +113,7 @@ ur_result_t zepi_urEventCreateWithNativeHandle(ur_native_handle_t hNativeEvent,
     // none.
     if (!hNativeEvent)
         return zepi_ur_result(
-            create_complete(zepi_ur_context(hContext), (zepi_event_t *)out_event));
+            zepi_event_create_complete(zepi_ur_context(hContext), (zepi_event_t *)out_event));
     return zepi_ur_result(
         zepi_event_create_from_native(zepi_ur_context(hContext), (void *)hNativeEvent,
                                       ZEPI_UR_OWNERSHIP(pProperties), (zepi_event_t *)out_event));
