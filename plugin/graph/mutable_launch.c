@@ -42,12 +42,11 @@ static ze_kernel_handle_t *list_kernels(struct zepi_recording *recording,
                                         uint32_t *out_count)
 {
     ze_kernel_handle_t *kernels = zepi_allocate(command->kernel_count, sizeof(kernels[0]));
+    const uint32_t index = zepi_context_device_index(recording->context, recording->device);
     uint32_t count = 0;
     for (uint32_t i = 0; kernels && i < command->kernel_count; i++) {
-        const struct zepi_kernel_instance *instance = get_instance_of(
-            recording,
-            command->kernels[i]
-                ->device_kernels[zepi_context_device_index(recording->context, recording->device)]);
+        const struct zepi_kernel_instance *instance =
+            get_instance_of(recording, command->kernels[i]->devices[index].target.device_kernel);
         if (!instance) {
             zepi_free(kernels);
             return NULL;
@@ -69,6 +68,7 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
                                            const struct zepi_graph_command *command)
 {
     const uint32_t flags = recording->device->mutable_flags;
+    const uint32_t index = zepi_context_device_index(recording->context, recording->device);
     struct zepi_ze_number desc = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC,
         .value = ZEPI_ZE_MUTABLE_NEEDED | (flags & ZEPI_ZE_MUTABLE_OFFSET)};
@@ -76,7 +76,7 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
     uint32_t kernel_count = 0;
     for (uint32_t i = 0; i < command->kernel_count; i++) {
         // Their constants are arguments that the host knows nothing of.
-        if (command->kernels[i]->is_emulated)
+        if (command->kernels[i]->devices[index].target.image)
             return ZEPI_SUCCESS;
     }
     if (command->kernel_count > 1 && (flags & ZEPI_ZE_MUTABLE_KERNEL))

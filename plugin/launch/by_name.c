@@ -50,7 +50,7 @@ static struct place lookup_place(const struct zepi_queue *queue, const zepi_laun
     place.number = module->number;
     place.kind = desc->kernel ? OF_KERNEL_OBJECT : IN_MODULE;
     if (desc->kernel)
-        place.origin = (uintptr_t)desc->kernel->device_kernels[queue->device_index];
+        place.origin = (uintptr_t)desc->kernel->devices[queue->device_index].target.device_kernel;
     return place;
 }
 

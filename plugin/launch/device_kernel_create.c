@@ -71,8 +71,9 @@ static zepi_result_t query_kernel_sizes(struct zepi_device_kernel *device_kernel
     return result;
 }
 
+// Reads properties and arguments: their number is the SPIR-V's, else the driver's.
 static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_kernel,
-                                            struct zepi_kernel_instance *instance)
+                                            ze_kernel_handle_t ze)
 {
     const struct zepi_spirv_kernel *kernel = zepi_device_module_describe_kernel(
         zepi_device_module_of(device_kernel->device_module), device_kernel->name);
@@ -87,8 +88,7 @@ static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_ke
         preferred.pNext = &file;
     device_kernel->properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     device_kernel->properties.pNext = &preferred;
-    const zepi_result_t result =
-        ZEPI_ZE(zeKernelGetProperties, instance->ze, &device_kernel->properties);
+    const zepi_result_t result = ZEPI_ZE(zeKernelGetProperties, ze, &device_kernel->properties);
     device_kernel->properties.pNext = NULL;
     if (result != ZEPI_SUCCESS)
         return result;
@@ -99,34 +99,18 @@ static zepi_result_t device_kernel_describe(struct zepi_device_kernel *device_ke
         : device_kernel->properties.maxSubgroupSize > 0 ? device_kernel->properties.maxSubgroupSize
                                                         : 1;
     device_kernel->is_described = kernel != NULL;
+    device_kernel->argument_count =
+        kernel ? kernel->argument_count : device_kernel->properties.numKernelArgs;
+    device_kernel->arguments =
+        zepi_allocate(device_kernel->argument_count, sizeof(device_kernel->arguments[0]));
+    if (!device_kernel->arguments)
+        return zepi_fail_no_memory();
     for (uint32_t i = 0; i < device_kernel->argument_count; i++)
         device_kernel->arguments[i] =
             kernel ? (struct zepi_kernel_argument){kernel->arguments[i].kind,
                                                    kernel->arguments[i].size_bytes}
                    : (struct zepi_kernel_argument){ZEPI_SPIRV_ARGUMENT_OTHER, 0};
-    return kernel ? ZEPI_SUCCESS : query_kernel_sizes(device_kernel, instance->ze);
-}
-
-// How many arguments the kernel has: from the SPIR-V, else as the driver says.
-static zepi_result_t count_arguments(struct zepi_device_kernel *device_kernel)
-{
-    const struct zepi_spirv_kernel *kernel = zepi_device_module_describe_kernel(
-        zepi_device_module_of(device_kernel->device_module), device_kernel->name);
-    if (kernel) {
-        device_kernel->argument_count = kernel->argument_count;
-        return ZEPI_SUCCESS;
-    }
-    const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
-                                   .pKernelName = device_kernel->name};
-    ze_kernel_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
-    ze_kernel_handle_t ze;
-    zepi_result_t result = ZEPI_ZE(zeKernelCreate, device_kernel->module, &desc, &ze);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = ZEPI_ZE(zeKernelGetProperties, ze, &properties);
-    zepi_ze.zeKernelDestroy(ze);
-    device_kernel->argument_count = properties.numKernelArgs;
-    return result;
+    return kernel ? ZEPI_SUCCESS : query_kernel_sizes(device_kernel, ze);
 }
 
 // A device kernel with its first instance: a kernel that cannot be made is found out here, not at a
@@ -134,31 +118,26 @@ static zepi_result_t count_arguments(struct zepi_device_kernel *device_kernel)
 static zepi_result_t device_kernel_create(struct zepi_build_result *device_module, const char *name,
                                           struct zepi_device_kernel **out_device_kernel)
 {
-    struct zepi_kernel_instance *instance;
+    ze_kernel_handle_t ze;
     struct zepi_device_kernel *device_kernel = zepi_allocate(1, sizeof(*device_kernel));
     if (!device_kernel)
         return zepi_fail_no_memory();
     device_kernel->device_module = zepi_build_result_retain(device_module);
     device_kernel->module = zepi_device_module_find_kernel(zepi_device_module_of(device_module),
                                                            name, &device_kernel->name);
-    zepi_result_t result = count_arguments(device_kernel);
+    zepi_result_t result = zepi_kernel_instance_create_ze(device_kernel, &ze);
     if (result == ZEPI_SUCCESS) {
-        device_kernel->arguments =
-            zepi_allocate(device_kernel->argument_count, sizeof(device_kernel->arguments[0]));
-        if (!device_kernel->arguments)
-            result = zepi_fail_no_memory();
-    }
-    if (result == ZEPI_SUCCESS)
-        result = zepi_kernel_instance_create(device_kernel, &instance);
-    if (result == ZEPI_SUCCESS) {
-        device_kernel->free = instance;
-        device_kernel->free_count = 1;
-        result = device_kernel_describe(device_kernel, instance);
+        result = device_kernel_describe(device_kernel, ze);
+        if (result == ZEPI_SUCCESS)
+            result = zepi_kernel_instance_adopt(device_kernel, ze, &device_kernel->free);
+        else
+            zepi_ze.zeKernelDestroy(ze);
     }
     if (result != ZEPI_SUCCESS) {
         destroy_deferred_kernel(&device_kernel->deferred);
         return result;
     }
+    device_kernel->free_count = 1;
     *out_device_kernel = device_kernel;
     return ZEPI_SUCCESS;
 }

@@ -17,17 +17,18 @@
 static void kernel_destroy(void *object)
 {
     struct zepi_kernel *kernel = object;
-    for (uint32_t i = 0; kernel->device_kernels && i < kernel->context->device_count; i++) {
+    for (uint32_t i = 0; kernel->devices && i < kernel->context->device_count; i++) {
+        struct zepi_kernel_on_device *own = &kernel->devices[i];
         // Acquire: it is seen whole. The host's handles go once no command can use them.
         struct zepi_kernel_instance *exported =
-            atomic_load_explicit(&kernel->exported[i], memory_order_acquire);
+            atomic_load_explicit(&own->exported, memory_order_acquire);
         if (exported)
-            zepi_kernel_instance_destroy(zepi_device_kernel_of(kernel->device_kernels[i]),
+            zepi_kernel_instance_destroy(zepi_device_kernel_of(own->target.device_kernel),
                                          exported);
-        zepi_build_result_release(kernel->device_kernels[i]);
+        zepi_build_result_release(own->target.device_kernel);
     }
-    if (kernel->device_kernels != (void *)kernel->inline_lists)
-        zepi_free(kernel->device_kernels);
+    if (kernel->devices != kernel->inline_devices)
+        zepi_free(kernel->devices);
     if (kernel->adopted)
         zepi_ze.zeKernelDestroy(kernel->adopted);
     zepi_release(kernel->front_end);
@@ -37,38 +38,24 @@ static void kernel_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(kernel, kernel_destroy);
 
-// The target is in the first part of the module that has the code.
-struct zepi_target zepi_kernel_target(const struct zepi_kernel *kernel, uint32_t device_index)
-{
-    const struct zepi_module *module = kernel->module;
-    struct zepi_target target = {.device_kernel = kernel->device_kernels[device_index]};
-    const struct zepi_build_result *device_module =
-        zepi_device_kernel_of(target.device_kernel)->device_module;
-    uint32_t index = 0;
-    uint32_t image_index = 0;
-    while (module->parts[index].device_module[device_index] != device_module)
-        index++;
-    target.image = zepi_emulation_find(&module->parts[index], kernel->name, &image_index);
-    if (target.image)
-        target.values = module->parts[index].values[image_index];
-    return target;
-}
-
+// The first part of the module that has the kernel serves a device.
 static zepi_result_t kernel_get_all_devices(struct zepi_kernel *kernel, const char *name)
 {
     const struct zepi_module *module = kernel->module;
     for (uint32_t i = 0; i < module->context->device_count; i++) {
         const struct zepi_module_part *part = zepi_module_find_part(module, i, name);
+        struct zepi_target *target = &kernel->devices[i].target;
         uint32_t image_index;
         if (!part)
             continue;
         const zepi_result_t result =
-            zepi_device_kernel_get(part->device_module[i], name, &kernel->device_kernels[i]);
+            zepi_device_kernel_get(part->device_module[i], name, &target->device_kernel);
         if (result != ZEPI_SUCCESS)
             return result;
-        kernel->name = zepi_device_kernel_of(kernel->device_kernels[i])->name;
-        if (zepi_emulation_find(part, name, &image_index))
-            kernel->is_emulated = true;
+        kernel->name = zepi_device_kernel_of(target->device_kernel)->name;
+        target->image = zepi_emulation_find(part, name, &image_index);
+        if (target->image)
+            target->values = part->values[image_index];
     }
     if (kernel->name)
         return ZEPI_SUCCESS;
@@ -87,15 +74,13 @@ static inline zepi_result_t kernel_create(struct zepi_module *module,
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     kernel->module = zepi_retain(module);
     kernel->context = module->context;
-    void **lists = 2 * device_count <= sizeof(kernel->inline_lists) / sizeof(void *)
-                       ? kernel->inline_lists
-                       : zepi_allocate(2 * device_count, sizeof(void *));
-    if (!lists) {
+    kernel->devices = device_count <= ZEPI_KERNEL_INLINE_DEVICES
+                          ? kernel->inline_devices
+                          : zepi_allocate(device_count, sizeof(kernel->devices[0]));
+    if (!kernel->devices) {
         zepi_release(kernel);
         return zepi_fail_no_memory();
     }
-    kernel->device_kernels = (struct zepi_build_result **)lists;
-    kernel->exported = (_Atomic(struct zepi_kernel_instance *) *)(lists + device_count);
     *out_kernel = kernel;
     return ZEPI_SUCCESS;
 }
@@ -119,7 +104,7 @@ zepi_result_t zepi_module_get_kernel(struct zepi_module *module, const char *nam
 zepi_result_t zepi_kernel_get_device_kernel(const struct zepi_kernel *kernel, uint32_t device_index,
                                             struct zepi_device_kernel **out_device_kernel)
 {
-    struct zepi_build_result *device_kernel = kernel->device_kernels[device_index];
+    struct zepi_build_result *device_kernel = kernel->devices[device_index].target.device_kernel;
     if (!device_kernel)
         return zepi_fail(ZEPI_ERROR_INVALID_KERNEL, "kernel '%s' has no code for device '%s'",
                          kernel->name, kernel->context->devices[device_index]->properties.name);
@@ -191,6 +176,7 @@ zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
                                      void **out_native_handle)
 {
     const uint32_t index = zepi_context_device_index(kernel->context, device);
+    struct zepi_kernel_on_device *own = &kernel->devices[index];
     struct zepi_device_kernel *device_kernel = NULL;
     struct zepi_kernel_instance *made;
     zepi_result_t result = zepi_kernel_get_device_kernel(kernel, index, &device_kernel);
@@ -198,12 +184,12 @@ zepi_result_t zepi_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
         return result;
     // Acquire, here and below: what another thread made is seen whole.
     struct zepi_kernel_instance *instance =
-        atomic_load_explicit(&kernel->exported[index], memory_order_acquire);
+        atomic_load_explicit(&own->exported, memory_order_acquire);
     if (!instance) {
         result = zepi_kernel_instance_create(device_kernel, &made);
         if (result != ZEPI_SUCCESS)
             return result;
-        if (atomic_compare_exchange_strong_explicit(&kernel->exported[index], &instance, made,
+        if (atomic_compare_exchange_strong_explicit(&own->exported, &instance, made,
                                                     memory_order_acq_rel, memory_order_acquire))
             instance = made;
         else

@@ -24,32 +24,50 @@ static void forget_args(struct zepi_kernel_instance *instance, uint32_t count)
         instance->args[i].kind = NOT_SET;
 }
 
-zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
-                                          struct zepi_kernel_instance **out_instance)
+zepi_result_t zepi_kernel_instance_create_ze(const struct zepi_device_kernel *device_kernel,
+                                             ze_kernel_handle_t *out_ze)
 {
     const ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
                                    .pKernelName = device_kernel->name};
     const ze_kernel_indirect_access_flags_t access = ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST |
                                                      ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE |
                                                      ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED;
+    ze_kernel_handle_t ze;
+    zepi_result_t result = ZEPI_ZE(zeKernelCreate, device_kernel->module, &desc, &ze);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    // Pointers that lie in memory, or in structures passed by value, are followed, too.
+    result = ZEPI_ZE(zeKernelSetIndirectAccess, ze, access);
+    if (result == ZEPI_SUCCESS)
+        *out_ze = ze;
+    else
+        zepi_ze.zeKernelDestroy(ze);
+    return result;
+}
+
+zepi_result_t zepi_kernel_instance_adopt(const struct zepi_device_kernel *device_kernel,
+                                         ze_kernel_handle_t ze,
+                                         struct zepi_kernel_instance **out_instance)
+{
     struct zepi_kernel_instance *instance = zepi_allocate(
         1, sizeof(*instance) + device_kernel->argument_count * sizeof(instance->args[0]));
-    if (!instance)
+    if (!instance) {
+        zepi_ze.zeKernelDestroy(ze);
         return zepi_fail_no_memory();
-    zepi_result_t result = ZEPI_ZE(zeKernelCreate, device_kernel->module, &desc, &instance->ze);
-    if (result != ZEPI_SUCCESS) {
-        zepi_free(instance);
-        return result;
     }
-    // Pointers that lie in memory, or in structures passed by value, are followed, too.
-    result = ZEPI_ZE(zeKernelSetIndirectAccess, instance->ze, access);
-    if (result != ZEPI_SUCCESS) {
-        zepi_kernel_instance_free(instance);
-        return result;
-    }
+    instance->ze = ze;
     forget_args(instance, device_kernel->argument_count);
     *out_instance = instance;
     return ZEPI_SUCCESS;
+}
+
+zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
+                                          struct zepi_kernel_instance **out_instance)
+{
+    ze_kernel_handle_t ze;
+    const zepi_result_t result = zepi_kernel_instance_create_ze(device_kernel, &ze);
+    return result == ZEPI_SUCCESS ? zepi_kernel_instance_adopt(device_kernel, ze, out_instance)
+                                  : result;
 }
 
 // ---- Arguments ----
@@ -277,8 +295,6 @@ zepi_result_t zepi_kernel_instance_launch(struct zepi_kernel_instance *instance,
         return result;
     result = instance_prepare(instance, queue->device, launch);
     if (__builtin_expect(result == ZEPI_SUCCESS, 1))
-        return zepi_submit_end(&submit, append_kernel_launch(&submit, instance, launch->flags),
-                               out_event);
-    zepi_submit_cancel(&submit);
-    return result;
+        result = append_kernel_launch(&submit, instance, launch->flags);
+    return zepi_submit_end(&submit, result, out_event);
 }

@@ -32,7 +32,14 @@ struct zepi_kernel_instance {
     struct zepi_arg args[];
 };
 
-// Makes an instance, which belongs to no queue yet.
+// Makes an instance, which belongs to no queue yet. The first of a device kernel is made in two
+// steps: its ze_kernel tells what an instance needs. The second one consumes that, after an error,
+// too.
+zepi_result_t zepi_kernel_instance_create_ze(const struct zepi_device_kernel *device_kernel,
+                                             ze_kernel_handle_t *out_ze);
+zepi_result_t zepi_kernel_instance_adopt(const struct zepi_device_kernel *device_kernel,
+                                         ze_kernel_handle_t ze,
+                                         struct zepi_kernel_instance **out_instance);
 zepi_result_t zepi_kernel_instance_create(const struct zepi_device_kernel *device_kernel,
                                           struct zepi_kernel_instance **out_instance);
 // Destroys the ze_kernel at once: no command uses it any more.

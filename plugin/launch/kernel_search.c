@@ -255,7 +255,8 @@ static zepi_result_t take_kernel(struct zepi_kernel_search *search,
     if (result != ZEPI_SUCCESS)
         return result;
     if (search->desc->kernel && !search->chosen) {
-        target->device_kernel = search->desc->kernel->device_kernels[search->queue->device_index];
+        target->device_kernel =
+            search->desc->kernel->devices[search->queue->device_index].target.device_kernel;
         return ZEPI_SUCCESS;
     }
     if (search->module)

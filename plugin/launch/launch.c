@@ -12,21 +12,14 @@
 
 // ---- The kernel of a launch ----
 
-zepi_result_t zepi_launch_set_kernel_slowly(struct zepi_launch *launch, struct zepi_kernel *kernel,
-                                            const struct zepi_context *context,
-                                            uint32_t device_index)
+zepi_result_t zepi_launch_fail_kernel(const struct zepi_kernel *kernel,
+                                      const struct zepi_context *context, uint32_t device_index)
 {
-    struct zepi_device_kernel *device_kernel;
+    struct zepi_device_kernel *none;
     if (kernel->context != context)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT,
                          "kernel '%s' is of another context than the queue", kernel->name);
-    const zepi_result_t result =
-        zepi_kernel_get_device_kernel(kernel, device_index, &device_kernel);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    launch->module = kernel->module;
-    launch->target = zepi_kernel_target(kernel, device_index);
-    return ZEPI_SUCCESS;
+    return zepi_kernel_get_device_kernel(kernel, device_index, &none);
 }
 
 zepi_result_t zepi_launch_fail_count(const struct zepi_launch *launch, uint32_t count)

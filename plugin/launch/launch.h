@@ -63,22 +63,20 @@ static inline zepi_result_t zepi_launch_check_count(const struct zepi_launch *la
                : zepi_launch_fail_count(launch, count);
 }
 
-zepi_result_t zepi_launch_set_kernel_slowly(struct zepi_launch *launch, struct zepi_kernel *kernel,
-                                            const struct zepi_context *context,
-                                            uint32_t device_index) __attribute__((noinline));
+zepi_result_t zepi_launch_fail_kernel(const struct zepi_kernel *kernel,
+                                      const struct zepi_context *context, uint32_t device_index)
+    __attribute__((cold, noinline));
 // A launch begins with its kernel object, which has code for this device of its context.
 static inline zepi_result_t zepi_launch_set_kernel(struct zepi_launch *launch,
                                                    struct zepi_kernel *kernel,
                                                    const struct zepi_context *context,
                                                    uint32_t device_index)
 {
-    struct zepi_build_result *device_kernel;
-    if (__builtin_expect(kernel->context != context || kernel->is_emulated ||
-                             !(device_kernel = kernel->device_kernels[device_index]),
-                         0))
-        return zepi_launch_set_kernel_slowly(launch, kernel, context, device_index);
+    if (__builtin_expect(
+            kernel->context != context || !kernel->devices[device_index].target.device_kernel, 0))
+        return zepi_launch_fail_kernel(kernel, context, device_index);
     launch->module = kernel->module;
-    launch->target = (struct zepi_target){.device_kernel = device_kernel};
+    launch->target = kernel->devices[device_index].target;
     return ZEPI_SUCCESS;
 }
 

@@ -73,8 +73,7 @@ static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_s
     return result;
 }
 
-// A reusable event's signal, kept until the command is appended. *out_signal: NULL if there is
-// none.
+// A reusable event's signal, kept until the command is appended.
 static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_submit *submit,
                                                                  zepi_wait_list_t wait,
                                                                  struct zepi_event *event,
@@ -84,8 +83,7 @@ static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_sub
     if (result != ZEPI_SUCCESS)
         return result;
     *out_signal = zepi_event_take_signal(event);
-    if (*out_signal)
-        submit->signals[submit->signal_count++] = *out_signal;
+    submit->signals[submit->signal_count++] = *out_signal;
     return ZEPI_SUCCESS;
 }
 
@@ -105,8 +103,6 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
         zepi_result_t result = ZEPI_SUCCESS;
         if (__builtin_expect(event->is_reusable, 0))
             result = take_signal(submit, wait, event, &event);
-        if (result == ZEPI_SUCCESS && !event)
-            continue;
         if (result == ZEPI_SUCCESS && event->capture)
             result = ZEPI_CAPTURED;
         const bool is_usual =
@@ -198,7 +194,7 @@ zepi_result_t zepi_submit_await_unreachable(struct zepi_queue *queue, zepi_wait_
         if (!event->is_reusable && !is_unreachable(event, queue))
             continue;
         event = zepi_event_take_signal(event);
-        if (event && is_unreachable(event, queue))
+        if (is_unreachable(event, queue))
             result = zepi_event_wait(1, &event, UINT64_MAX);
         zepi_release(event);
     }
@@ -217,11 +213,4 @@ zepi_result_t zepi_submit_append_first_locked(struct zepi_submit *submit)
     if (result == ZEPI_SUCCESS && submit->queue->needs_barriers)
         result = ZEPI_ZE(zeCommandListAppendBarrier, submit->list, NULL, 0, NULL);
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : zepi_submit_end(submit, result, NULL);
-}
-
-void zepi_submit_cancel(struct zepi_submit *submit)
-{
-    // For the barrier that may have been appended.
-    zepi_timeline_submit(submit->queue_list->timeline);
-    submit_drop(submit);
 }

@@ -114,14 +114,15 @@ static inline zepi_result_t zepi_submit_begin(struct zepi_submit *submit, struct
                : ZEPI_SUCCESS;
 }
 
-// `appended`: the status of the command, and of this function. On success *out_event (may be NULL)
-// is the event, on failure it is left alone.
+// `appended`: the status of the command, and of this function; a failure of what came before the
+// append ends the frame, too. On success *out_event (may be NULL) is the event, on failure it is
+// left alone.
 static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_result_t appended,
                                             zepi_event_t *out_event)
 {
     struct zepi_queue *queue = submit->queue;
     struct zepi_event *event = submit->event;
-    // A failed append counts, too: part of it may have been appended.
+    // What failed counts, too: barriers before it, or part of it, may have been appended.
     struct zepi_timeline *timeline = submit->queue_list->timeline;
     const uint64_t seqno = zepi_timeline_submit(timeline);
     if (event) {
@@ -138,8 +139,5 @@ static inline zepi_result_t zepi_submit_end(struct zepi_submit *submit, zepi_res
         zepi_release(event);
     return appended;
 }
-
-// In place of the end, before anything was appended for the command: nothing has happened.
-void zepi_submit_cancel(struct zepi_submit *submit);
 
 #endif

@@ -9,9 +9,9 @@
 const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel)
 {
     uint32_t index = 0;
-    while (!kernel->device_kernels[index])
+    while (!kernel->devices[index].target.device_kernel)
         index++;
-    return zepi_device_kernel_of(kernel->device_kernels[index]);
+    return zepi_device_kernel_of(kernel->devices[index].target.device_kernel);
 }
 
 static ur_result_t kernel_create_by_name(struct zepi_ur_program *program, const char *name,
@@ -126,7 +126,7 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
     struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
     const struct zepi_context *context = kernel->context;
     uint32_t index = 0;
-    while (index + 1 < context->device_count && !kernel->device_kernels[index])
+    while (index + 1 < context->device_count && !kernel->devices[index].target.device_kernel)
         index++;
     return zepi_ur_result(
         zepi_kernel_get_native(kernel, context->devices[index], (void **)phNativeKernel));
@@ -225,8 +225,9 @@ ur_result_t zepi_urKernelSuggestMaxCooperativeGroupCount(
         (result = zepi_ur_result(zepi_kernel_max_cooperative_groups(
              zepi_ur_kernel(hKernel), zepi_ur_device(hDevice), workDim, pLocalWorkSize, &count))))
         return result;
+    const struct zepi_target *target = &zepi_ur_kernel(hKernel)->devices[index].target;
     *pGroupCountRet =
-        limit_by_local_memory(zepi_device_kernel_of(zepi_ur_kernel(hKernel)->device_kernels[index]),
-                              zepi_ur_device(hDevice), dynamicSharedMemorySize, count);
+        limit_by_local_memory(zepi_device_kernel_of(target->device_kernel), zepi_ur_device(hDevice),
+                              dynamicSharedMemorySize, count);
     return UR_RESULT_SUCCESS;
 }

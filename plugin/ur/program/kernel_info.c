@@ -32,9 +32,9 @@ static ur_result_t get_spill_sizes(void *object, const struct zepi_ur_info *info
     if (!sizes)
         return zepi_ur_result(zepi_fail_no_memory());
     for (uint32_t i = 0; i < device_count; i++) {
-        if (kernel->device_kernels[i])
-            sizes[count++] =
-                zepi_device_kernel_of(kernel->device_kernels[i])->properties.spillMemSize;
+        const struct zepi_target *target = &kernel->devices[i].target;
+        if (target->device_kernel)
+            sizes[count++] = zepi_device_kernel_of(target->device_kernel)->properties.spillMemSize;
     }
     const ur_result_t result = zepi_ur_info_return(info, sizes, count * sizeof(*sizes));
     zepi_free(sizes);
