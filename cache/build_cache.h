@@ -74,11 +74,6 @@ struct zepi_build_counters {
 // output each time: after ZEPI_BUILD_OUT_OF_MEMORY.
 typedef enum zepi_build_status zepi_build_fn(void *user, struct zepi_build_output *output);
 
-struct zepi_build_request {
-    zepi_build_fn *build;
-    void *user; // borrowed for the call
-};
-
 enum zepi_build_lookup {
     ZEPI_LOOKUP_SUCCEEDED,     // the result has a payload
     ZEPI_LOOKUP_FAILED,        // the result has a code and a log
@@ -102,13 +97,13 @@ struct zepi_build_result *zepi_build_cache_find(struct zepi_build_cache *cache,
                                                 const struct zepi_key *key);
 
 // Finds the result of a sealed key, or builds it, or waits for a build in progress (README.md has
-// the states). On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED *out_result is a new reference that
-// the caller releases; otherwise NULL. A hit takes the budget's lock for one look, and makes no
-// system call unless it is contended. Without a key (NULL) the result is built for the caller
-// alone, and is in no cache.
+// the states). `user` is borrowed for the call. On ZEPI_LOOKUP_SUCCEEDED and ZEPI_LOOKUP_FAILED
+// *out_result is a new reference that the caller releases; otherwise NULL. A hit takes the budget's
+// lock for one look, and makes no system call unless it is contended. Without a key (NULL) the
+// result is built for the caller alone, and is in no cache.
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
                                                       const struct zepi_key *key,
-                                                      const struct zepi_build_request *request,
+                                                      zepi_build_fn *build, void *user,
                                                       struct zepi_build_result **out_result);
 
 // Forgets a key here and in the store: for a result that proved useless (a driver refused the

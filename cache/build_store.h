@@ -24,6 +24,7 @@ struct zepi_build_record {
     const char *log; // not terminated
     size_t log_size;
     void *storage;
+    int claim; // of the store: from a `load` that found nothing to the `store` behind it; -1: none
 };
 
 // Frees the storage of a loaded record, and zeroes it. A zeroed record is fine.
@@ -36,13 +37,11 @@ static inline void zepi_build_record_finish(struct zepi_build_record *record)
 // The operations of a store. Thread-safe, called under no lock of the cache; `self` is the store.
 struct zepi_build_store_ops {
     // Returns whether the store had the whole key and its record is sound. May wait for a record
-    // that another process is making. After false the result is built, and `store` or `abandon`
-    // follows.
+    // that another process is making. After false the result is built, and `store` follows.
     bool (*load)(void *self, const struct zepi_key *key, struct zepi_build_record *out_record);
-    // Keeps the record if it can.
+    // Keeps the record if it can. Without a payload there will be none: the build failed, or its
+    // result cannot be stored.
     void (*store)(void *self, const struct zepi_key *key, const struct zepi_build_record *record);
-    // There will be no record: the build failed, or its result cannot be stored. May be NULL.
-    void (*abandon)(void *self, const struct zepi_key *key);
     // Forgets the key.
     void (*remove)(void *self, const struct zepi_key *key);
 };
@@ -56,5 +55,15 @@ struct zepi_build_store {
     // no lock.
     bool (*make_payload)(struct zepi_build_output *output, const void *bytes, size_t size);
 };
+
+// ---- For the cache ----
+
+// Fills the output with the key's record. Returns false, with *out_claim, if the store (its `ops`
+// may be NULL) has none.
+bool zepi_build_store_load(const struct zepi_build_store *store, const struct zepi_key *key,
+                           struct zepi_build_output *out_output, int *out_claim);
+// The end of a build: stores its result, or lets the store know that there is none.
+void zepi_build_store_save(const struct zepi_build_store *store, const struct zepi_key *key,
+                           const struct zepi_build_result *result, int claim);
 
 #endif

@@ -20,8 +20,7 @@ struct read_only {
 };
 
 struct zepi_disk {
-    char *path; // owned
-    struct zepi_disk_claims claims;
+    char *path;            // owned
     char *read_only_paths; // owned; NULL: none
     struct read_only read_only[ZEPI_DISK_READ_ONLY_MAX];
     unsigned read_only_count;
@@ -171,21 +170,16 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
     return is_loaded;
 }
 
-void zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms)
+int zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms)
 {
     int folder;
     if (zepi_disk_limit_bytes(disk) == 0 ||
         zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder) !=
             ZEPI_CACHE_FOLDER_USABLE)
-        return;
-    zepi_disk_claim_take(&disk->claims, folder, zepi_key_digest(key), wait_ms);
+        return -1;
+    const int claim = zepi_disk_claim_take(folder, zepi_key_digest(key), wait_ms);
     close(folder);
-}
-
-void zepi_disk_unclaim(struct zepi_disk *disk, const struct zepi_key *key,
-                       enum zepi_disk_claim_end end)
-{
-    zepi_disk_claim_give(&disk->claims, zepi_key_digest(key), end);
+    return claim;
 }
 
 const char *zepi_disk_trouble(const struct zepi_disk *disk)
@@ -224,7 +218,7 @@ static void disk_store(void *self, const struct zepi_key *key,
     struct zepi_disk_record_file file;
     uint64_t limit_bytes = zepi_disk_limit_bytes(disk);
     int folder;
-    if (limit_bytes == 0)
+    if (limit_bytes == 0 || !record->payload)
         return;
     zepi_disk_record_encode(key, record, &file);
     if (file.size_bytes > limit_bytes || file.size_bytes > ZEPI_DISK_MAX_FILE_BYTES)

@@ -42,11 +42,9 @@ uint64_t zepi_disk_limit_bytes(const struct zepi_disk *disk);
 void zepi_disk_set_limit_bytes(struct zepi_disk *disk,
                                uint64_t limit_bytes); // acts at the next store
 
-// The claim of a key in the folder (disk_claim.h), which is made if it is missing. Nothing happens
-// with a folder that is not usable or a limit of 0.
-void zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms);
-void zepi_disk_unclaim(struct zepi_disk *disk, const struct zepi_key *key,
-                       enum zepi_disk_claim_end end);
+// The claim of a key in the folder (disk_claim.h), which is made if it is missing. There is none in
+// a folder that is not usable, or with a limit of 0.
+int zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms);
 
 // Why results are not stored now, or were not at the last try; NULL: no such reason. Borrowed.
 const char *zepi_disk_trouble(const struct zepi_disk *disk);

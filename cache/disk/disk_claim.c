@@ -10,12 +10,6 @@
 #define LOCK_FILE ".zepi-lock"
 #define LONGEST_PAUSE_NS 32000000
 
-struct zepi_disk_claim {
-    struct zepi_disk_claim *next;
-    struct zepi_digest key;
-    int file; // its own description of the lock file: closing it drops the lock
-};
-
 static int64_t last_abandoned_ns(int file)
 {
     struct stat info;
@@ -41,39 +35,21 @@ static bool lock_byte(int file, off_t byte, unsigned wait_ms)
     return result == 0 && !(has_waited && last_abandoned_ns(file) != abandoned_ns);
 }
 
-void zepi_disk_claim_take(struct zepi_disk_claims *claims, int folder, struct zepi_digest key,
-                          unsigned wait_ms)
+int zepi_disk_claim_take(int folder, struct zepi_digest key, unsigned wait_ms)
 {
-    struct zepi_disk_claim *claim = zepi_sys_allocate(sizeof(*claim));
-    const int file =
-        claim ? zepi_sys_open(folder, LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW, 0600) : -1;
-    if (file < 0 || !lock_byte(file, (off_t)(key.low >> 2), wait_ms)) {
-        if (file >= 0)
-            close(file);
-        zepi_sys_free(claim);
-        return;
-    }
-    zepi_mutex_lock(&claims->mutex);
-    *claim = (struct zepi_disk_claim){.next = claims->first, .key = key, .file = file};
-    claims->first = claim;
-    zepi_mutex_unlock(&claims->mutex);
+    // A description of its own: closing it drops the lock.
+    const int file = zepi_sys_open(folder, LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    if (file < 0 || lock_byte(file, (off_t)(key.low >> 2), wait_ms))
+        return file;
+    close(file);
+    return -1;
 }
 
-void zepi_disk_claim_give(struct zepi_disk_claims *claims, struct zepi_digest key,
-                          enum zepi_disk_claim_end end)
+void zepi_disk_claim_give(int claim, enum zepi_disk_claim_end end)
 {
-    zepi_mutex_lock(&claims->mutex);
-    struct zepi_disk_claim **at = &claims->first;
-    while (*at && !zepi_digest_equal((*at)->key, key))
-        at = &(*at)->next;
-    struct zepi_disk_claim *claim = *at;
-    if (claim)
-        *at = claim->next;
-    zepi_mutex_unlock(&claims->mutex);
-    if (!claim)
+    if (claim < 0)
         return;
     if (end == ZEPI_DISK_CLAIM_ABANDONED)
-        (void)zepi_sys_touch(claim->file);
-    close(claim->file);
-    zepi_sys_free(claim);
+        (void)zepi_sys_touch(claim);
+    close(claim);
 }

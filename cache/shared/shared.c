@@ -438,25 +438,18 @@ static void shared_store(void *self, const struct zepi_key *key,
     const struct zepi_shared *shared = self;
     struct session session;
     size_t size = 0;
-    uint8_t *bytes = zepi_shared_record_encode(&shared->key, key, record, &size);
+    uint8_t *bytes =
+        record->payload ? zepi_shared_record_encode(&shared->key, key, record, &size) : NULL;
     if (session_begin(&session, self, key)) {
         redisReply *reply = bytes ? session_ask(&session, REDIS_REPLY_STATUS, "SET %s %b",
                                                 session.name, bytes, size)
                                   : NULL;
-        // Also if the server refused the record: no process is to wait for it.
+        // Without a record, and if the server refused it, no process is to wait for it.
         session_give_back_claim(&session, reply ? 0 : GIVEN_UP_MS);
         freeReplyObject(reply);
     }
     session_end(&session);
     zepi_sys_free(bytes);
-}
-
-static void shared_abandon(void *self, const struct zepi_key *key)
-{
-    struct session session;
-    if (session_begin(&session, self, key))
-        session_give_back_claim(&session, GIVEN_UP_MS);
-    session_end(&session);
 }
 
 static void shared_remove(void *self, const struct zepi_key *key)
@@ -470,7 +463,6 @@ static void shared_remove(void *self, const struct zepi_key *key)
 const struct zepi_build_store_ops zepi_shared_store_ops = {
     .load = shared_load,
     .store = shared_store,
-    .abandon = shared_abandon,
     .remove = shared_remove,
 };
 

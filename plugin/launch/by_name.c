@@ -141,9 +141,8 @@ static zepi_result_t keep_found(const struct zepi_queue *queue, const struct zep
                                 struct zepi_build_result **out_found)
 {
     struct zepi_build_result *found = NULL;
-    const struct zepi_build_request build = {hand_over, (void *)kernel};
-    zepi_build_cache_find_or_build(zepi_handle_caches_of(queue->context)->lookups, key, &build,
-                                   &found);
+    zepi_build_cache_find_or_build(zepi_handle_caches_of(queue->context)->lookups, key, hand_over,
+                                   (void *)kernel, &found);
     if (found && zepi_build_result_has_succeeded(found)) {
         *out_found = found;
         return ZEPI_SUCCESS;

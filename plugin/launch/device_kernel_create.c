@@ -169,7 +169,6 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
                                      struct zepi_build_result **out_result)
 {
     struct kernel_request request = {device_module, name};
-    const struct zepi_build_request build = {.build = device_kernel_build, .user = &request};
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
     // A kernel of private code is in no cache, since a cached kernel would keep that code alive.
@@ -183,7 +182,7 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
     }
     const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
         zepi_handle_caches_of(zepi_device_module_of(device_module)->context)->kernels,
-        is_private ? NULL : &key, &build, &result);
+        is_private ? NULL : &key, device_kernel_build, &request, &result);
     zepi_key_finish(&key);
     if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
         *out_result = result;

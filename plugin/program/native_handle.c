@@ -49,7 +49,7 @@ static zepi_result_t check_exported_code(const struct zepi_device_module *device
 static enum zepi_build_status take_imported_code(void *user, struct zepi_build_output *output)
 {
     struct zepi_text no_log = {0};
-    return zepi_device_module_end_build(output, ZEPI_SUCCESS, user, 0, &no_log);
+    return zepi_device_module_end_build(output, ZEPI_SUCCESS, user, &no_log);
 }
 
 static zepi_result_t make_imported_code(struct zepi_context *context, struct zepi_device *device,
@@ -66,9 +66,9 @@ static zepi_result_t make_imported_code(struct zepi_context *context, struct zep
     // After a failure the handle is still the caller's.
     device_module->ownership = ZEPI_OWNERSHIP_KEEP;
     result = check_exported_code(device_module, state);
-    const struct zepi_build_request build = {.build = take_imported_code, .user = device_module};
     if (result == ZEPI_SUCCESS &&
-        zepi_build_cache_find_or_build(zepi_handle_caches_of(context)->modules, NULL, &build,
+        zepi_build_cache_find_or_build(zepi_handle_caches_of(context)->modules, NULL,
+                                       take_imported_code, device_module,
                                        out_result) != ZEPI_LOOKUP_SUCCEEDED)
         result = zepi_fail_no_memory();
     if (result != ZEPI_SUCCESS)
@@ -158,9 +158,11 @@ static zepi_result_t copy_exported_code(const struct zepi_device_module *device_
         result = zepi_ze_module_load_again(&made[i], device_module, i, &log);
         made[i].group = device_module->ze_modules[i].group;
     }
+    if (result == ZEPI_SUCCESS && state == ZEPI_MODULE_EXECUTABLE)
+        result = zepi_ze_modules_link(count, made, &log);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_link(device_module->context, device_module->device, count, made,
-                                         state, 0, NULL, &log, out_device_module);
+        result = zepi_device_module_create(device_module->context, device_module->device, count,
+                                           made, 0, NULL, out_device_module);
     zepi_ze_modules_finish(count, made);
     zepi_text_finish(&log);
     return result;

@@ -67,26 +67,22 @@ static zepi_result_t binary_load(struct request *request, const struct zepi_buil
 }
 
 static zepi_result_t binary_look_up(struct request *request, struct zepi_build_cache *binaries,
-                                    const struct zepi_key *key, ze_module_handle_t *out_module,
-                                    uint64_t *out_size_bytes, struct zepi_text *log)
+                                    const struct zepi_key *key, struct zepi_ze_module *out_module,
+                                    struct zepi_text *log)
 {
-    const struct zepi_build_request build = {.build = binary_build, .user = request};
     struct zepi_build_result *native = NULL;
     struct zepi_text load_log = {0};
     size_t log_size;
     const enum zepi_build_lookup lookup =
-        zepi_build_cache_find_or_build(binaries, key, &build, &native);
+        zepi_build_cache_find_or_build(binaries, key, binary_build, request, &native);
     if (!native)
         return zepi_lookup_fail(lookup);
     const char *text = zepi_build_log(native, &log_size);
     zepi_text_append(log, text, log_size);
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
-        *out_size_bytes = zepi_build_result_stored_size(native);
-        result = binary_load(request, native, &load_log, out_module);
-    } else {
-        result = zepi_build_fail(native);
-    }
+    const zepi_result_t result = lookup == ZEPI_LOOKUP_SUCCEEDED
+                                     ? binary_load(request, native, &load_log, &out_module->ze)
+                                     : zepi_build_fail(native);
+    out_module->native_bytes = zepi_build_result_stored_size(native);
     // The log is the maker's, the same from every level; the messages of loading matter if it
     // fails.
     if (result != ZEPI_SUCCESS && load_log.bytes)
@@ -97,19 +93,18 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
 }
 
 static zepi_result_t binary_get(const struct zepi_compile *compile, const struct zepi_key *key,
-                                struct zepi_text *log, ze_module_handle_t *out_module,
-                                uint64_t *out_size_bytes)
+                                struct zepi_text *log, struct zepi_ze_module *out_module)
 {
     struct request request = {.compile = compile};
     struct zepi_build_cache *binaries = zepi_binary_cache();
     if (!binaries)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     zepi_stats_count(ZEPI_STAT_BINARIES);
-    zepi_result_t result = binary_look_up(&request, binaries, key, out_module, out_size_bytes, log);
+    zepi_result_t result = binary_look_up(&request, binaries, key, out_module, log);
     if (request.is_native_refused) {
         zepi_build_cache_remove(binaries, key);
         zepi_text_finish(log);
-        result = binary_look_up(&request, binaries, key, out_module, out_size_bytes, log);
+        result = binary_look_up(&request, binaries, key, out_module, log);
     }
     destroy_made(&request);
     return result;
@@ -117,14 +112,12 @@ static zepi_result_t binary_get(const struct zepi_compile *compile, const struct
 
 zepi_result_t zepi_binary_build(const struct zepi_compile *compile, struct zepi_key *key,
                                 struct zepi_blob *const *spirv, struct zepi_text *log,
-                                struct zepi_device_module **out_device_module,
-                                uint64_t *out_size_bytes)
+                                struct zepi_device_module **out_device_module)
 {
     struct zepi_ze_module module = {0};
     zepi_key_add_device(key, compile->device);
-    zepi_result_t result = zepi_key_seal(key)
-                               ? binary_get(compile, key, log, &module.ze, out_size_bytes)
-                               : zepi_fail_no_memory();
+    zepi_result_t result =
+        zepi_key_seal(key) ? binary_get(compile, key, log, &module) : zepi_fail_no_memory();
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_device_module_create(compile->context, compile->device, 1, &module,

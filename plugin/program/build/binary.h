@@ -10,11 +10,9 @@ struct zepi_compile;
 // Code of one ze_module: from the binary cache or the disk, else compiled, once in the process.
 // `key` has the inputs beside the device; it is sealed here, and the caller finishes it. `spirv` is
 // that of the inputs, in their order. Appends the compiler's log, the same from every level.
-// *out_size_bytes is that of the native code, 0 if the driver returns none. *out_device_module is
-// owned.
+// *out_device_module is owned.
 zepi_result_t zepi_binary_build(const struct zepi_compile *compile, struct zepi_key *key,
                                 struct zepi_blob *const *spirv, struct zepi_text *log,
-                                struct zepi_device_module **out_device_module,
-                                uint64_t *out_size_bytes);
+                                struct zepi_device_module **out_device_module);
 
 #endif

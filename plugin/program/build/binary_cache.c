@@ -66,16 +66,17 @@ static const struct zepi_key *binary_make_store_key(const struct zepi_key *key,
 
 // From the disk, or from the shared store, whose record is on the disk from now on. Of processes
 // that start at once, one builds; the others wait, and look at the disk again. The claim is of the
-// key without the compiler, which may be known only after a build. After true it is given up.
+// key without the compiler, which may be known only after a build.
 static bool binary_store_load(void *self, const struct zepi_key *key,
                               struct zepi_build_record *out_record)
 {
     struct zepi_key space;
     const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
+    int claim = -1;
     (void)self;
     bool is_on_disk = store_key && disk && zepi_disk_store_ops.load(disk, store_key, out_record);
     if (!is_on_disk && disk) {
-        zepi_disk_claim(disk, key, CLAIM_WAIT_MS);
+        claim = zepi_disk_claim(disk, key, CLAIM_WAIT_MS);
         zepi_key_finish(&space);
         store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
         is_on_disk = store_key && zepi_disk_store_ops.load(disk, store_key, out_record);
@@ -84,10 +85,12 @@ static bool binary_store_load(void *self, const struct zepi_key *key,
                            shared_library->ops->load(shared, store_key, out_record);
     if (is_shared && disk)
         zepi_disk_store_ops.store(disk, store_key, out_record);
-    if (is_on_disk || is_shared)
+    if (is_on_disk || is_shared) {
         zepi_stats_count(is_on_disk ? ZEPI_STAT_BINARIES_DISK : ZEPI_STAT_BINARIES_SHARED);
-    if ((is_on_disk || is_shared) && disk)
-        zepi_disk_unclaim(disk, key, ZEPI_DISK_CLAIM_STORED);
+        zepi_disk_claim_give(claim, ZEPI_DISK_CLAIM_STORED);
+    } else {
+        out_record->claim = claim;
+    }
     zepi_key_finish(&space);
     return is_on_disk || is_shared;
 }
@@ -109,39 +112,23 @@ static void note_unused_disk(bool is_identified)
         note_disk(zepi_disk_path(disk), reason);
 }
 
-// A stored result was compiled just now.
+// A result that is stored was compiled just now, so that the compiler can be identified.
 static void binary_store_store(void *self, const struct zepi_key *key,
                                const struct zepi_build_record *record)
 {
     struct zepi_key space;
-    const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_AFTER_COMPILE, &space);
+    const struct zepi_key *store_key = binary_make_store_key(
+        key, record->payload ? ZEPI_AFTER_COMPILE : ZEPI_BEFORE_COMPILE, &space);
     (void)self;
     // The shared store first: other machines wait for it.
     if (store_key && shared)
         shared_library->ops->store(shared, store_key, record);
     if (store_key && disk)
         zepi_disk_store_ops.store(disk, store_key, record);
-    if (disk) {
-        zepi_disk_unclaim(disk, key,
-                          store_key ? ZEPI_DISK_CLAIM_STORED : ZEPI_DISK_CLAIM_ABANDONED);
-        note_unused_disk(store_key != NULL);
-    }
-    zepi_key_finish(&space);
-}
-
-static void binary_store_abandon(void *self, const struct zepi_key *key)
-{
-    struct zepi_key space;
-    (void)self;
-    if (disk) {
-        zepi_disk_unclaim(disk, key, ZEPI_DISK_CLAIM_ABANDONED);
-        note_unused_disk(true);
-    }
-    if (!shared)
-        return;
-    const struct zepi_key *store_key = binary_make_store_key(key, ZEPI_BEFORE_COMPILE, &space);
-    if (store_key)
-        shared_library->ops->abandon(shared, store_key);
+    zepi_disk_claim_give(record->claim, store_key && record->payload ? ZEPI_DISK_CLAIM_STORED
+                                                                     : ZEPI_DISK_CLAIM_ABANDONED);
+    if (disk)
+        note_unused_disk(store_key || !record->payload);
     zepi_key_finish(&space);
 }
 
@@ -160,7 +147,6 @@ static void binary_store_remove(void *self, const struct zepi_key *key)
 static const struct zepi_build_store_ops binary_store_ops = {
     .load = binary_store_load,
     .store = binary_store_store,
-    .abandon = binary_store_abandon,
     .remove = binary_store_remove,
 };
 

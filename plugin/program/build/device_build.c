@@ -38,8 +38,7 @@ static void image_build_begin_key(struct zepi_key *key, const struct zepi_image_
 
 static zepi_result_t build_from_spirv(const struct zepi_image_build *build, const char *options,
                                       struct zepi_text *log,
-                                      struct zepi_device_module **out_device_module,
-                                      uint64_t *out_size_bytes)
+                                      struct zepi_device_module **out_device_module)
 {
     const struct zepi_compile_input input = {build->image, build->values, options};
     const struct zepi_compile compile = {
@@ -52,8 +51,8 @@ static zepi_result_t build_from_spirv(const struct zepi_image_build *build, cons
     };
     struct zepi_key key;
     image_build_begin_key(&key, build);
-    const zepi_result_t result = zepi_binary_build(&compile, &key, &build->image->blob, log,
-                                                   out_device_module, out_size_bytes);
+    const zepi_result_t result =
+        zepi_binary_build(&compile, &key, &build->image->blob, log, out_device_module);
     zepi_key_finish(&key);
     return result;
 }
@@ -63,33 +62,32 @@ static enum zepi_build_status image_build_run(void *user, struct zepi_build_outp
 {
     const struct zepi_image_build *build = user;
     struct zepi_device *device = build->context->devices[build->device_index];
-    struct zepi_blob *bytes = build->image->blob;
     struct zepi_text log = {0};
     struct zepi_device_module *device_module = NULL;
-    uint64_t size_bytes = bytes->size_bytes;
     zepi_result_t result = ZEPI_SUCCESS;
     char *options = zepi_build_options_for(build->options, device);
     if (!options)
         result = zepi_fail_no_memory();
     else if (build->image->format == ZEPI_DEVICE_IMAGE_SPIRV)
-        result = build_from_spirv(build, options, &log, &device_module, &size_bytes);
+        result = build_from_spirv(build, options, &log, &device_module);
     else
-        result = zepi_native_image_load(build->context, device, bytes, build->state, &log,
-                                        &device_module);
+        result = zepi_native_image_load(build->context, device, build->image->blob, build->state,
+                                        &log, &device_module);
     // Objects are linked with the options that they were compiled with, and builds are told apart
     // by theirs.
     if (result == ZEPI_SUCCESS)
         device_module->options = options;
     else
         zepi_free(options);
-    return zepi_device_module_end_build(output, result, device_module, size_bytes, &log);
+    return zepi_device_module_end_build(output, result, device_module, &log);
 }
 
 // ---- Caches ----
 
 // A build for which the end of the process waits, and that notes whether it was called.
 struct held_build {
-    const struct zepi_build_request *build;
+    zepi_build_fn *build;
+    void *user;
     bool has_begun;
 };
 
@@ -101,50 +99,45 @@ static enum zepi_build_status held_build_run(void *user, struct zepi_build_outpu
     const zepi_result_t result = zepi_build_hold();
     if (result != ZEPI_SUCCESS)
         return zepi_build_output_end(output, result, &log);
-    const enum zepi_build_status status = held->build->build(held->build->user, output);
+    const enum zepi_build_status status = held->build(held->user, output);
     zepi_process_let_go();
     return status;
 }
 
-// A new reference to the result, failed or not; notes nothing.
-static zepi_result_t look_up(struct zepi_context *context, uint32_t device_index,
-                             struct zepi_key *key, const struct zepi_build_request *build,
-                             struct zepi_build_result **out_result)
+// The log reaches the callback and the thread whether it was built now or long ago.
+static void tell_log(const struct zepi_build_options *options, struct zepi_device *device,
+                     const struct zepi_build_result *result)
 {
-    struct held_build held = {build, false};
-    const struct zepi_build_request request = {.build = held_build_run, .user = &held};
-    zepi_result_t result = ZEPI_SUCCESS;
+    size_t size_bytes;
+    const char *log = zepi_build_log(result, &size_bytes);
+    zepi_build_log_set(log, size_bytes);
+    if (options->log && (options->logs_successes || !zepi_build_result_has_succeeded(result)))
+        options->log(options->log_data, device, log, size_bytes);
+}
+
+zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
+                                               const struct zepi_build_options *options,
+                                               struct zepi_key *key, zepi_build_fn *build,
+                                               void *user, struct zepi_build_result **out_result)
+{
+    struct held_build held = {build, user, false};
+    struct zepi_build_result *result;
     if (key)
         zepi_key_add_u32(key, ZEPI_KEY_DEVICE_INDEX, device_index);
     if (key && !zepi_key_seal(key))
-        result = zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS) {
-        const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
-            zepi_handle_caches_of(context)->modules, key, &request, out_result);
-        result = *out_result ? ZEPI_SUCCESS : zepi_lookup_fail(lookup);
-    }
-    // No other thread has it yet.
-    if (result == ZEPI_SUCCESS && !key && zepi_build_result_has_succeeded(*out_result))
-        zepi_device_module_of(*out_result)->is_private = true;
+        return zepi_fail_no_memory();
+    const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
+        zepi_handle_caches_of(context)->modules, key, held_build_run, &held, &result);
     zepi_stats_count(ZEPI_STAT_PROGRAMS);
     if (!held.has_begun)
         zepi_stats_count(ZEPI_STAT_PROGRAMS_KNOWN);
-    return result;
-}
-
-// Notes failure and log for the caller's thread, and consumes a result that did not succeed.
-static zepi_result_t hand_out(const struct zepi_build_options *options, struct zepi_device *device,
-                              struct zepi_build_result *result,
-                              struct zepi_build_result **out_result)
-{
-    size_t size_bytes;
-    const bool has_succeeded = zepi_build_result_has_succeeded(result);
-    const char *log = zepi_build_log(result, &size_bytes);
-    // The log reaches the callback and the thread whether it was built now or long ago.
-    zepi_build_log_set(log, size_bytes);
-    if (options->log && (options->logs_successes || !has_succeeded))
-        options->log(options->log_data, device, log, size_bytes);
-    if (has_succeeded) {
+    if (!result)
+        return zepi_lookup_fail(lookup);
+    // No other thread has it yet.
+    if (lookup == ZEPI_LOOKUP_SUCCEEDED && !key)
+        zepi_device_module_of(result)->is_private = true;
+    tell_log(options, context->devices[device_index], result);
+    if (lookup == ZEPI_LOOKUP_SUCCEEDED) {
         *out_result = result;
         return ZEPI_SUCCESS;
     }
@@ -153,31 +146,17 @@ static zepi_result_t hand_out(const struct zepi_build_options *options, struct z
     return failure;
 }
 
-zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
-                                               const struct zepi_build_options *options,
-                                               struct zepi_key *key,
-                                               const struct zepi_build_request *build,
-                                               struct zepi_build_result **out_result)
-{
-    struct zepi_build_result *result = NULL;
-    const zepi_result_t done = look_up(context, device_index, key, build, &result);
-    return done == ZEPI_SUCCESS
-               ? hand_out(options, context->devices[device_index], result, out_result)
-               : done;
-}
-
 zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result)
 {
     struct zepi_key key;
-    const struct zepi_build_request request = {.build = image_build_run, .user = (void *)build};
     const bool is_private = build->options->variables == ZEPI_VARIABLES_OWN &&
                             build->state == ZEPI_MODULE_EXECUTABLE &&
                             zepi_device_image_has_variables(build->image);
     image_build_begin_key(&key, build);
-    const zepi_result_t result =
-        zepi_device_module_find_or_build(build->context, build->device_index, build->options,
-                                         is_private ? NULL : &key, &request, out_result);
+    const zepi_result_t result = zepi_device_module_find_or_build(
+        build->context, build->device_index, build->options, is_private ? NULL : &key,
+        image_build_run, (void *)build, out_result);
     zepi_key_finish(&key);
     return result;
 }

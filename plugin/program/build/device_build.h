@@ -24,13 +24,12 @@ struct zepi_image_build {
 zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result);
 
-// The same for any build whose payload is a struct zepi_device_module. `key` has the inputs beside
-// the device; it is sealed here, and the caller finishes it. NULL: built for the caller alone.
+// Any build whose payload is a struct zepi_device_module. `key` has the inputs beside the device;
+// it is sealed here, and the caller finishes it. NULL: built for the caller alone.
 zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
                                                const struct zepi_build_options *options,
-                                               struct zepi_key *key,
-                                               const struct zepi_build_request *build,
-                                               struct zepi_build_result **out_result);
+                                               struct zepi_key *key, zepi_build_fn *build,
+                                               void *user, struct zepi_build_result **out_result);
 
 // Adds an image with the values in force.
 void zepi_key_add_image(struct zepi_key *key, const struct zepi_device_image *image,

@@ -102,6 +102,7 @@ zepi_result_t zepi_device_module_create(struct zepi_context *context, struct zep
     }
     for (uint32_t i = 0; i < count; i++) {
         device_module->ze_modules[i].native = ze_modules[i].native;
+        device_module->ze_modules[i].native_bytes = ze_modules[i].native_bytes;
         ze_modules[i] = (struct zepi_ze_module){0};
     }
     device_module->context = context;
@@ -121,18 +122,18 @@ static uint64_t blob_size(const struct zepi_blob *blob)
 enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *output,
                                                     zepi_result_t result,
                                                     struct zepi_device_module *device_module,
-                                                    uint64_t native_size_bytes,
                                                     struct zepi_text *log)
 {
     if (result == ZEPI_SUCCESS) {
         output->payload = device_module;
         output->destroy = zepi_device_module_destroy;
-        // The driver's share is about as large as its native code.
-        output->cost_bytes = native_size_bytes + blob_size(device_module->container);
+        output->cost_bytes = blob_size(device_module->container);
         for (uint32_t i = 0; i < device_module->source_count; i++)
             output->cost_bytes += blob_size(device_module->sources[i]);
+        // The driver's share is about as large as its native code.
         for (uint32_t i = 0; i < device_module->ze_module_count; i++)
-            output->cost_bytes += blob_size(device_module->ze_modules[i].native);
+            output->cost_bytes += device_module->ze_modules[i].native_bytes +
+                                  blob_size(device_module->ze_modules[i].native);
     }
     return zepi_build_output_end(output, result, log);
 }

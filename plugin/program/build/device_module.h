@@ -18,6 +18,7 @@ struct zepi_ze_module {
     ze_module_handle_t ze;     // owned; NULL: not made yet
     const char **kernel_names; // owned block, sorted
     uint32_t kernel_count;
+    uint64_t native_bytes; // of its native code; 0: the driver returns none
     // Reference: the native code before it was linked, of which the module can be made again. NULL:
     // the driver returns such code itself.
     struct zepi_blob *native;
@@ -62,7 +63,6 @@ void zepi_device_module_destroy(void *device_module);
 enum zepi_build_status zepi_device_module_end_build(struct zepi_build_output *output,
                                                     zepi_result_t result,
                                                     struct zepi_device_module *device_module,
-                                                    uint64_t native_size_bytes,
                                                     struct zepi_text *log);
 
 // The ze_module that has the kernel, or NULL. *out_name (NULL is fine): the name as the code has

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "program/build/handle_caches.h"
 
-#include "core/alloc.h"
-#include "core/list.h"
 #include "core/options.h"
-#include "device/context.h"
-#include "program/build/binary_cache.h"
-
-#include <assert.h>
 
 static zepi_result_t handle_caches_init(struct zepi_context *context)
 {
@@ -30,19 +24,11 @@ static zepi_result_t handle_caches_init(struct zepi_context *context)
 static void handle_caches_finish(struct zepi_context *context)
 {
     struct zepi_handle_caches *caches = zepi_handle_caches_of(context);
-    if (caches->lookups)
-        zepi_build_cache_destroy(caches->lookups);
-    if (caches->kernels)
-        zepi_build_cache_destroy(caches->kernels);
-    if (caches->modules)
-        zepi_build_cache_destroy(caches->modules);
+    zepi_build_cache_destroy(caches->lookups);
+    zepi_build_cache_destroy(caches->kernels);
+    zepi_build_cache_destroy(caches->modules);
     zepi_build_budget_destroy(caches->budget);
 }
 
 ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_HANDLE_CACHES, .size_bytes = sizeof(struct zepi_handle_caches),
                       .init = handle_caches_init, .finish = handle_caches_finish);
-
-void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
-{
-    zepi_build_budget_trim(zepi_handle_caches_of(context)->budget, bytes);
-}

@@ -20,7 +20,4 @@ static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi
     return context->components[ZEPI_COMPONENT_HANDLE_CACHES];
 }
 
-// Gives up results in no use until at most `bytes` are kept.
-void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);
-
 #endif

@@ -23,6 +23,7 @@ static zepi_result_t ze_module_load_native(struct zepi_ze_module *ze_module,
         return zepi_fail(ZEPI_ERROR_COMPILE_FAILURE,
                          "the image is code for a GPU, the device executes on the CPU");
     ze_module->native = zepi_blob_retain(native);
+    ze_module->native_bytes = native->size_bytes;
     return zepi_ze_module_load(context, device, native->bytes, native->size_bytes, log,
                                &ze_module->ze);
 }
@@ -65,8 +66,8 @@ static zepi_result_t link_group(uint32_t count, const ze_module_handle_t *module
     return zepi_ze_module_link(count, modules, log);
 }
 
-static zepi_result_t link_groups(uint32_t count, const struct zepi_ze_module *ze_modules,
-                                 struct zepi_text *log)
+zepi_result_t zepi_ze_modules_link(uint32_t count, const struct zepi_ze_module *ze_modules,
+                                   struct zepi_text *log)
 {
     zepi_result_t result = ZEPI_SUCCESS;
     uint32_t end;
@@ -80,20 +81,6 @@ static zepi_result_t link_groups(uint32_t count, const struct zepi_ze_module *ze
     }
     zepi_free(group);
     return result;
-}
-
-zepi_result_t zepi_device_module_link(struct zepi_context *context, struct zepi_device *device,
-                                      uint32_t count, struct zepi_ze_module *ze_modules,
-                                      zepi_module_state_t state, uint32_t source_count,
-                                      struct zepi_blob *const *sources, struct zepi_text *log,
-                                      struct zepi_device_module **out_device_module)
-{
-    const zepi_result_t result =
-        state == ZEPI_MODULE_EXECUTABLE ? link_groups(count, ze_modules, log) : ZEPI_SUCCESS;
-    return result == ZEPI_SUCCESS
-               ? zepi_device_module_create(context, device, count, ze_modules, source_count,
-                                           sources, out_device_module)
-               : result;
 }
 
 static zepi_result_t load_member(struct zepi_ze_module *made, struct zepi_context *context,
@@ -131,10 +118,11 @@ zepi_result_t zepi_native_image_load(struct zepi_context *context, struct zepi_d
         members[0] = (struct zepi_container_member){image->bytes, image->size_bytes, 0};
     for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++)
         result = load_member(&made[i], context, device, &members[i], log);
+    if (result == ZEPI_SUCCESS && is_container && state == ZEPI_MODULE_EXECUTABLE)
+        result = zepi_ze_modules_link(count, made, log);
     if (result == ZEPI_SUCCESS)
-        result = zepi_device_module_link(context, device, count, made,
-                                         is_container ? state : ZEPI_MODULE_OBJECT, 0, NULL, log,
-                                         out_device_module);
+        result =
+            zepi_device_module_create(context, device, count, made, 0, NULL, out_device_module);
     if (result == ZEPI_SUCCESS && is_container)
         (*out_device_module)->container = zepi_blob_retain(image);
     zepi_ze_modules_finish(count, made);

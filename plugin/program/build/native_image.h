@@ -12,12 +12,9 @@ zepi_result_t zepi_ze_module_load_again(struct zepi_ze_module *ze_module,
 // Destroys those that there are, and frees the list; NULL is fine.
 void zepi_ze_modules_finish(uint32_t count, struct zepi_ze_module *ze_modules);
 
-// zepi_device_module_create; first, the groups of an executable are linked.
-zepi_result_t zepi_device_module_link(struct zepi_context *context, struct zepi_device *device,
-                                      uint32_t count, struct zepi_ze_module *ze_modules,
-                                      zepi_module_state_t state, uint32_t source_count,
-                                      struct zepi_blob *const *sources, struct zepi_text *log,
-                                      struct zepi_device_module **out_device_module);
+// Links those of each group with each other, for an executable.
+zepi_result_t zepi_ze_modules_link(uint32_t count, const struct zepi_ze_module *ze_modules,
+                                   struct zepi_text *log);
 
 // Code from a native image: the driver's bytes, or a container of several, which are linked if an
 // executable is asked for. *out_device_module is owned.

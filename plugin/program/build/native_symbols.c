@@ -90,14 +90,14 @@ static enum zepi_build_status make_symbol_table(void *user, struct zepi_build_ou
 static struct zepi_build_result *symbol_table_find_or_make(struct zepi_digest digest,
                                                            struct request *request)
 {
-    const struct zepi_build_request build = {.build = make_symbol_table, .user = request};
     struct zepi_build_cache *binaries = zepi_binary_cache();
     struct zepi_build_result *result = NULL;
     struct zepi_key key;
     if (!binaries)
         return NULL;
     if (zepi_symbol_table_key(&key, digest) &&
-        zepi_build_cache_find_or_build(binaries, &key, &build, &result) != ZEPI_LOOKUP_SUCCEEDED) {
+        zepi_build_cache_find_or_build(binaries, &key, make_symbol_table, request, &result) !=
+            ZEPI_LOOKUP_SUCCEEDED) {
         zepi_build_result_release(result);
         result = NULL;
     }

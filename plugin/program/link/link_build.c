@@ -59,8 +59,7 @@ static struct zepi_compile_input link_member_input(const struct zepi_link_member
 // ---- As a program ----
 
 static zepi_result_t link_program(struct link *link, struct zepi_text *log,
-                                  struct zepi_device_module **out_device_module,
-                                  uint64_t *out_size_bytes)
+                                  struct zepi_device_module **out_device_module)
 {
     const struct zepi_link_set *set = link->set;
     struct zepi_key key;
@@ -78,7 +77,7 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_link_set(&key, set);
     const zepi_result_t result =
-        zepi_binary_build(&compile, &key, link->sources, log, out_device_module, out_size_bytes);
+        zepi_binary_build(&compile, &key, link->sources, log, out_device_module);
     zepi_key_finish(&key);
     zepi_free(inputs);
     return result;
@@ -89,7 +88,7 @@ static zepi_result_t link_program(struct link *link, struct zepi_text *log,
 // A ze_module of an object: the link's alone, and not linked yet.
 static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
                                           const struct zepi_link_member *member,
-                                          struct zepi_ze_module *made, uint64_t *size_bytes)
+                                          struct zepi_ze_module *made)
 {
     const struct zepi_compile_input input = link_member_input(member);
     const struct zepi_compile compile = {.context = set->context,
@@ -100,8 +99,6 @@ static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
     struct zepi_text log = {0};
     zepi_result_t result =
         zepi_ze_module_load_again(made, member->device_module, member->ze_module, &log);
-    if (made->native)
-        *size_bytes += made->native->size_bytes;
     if (result == ZEPI_ERROR_UNSUPPORTED && zepi_link_member_spirv(member))
         result = zepi_compile_spirv(&compile, &log, &made->ze);
     else if (result == ZEPI_ERROR_UNSUPPORTED)
@@ -111,21 +108,21 @@ static zepi_result_t make_unlinked_module(const struct zepi_link_set *set,
 }
 
 static zepi_result_t link_dynamic(struct link *link, struct zepi_text *log,
-                                  struct zepi_device_module **out_device_module,
-                                  uint64_t *out_size_bytes)
+                                  struct zepi_device_module **out_device_module)
 {
     const struct zepi_link_set *set = link->set;
     struct zepi_ze_module *made = zepi_allocate(set->count, sizeof(*made));
     zepi_result_t result = made ? ZEPI_SUCCESS : zepi_fail_no_memory();
     for (uint32_t i = 0; i < set->count && result == ZEPI_SUCCESS; i++)
-        result = make_unlinked_module(set, set->sorted[i], &made[i], out_size_bytes);
+        result = make_unlinked_module(set, set->sorted[i], &made[i]);
     if (result == ZEPI_SUCCESS) {
-        result = zepi_device_module_link(set->context, set->device, set->count, made,
-                                         ZEPI_MODULE_EXECUTABLE, set->count, link->sources, log,
-                                         out_device_module);
+        result = zepi_ze_modules_link(set->count, made, log);
         if (result == ZEPI_ERROR_LINK_FAILURE)
             result = zepi_symbols_fail_missing(&link->symbols, log->bytes);
     }
+    if (result == ZEPI_SUCCESS)
+        result = zepi_device_module_create(set->context, set->device, set->count, made, set->count,
+                                           link->sources, out_device_module);
     zepi_ze_modules_finish(set->count, made);
     return result;
 }
@@ -151,21 +148,19 @@ static enum zepi_build_status make_linked_binary(void *user, struct zepi_build_o
     struct link link = {.set = set};
     struct zepi_text log = {0};
     struct zepi_device_module *device_module = NULL;
-    uint64_t size_bytes = 0;
     zepi_result_t result = list_symbols(set, &link.symbols);
     if (result == ZEPI_SUCCESS)
         result = list_sources(&link);
     if (result == ZEPI_SUCCESS)
-        result = set->method == ZEPI_LINK_PROGRAM
-                     ? link_program(&link, &log, &device_module, &size_bytes)
-                     : link_dynamic(&link, &log, &device_module, &size_bytes);
+        result = set->method == ZEPI_LINK_PROGRAM ? link_program(&link, &log, &device_module)
+                                                  : link_dynamic(&link, &log, &device_module);
     zepi_symbols_finish(&link.symbols);
     zepi_free(link.sources);
     if (result == ZEPI_ERROR_LINK_FAILURE && !log.bytes) {
         const char *text = zepi_last_error(NULL);
         zepi_text_append(&log, text, strlen(text));
     }
-    return zepi_device_module_end_build(output, result, device_module, size_bytes, &log);
+    return zepi_device_module_end_build(output, result, device_module, &log);
 }
 
 // The sentence of a failure that was kept may number the objects in another caller's order.
@@ -193,13 +188,12 @@ zepi_result_t zepi_link_set_get_code(const struct zepi_link_set *set,
                                      const struct zepi_build_options *options,
                                      struct zepi_build_result **out_result)
 {
-    const struct zepi_build_request build = {.build = make_linked_binary, .user = (void *)set};
     struct zepi_key key;
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_link_set(&key, set);
     const zepi_result_t result = zepi_device_module_find_or_build(
         set->context, set->device_index, options, has_private_variables(set, options) ? NULL : &key,
-        &build, out_result);
+        make_linked_binary, (void *)set, out_result);
     zepi_key_finish(&key);
     if (result == ZEPI_ERROR_LINK_FAILURE)
         name_linked_objects(set);

@@ -68,12 +68,11 @@ static enum zepi_build_status build_kernel(void *user, struct zepi_build_output 
 static struct zepi_build_result *ask_for_kernel(uint64_t number, unsigned random)
 {
     struct kernel_request kernel = {.module = number % MODULES, .random = random};
-    const struct zepi_build_request request = {.build = build_kernel, .user = &kernel};
     struct zepi_build_result *result;
     struct zepi_key key;
     fixture_key(&key, number);
     enum zepi_build_lookup lookup =
-        zepi_build_cache_find_or_build(kernels, &key, &request, &result);
+        zepi_build_cache_find_or_build(kernels, &key, build_kernel, &kernel, &result);
     atomic_fetch_add(&kernel_lookups, 1);
     if (lookup != ZEPI_LOOKUP_SUCCEEDED) {
         zepi_build_result_release(result);

@@ -39,10 +39,9 @@ static struct fixture_build build;
 
 static void hit(struct zepi_build_cache *cache, struct zepi_key *key)
 {
-    static const struct zepi_build_request request = {.build = fixture_run_build, .user = &build};
     struct zepi_build_result *result;
-    if (!zepi_key_seal(key) ||
-        zepi_build_cache_find_or_build(cache, key, &request, &result) != ZEPI_LOOKUP_SUCCEEDED) {
+    if (!zepi_key_seal(key) || zepi_build_cache_find_or_build(cache, key, fixture_run_build, &build,
+                                                              &result) != ZEPI_LOOKUP_SUCCEEDED) {
         fputs("a lookup failed\n", stderr);
         exit(1);
     }

@@ -37,7 +37,7 @@ static void build(struct zepi_shared *shared, const struct zepi_key *key, uint64
     char text[64];
     make_text(text, number);
     if (next(state) % 4 == 0)
-        zepi_shared_store_ops.abandon(shared, key);
+        zepi_shared_store_ops.store(shared, key, &(struct zepi_build_record){0});
     else
         fixture_store(shared, number, text);
 }

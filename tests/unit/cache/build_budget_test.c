@@ -243,11 +243,10 @@ static enum zepi_build_status build_kernel(void *user, struct zepi_build_output 
 
 static void use_kernel(uint64_t kernel, uint64_t module)
 {
-    const struct zepi_build_request request = {.build = build_kernel, .user = &module};
     struct zepi_build_result *result;
     struct zepi_key key;
     fixture_key(&key, kernel);
-    cr_assert_eq(zepi_build_cache_find_or_build(kernels, &key, &request, &result),
+    cr_assert_eq(zepi_build_cache_find_or_build(kernels, &key, build_kernel, &module, &result),
                  ZEPI_LOOKUP_SUCCEEDED);
     zepi_build_result_release(result);
 }

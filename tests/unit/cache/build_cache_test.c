@@ -65,16 +65,14 @@ Test(build_cache, tells_keys_apart)
 
 Test(build_cache, compares_whole_keys_not_hashes)
 {
-    struct fixture_build one = {.text = "one"};
-    struct fixture_build other = {.text = "other"};
-    const struct zepi_build_request requests[] = {{.build = fixture_run_build, .user = &one},
-                                                  {.build = fixture_run_build, .user = &other}};
+    struct fixture_build builds[] = {{.text = "one"}, {.text = "other"}};
     struct zepi_build_result *results[2];
     struct zepi_key keys[2];
     for (int i = 0; i < 2; i++) {
         fixture_key(&keys[i], (uint64_t)i);
         keys[i].hash = 0; // a collision of all bits
-        zepi_build_cache_find_or_build(both.cache, &keys[i], &requests[i], &results[i]);
+        zepi_build_cache_find_or_build(both.cache, &keys[i], fixture_run_build, &builds[i],
+                                       &results[i]);
     }
     cr_assert_str_eq(fixture_text(results[0]), "one");
     cr_assert_str_eq(fixture_text(results[1]), "other");

@@ -125,6 +125,44 @@ Test(build_store, builds_what_is_no_payload_and_replaces_it)
     fixture_cache_destroy(&both);
 }
 
+// A store that has nothing, and a claim for each load.
+static int next_claim, told_claim;
+static bool is_told_of_payload;
+
+static bool claiming_load(void *self, const struct zepi_key *key,
+                          struct zepi_build_record *out_record)
+{
+    (void)self;
+    (void)key;
+    out_record->claim = ++next_claim;
+    return false;
+}
+
+static void claiming_store(void *self, const struct zepi_key *key,
+                           const struct zepi_build_record *record)
+{
+    (void)self;
+    (void)key;
+    told_claim = record->claim;
+    is_told_of_payload = record->payload != NULL;
+}
+
+Test(build_store, is_told_of_each_build_with_the_claim_of_its_load)
+{
+    static const struct zepi_build_store_ops ops = {.load = claiming_load, .store = claiming_store};
+    const enum zepi_build_status states[] = {ZEPI_BUILD_SUCCEEDED, ZEPI_BUILD_FAILED,
+                                             ZEPI_BUILD_SPURIOUS};
+    store.ops = &ops;
+    struct fixture_cache both = new_process();
+    for (int i = 0; i < 3; i++) {
+        struct fixture_build build = {.status = states[i], .text = "code"};
+        fixture_use(both.cache, (uint64_t)i, &build);
+        cr_assert_eq(told_claim, i + 1);
+        cr_assert_eq(is_told_of_payload, states[i] == ZEPI_BUILD_SUCCEEDED);
+    }
+    fixture_cache_destroy(&both);
+}
+
 static bool note_file(void *user, const struct zepi_disk_file *file)
 {
     *(struct zepi_disk_file *)user = *file;

@@ -29,12 +29,11 @@ static enum zepi_build_lookup ask_large(struct zepi_build_cache *cache, uint64_t
                                         struct zepi_build_result **out_result)
 {
     struct fixture_build build = {.text = "text", .log = "log", .cost_bytes = 10};
-    const struct zepi_build_request request = {.build = fixture_run_build, .user = &build};
     enum zepi_build_lookup lookup = ZEPI_LOOKUP_OUT_OF_MEMORY;
     struct zepi_key key;
     *out_result = NULL;
     if (make_large_key(&key, number))
-        lookup = zepi_build_cache_find_or_build(cache, &key, &request, out_result);
+        lookup = zepi_build_cache_find_or_build(cache, &key, fixture_run_build, &build, out_result);
     zepi_key_finish(&key);
     return lookup;
 }
@@ -73,8 +72,7 @@ static void use_everything(const char *folder)
         struct zepi_disk_tally removed;
         struct zepi_key key;
         fixture_key(&key, 1);
-        zepi_disk_claim(disk, &key, 0);
-        zepi_disk_unclaim(disk, &key, ZEPI_DISK_CLAIM_ABANDONED);
+        zepi_disk_claim_give(zepi_disk_claim(disk, &key, 0), ZEPI_DISK_CLAIM_ABANDONED);
         zepi_disk_count(disk, ZEPI_DISK_READ, &report);
         zepi_disk_trim(disk, 3000, &removed);
     }

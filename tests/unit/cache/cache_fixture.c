@@ -131,13 +131,12 @@ enum zepi_build_lookup fixture_ask(struct zepi_build_cache *cache, uint64_t numb
                                    struct fixture_build *build,
                                    struct zepi_build_result **out_result)
 {
-    const struct zepi_build_request request = {.build = fixture_run_build, .user = build};
     struct zepi_key key;
     fixture_key(&key, number);
     const int builds = atomic_load(&build->builds);
     const uint64_t store_hits = fixture_counters(cache).store_hits;
     const enum zepi_build_lookup lookup =
-        zepi_build_cache_find_or_build(cache, &key, &request, out_result);
+        zepi_build_cache_find_or_build(cache, &key, fixture_run_build, build, out_result);
     if (atomic_load(&build->builds) > builds)
         last_origin = FIXTURE_BUILT;
     else if (fixture_counters(cache).store_hits > store_hits)

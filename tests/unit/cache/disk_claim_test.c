@@ -27,21 +27,37 @@ static struct zepi_disk *new_disk(void)
     return zepi_disk_create(shared_path, UINT64_MAX);
 }
 
+// The claims that this process has taken, or tried to.
+static struct {
+    const struct zepi_disk *disk;
+    uint64_t number;
+    int claim;
+} claims[8];
+static size_t claim_count;
+
 // Takes the claim of a number; returns how long that took.
 static uint64_t take(struct zepi_disk *disk, uint64_t number, unsigned wait_ms)
 {
     struct zepi_key key;
     fixture_key(&key, number);
     const uint64_t begin_ns = zepi_clock_ns();
-    zepi_disk_claim(disk, &key, wait_ms);
-    return (zepi_clock_ns() - begin_ns) / 1000000;
+    const int claim = zepi_disk_claim(disk, &key, wait_ms);
+    const uint64_t duration_ns = zepi_clock_ns() - begin_ns;
+    cr_assert_lt(claim_count, sizeof(claims) / sizeof(claims[0]));
+    claims[claim_count].disk = disk;
+    claims[claim_count].number = number;
+    claims[claim_count++].claim = claim;
+    return duration_ns / 1000000;
 }
 
-static void give(struct zepi_disk *disk, uint64_t number, enum zepi_disk_claim_end end)
+static void give(const struct zepi_disk *disk, uint64_t number, enum zepi_disk_claim_end end)
 {
-    struct zepi_key key;
-    fixture_key(&key, number);
-    zepi_disk_unclaim(disk, &key, end);
+    for (size_t i = 0; i < claim_count; i++) {
+        if (claims[i].disk != disk || claims[i].number != number)
+            continue;
+        zepi_disk_claim_give(claims[i].claim, end);
+        claims[i].claim = -1;
+    }
 }
 
 // A process that holds the claim, and gives it up after `hold_ms` if `end` is not -1.

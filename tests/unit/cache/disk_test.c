@@ -97,11 +97,14 @@ Test(disk, gives_back_what_was_stored)
     cr_assert_not(has(2));
 }
 
-Test(disk, keeps_empty_records)
+Test(disk, keeps_empty_records_but_none_without_a_payload)
 {
     struct zepi_build_record record = {0};
     struct zepi_key key;
     fixture_key(&key, 1);
+    zepi_disk_store_ops.store(disk, &key, &record);
+    cr_assert_not(has(1));
+    record.payload = "";
     zepi_disk_store_ops.store(disk, &key, &record);
     cr_assert(load(1, &record));
     cr_assert_eq(record.payload_size, 0);

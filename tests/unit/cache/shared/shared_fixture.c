@@ -148,7 +148,7 @@ static bool load(struct zepi_shared *shared, uint64_t number, struct zepi_build_
     fixture_key(&key, number);
     const bool is_loaded = zepi_shared_store_ops.load(shared, &key, out_record);
     if (!is_loaded)
-        zepi_shared_store_ops.abandon(shared, &key);
+        zepi_shared_store_ops.store(shared, &key, &(struct zepi_build_record){0});
     return is_loaded;
 }
 
