@@ -9,16 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Where the parts of a result lie in its one block of storage.
-struct parts {
-    void *block; // owned
-    struct zepi_spirv_kernel *kernels;
-    struct zepi_spirv_symbol *symbols;
-    struct zepi_spirv_constant *constants;
-    struct zepi_spirv_argument *arguments;
-    char *names;
-};
-
 static uint32_t count_decorations(const struct zepi_spirv_parser *parser,
                                   enum zepi_spirv_decoration_kind kind)
 {
@@ -28,34 +18,6 @@ static uint32_t count_decorations(const struct zepi_spirv_parser *parser,
         count += items[i].kind == kind;
     return count;
 }
-
-// All parts in one block, those of the strictest alignment first. Counts are upper bounds.
-static bool allocate_parts(const struct zepi_spirv_parser *parser, struct parts *out_parts)
-{
-    size_t kernels = parser->entries.count * sizeof(*out_parts->kernels);
-    size_t symbols = count_decorations(parser, ZEPI_SPIRV_LINKAGE) * sizeof(*out_parts->symbols);
-    size_t constants =
-        count_decorations(parser, ZEPI_SPIRV_SPEC_ID) * sizeof(*out_parts->constants);
-    size_t arguments = parser->argument_count * sizeof(*out_parts->arguments);
-    size_t size_bytes = kernels + symbols + constants + arguments + parser->names.count;
-    char *block = calloc(1, size_bytes + 1); // a block even if there is nothing to store
-    if (!block)
-        return false;
-    out_parts->kernels = (void *)block;
-    out_parts->symbols = (void *)(block + kernels);
-    out_parts->constants = (void *)(block + kernels + symbols);
-    out_parts->arguments = (void *)(block + kernels + symbols + constants);
-    out_parts->names = block + kernels + symbols + constants + arguments;
-    if (parser->names.count > 0)
-        memcpy(out_parts->names, parser->names.items, parser->names.count);
-    out_parts->block = block;
-    return true;
-}
-
-static_assert(_Alignof(struct zepi_spirv_kernel) >= _Alignof(struct zepi_spirv_symbol) &&
-                  _Alignof(struct zepi_spirv_symbol) >= _Alignof(struct zepi_spirv_constant) &&
-                  _Alignof(struct zepi_spirv_constant) >= _Alignof(struct zepi_spirv_argument),
-              "allocate_parts lays them out in this order without padding");
 
 static bool read_constant(struct zepi_spirv_parser *parser,
                           const struct zepi_spirv_decoration *decoration,
@@ -148,14 +110,17 @@ static bool write_constants(struct zepi_spirv_parser *parser, const struct spec_
     return true;
 }
 
-static bool fill_constants(struct zepi_spirv_parser *parser, struct zepi_spirv_constant *constants,
-                           uint32_t *out_count)
+static bool fill_constants(struct zepi_spirv_parser *parser, struct zepi_spirv *spirv)
 {
     const struct zepi_spirv_decoration *decorations = parser->decorations.items;
     uint32_t count = count_decorations(parser, ZEPI_SPIRV_SPEC_ID);
+    struct zepi_spirv_constant *constants = calloc(count + (size_t)1, sizeof(*constants));
     struct spec_id *spec_ids = calloc(count + (size_t)1, sizeof(*spec_ids));
-    if (!spec_ids)
+    spirv->constants = constants;
+    if (!constants || !spec_ids) {
+        free(spec_ids);
         return false;
+    }
     uint32_t next = 0;
     for (uint32_t i = 0; i < parser->decorations.count; i++) {
         if (decorations[i].kind == ZEPI_SPIRV_SPEC_ID)
@@ -166,88 +131,13 @@ static bool fill_constants(struct zepi_spirv_parser *parser, struct zepi_spirv_c
             };
     }
     qsort(spec_ids, count, sizeof(*spec_ids), compare_spec_ids);
-    const bool is_written = write_constants(parser, spec_ids, count, constants, out_count);
+    const bool is_written =
+        write_constants(parser, spec_ids, count, constants, &spirv->constant_count);
     free(spec_ids);
     return is_written;
 }
 
 // ---- Kernels ----
-
-// The bytes that a Level Zero argument of a pointer, image or sampler takes on the host.
-enum { HANDLE_BYTES = 8 };
-
-static struct zepi_spirv_argument pointer_argument(const struct zepi_spirv_parser *parser,
-                                                   struct zepi_spirv_instruction type,
-                                                   uint32_t parameter)
-{
-    struct zepi_spirv_argument argument = {ZEPI_SPIRV_ARGUMENT_OTHER, HANDLE_BYTES};
-    switch (zepi_spirv_operand(parser, type, 2)) {
-    case ZEPI_SPIRV_STORAGE_CROSS_WORKGROUP:
-    case ZEPI_SPIRV_STORAGE_GENERIC:
-    case ZEPI_SPIRV_STORAGE_DEVICE_ONLY_INTEL:
-    case ZEPI_SPIRV_STORAGE_HOST_ONLY_INTEL:
-        argument.kind = ZEPI_SPIRV_ARGUMENT_GLOBAL;
-        break;
-    case ZEPI_SPIRV_STORAGE_UNIFORM_CONSTANT:
-        argument.kind = ZEPI_SPIRV_ARGUMENT_CONSTANT;
-        break;
-    case ZEPI_SPIRV_STORAGE_WORKGROUP:
-        argument.kind = ZEPI_SPIRV_ARGUMENT_LOCAL;
-        break;
-    case ZEPI_SPIRV_STORAGE_FUNCTION:
-        if (!zepi_spirv_find_decoration(parser, parameter, ZEPI_SPIRV_BY_VALUE))
-            break;
-        argument.kind = ZEPI_SPIRV_ARGUMENT_VALUE;
-        // An untyped pointer does not say what it points to.
-        argument.size_bytes =
-            type.opcode == OpTypePointer
-                ? zepi_spirv_layout_of(parser, zepi_spirv_operand(parser, type, 3)).size_bytes
-                : 0;
-        break;
-    default:
-        break;
-    }
-    return argument;
-}
-
-static struct zepi_spirv_argument kernel_argument_of(const struct zepi_spirv_parser *parser,
-                                                     uint32_t type_id, uint32_t parameter)
-{
-    struct zepi_spirv_instruction type = zepi_spirv_definition(parser, type_id);
-    switch (type.opcode) {
-    case OpTypePointer:
-    case OpTypeUntypedPointerKHR:
-        return pointer_argument(parser, type, parameter);
-    case OpTypeBool:
-    case OpTypeInt:
-    case OpTypeFloat:
-    case OpTypeVector:
-    case OpTypeArray:
-    case OpTypeStruct:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_VALUE,
-                                            zepi_spirv_layout_of(parser, type_id).size_bytes};
-    case OpTypeImage:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_IMAGE, HANDLE_BYTES};
-    case OpTypeSampler:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_SAMPLER, HANDLE_BYTES};
-    default:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_OTHER, HANDLE_BYTES};
-    }
-}
-
-static void write_arguments(const struct zepi_spirv_parser *parser,
-                            const struct zepi_spirv_entry_function *function,
-                            struct zepi_spirv_argument *out_arguments)
-{
-    struct zepi_spirv_instruction instruction = zepi_spirv_definition(parser, function->id);
-    for (uint32_t i = 0; i < function->argument_count; i++) {
-        instruction = zepi_spirv_skip_lines(parser, instruction.word + instruction.length);
-        while (instruction.opcode != OpFunctionParameter)
-            instruction = zepi_spirv_skip_lines(parser, instruction.word + instruction.length);
-        out_arguments[i] = kernel_argument_of(parser, zepi_spirv_operand(parser, instruction, 1),
-                                              zepi_spirv_operand(parser, instruction, 2));
-    }
-}
 
 static int compare_kernel_names(const void *left, const void *right)
 {
@@ -258,22 +148,30 @@ static int compare_kernel_names(const void *left, const void *right)
 
 // Writes the kernels in order, and pointers to them in the order of their names. Two kernels of one
 // name are refused.
-static bool fill_kernels(struct zepi_spirv_parser *parser, const struct parts *parts,
+static bool fill_kernels(struct zepi_spirv_parser *parser, struct zepi_spirv *spirv,
                          const struct zepi_spirv_kernel **by_name)
 {
     const struct zepi_spirv_entry *entries = parser->entries.items;
     uint32_t count = parser->entries.count;
+    struct zepi_spirv_kernel *kernels = calloc(count + (size_t)1, sizeof(*kernels));
+    struct zepi_spirv_argument *arguments =
+        calloc(parser->argument_count + (size_t)1, sizeof(*arguments));
+    spirv->kernels = kernels;
+    spirv->kernel_count = count;
+    spirv->arguments = arguments;
+    if (!kernels || !arguments)
+        return false;
     for (uint32_t i = 0; i < parser->entry_function_count; i++) {
         const struct zepi_spirv_entry_function *function = &parser->entry_functions[i];
-        write_arguments(parser, function, parts->arguments + function->first_argument);
+        zepi_spirv_write_arguments(parser, function, arguments + function->first_argument);
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct zepi_spirv_entry_function *function =
             zepi_spirv_find_entry_function(parser, entries[i].function);
-        struct zepi_spirv_kernel *kernel = &parts->kernels[i];
+        struct zepi_spirv_kernel *kernel = &kernels[i];
         *kernel = (struct zepi_spirv_kernel){
-            .name = parts->names + entries[i].name,
-            .arguments = parts->arguments + function->first_argument,
+            .name = spirv->names + entries[i].name,
+            .arguments = arguments + function->first_argument,
             .argument_count = function->argument_count,
             .required_sub_group_size = function->required_sub_group_size,
         };
@@ -287,7 +185,7 @@ static bool fill_kernels(struct zepi_spirv_parser *parser, const struct parts *p
         qsort(by_name, count, sizeof(*by_name), compare_kernel_names);
     for (uint32_t i = 1; i < count; i++) {
         if (strcmp(by_name[i]->name, by_name[i - 1]->name) == 0)
-            return zepi_spirv_fail(parser, entries[by_name[i] - parts->kernels].word,
+            return zepi_spirv_fail(parser, entries[by_name[i] - kernels].word,
                                    "a second kernel has the name \"%s\", expected one",
                                    by_name[i]->name);
     }
@@ -316,13 +214,12 @@ static bool is_kernel_name(const struct kernel_names *kernels, const char *name,
     return kernels->looked_up[offset] == 2;
 }
 
-static bool write_symbols(struct zepi_spirv_parser *parser, const struct parts *parts,
-                          const struct kernel_names *kernels, uint32_t *out_count)
+static bool write_symbols(struct zepi_spirv_parser *parser, const struct kernel_names *kernels,
+                          struct zepi_spirv_symbol *symbols, struct zepi_spirv *spirv)
 {
     static const enum zepi_spirv_linkage linkages[] = {ZEPI_SPIRV_EXPORT, ZEPI_SPIRV_IMPORT,
                                                        ZEPI_SPIRV_LINK_ONCE_ODR};
     const struct zepi_spirv_decoration *decorations = parser->decorations.items;
-    uint32_t count = 0;
     for (uint32_t i = 0; i < parser->decorations.count; i++) {
         const struct zepi_spirv_decoration *decoration = &decorations[i];
         if (decoration->kind != ZEPI_SPIRV_LINKAGE)
@@ -334,7 +231,7 @@ static bool write_symbols(struct zepi_spirv_parser *parser, const struct parts *
                                    "variable, it is %s",
                                    decoration->target, zepi_spirv_opcode_text(opcode).text);
         struct zepi_spirv_symbol symbol = {
-            .name = parts->names + decoration->value,
+            .name = spirv->names + decoration->value,
             .linkage = linkages[decoration->detail],
             .is_function = opcode == OpFunction,
             .is_constant = zepi_spirv_find_decoration(parser, decoration->target,
@@ -344,23 +241,26 @@ static bool write_symbols(struct zepi_spirv_parser *parser, const struct parts *
         if (symbol.is_function && symbol.linkage != ZEPI_SPIRV_IMPORT &&
             is_kernel_name(kernels, symbol.name, decoration->value))
             continue;
-        parts->symbols[count++] = symbol;
+        symbols[spirv->symbol_count++] = symbol;
+        spirv->has_imports = spirv->has_imports || symbol.linkage == ZEPI_SPIRV_IMPORT;
+        spirv->has_exports = spirv->has_exports || symbol.linkage != ZEPI_SPIRV_IMPORT;
     }
-    *out_count = count;
     return true;
 }
 
-static bool fill_symbols(struct zepi_spirv_parser *parser, const struct parts *parts,
-                         const struct zepi_spirv_kernel *const *by_name, uint32_t *out_count)
+static bool fill_symbols(struct zepi_spirv_parser *parser, struct zepi_spirv *spirv,
+                         const struct zepi_spirv_kernel *const *by_name)
 {
+    uint32_t count = count_decorations(parser, ZEPI_SPIRV_LINKAGE); // at the most
+    struct zepi_spirv_symbol *symbols = calloc(count + (size_t)1, sizeof(*symbols));
+    spirv->symbols = symbols;
     struct kernel_names kernels = {
         .by_name = by_name,
         .count = parser->entries.count,
         .looked_up = calloc(parser->names.count + (size_t)1, sizeof(*kernels.looked_up)),
     };
-    if (!kernels.looked_up)
-        return false;
-    const bool is_written = write_symbols(parser, parts, &kernels, out_count);
+    const bool is_written =
+        symbols && kernels.looked_up && write_symbols(parser, &kernels, symbols, spirv);
     free(kernels.looked_up);
     return is_written;
 }
@@ -383,45 +283,27 @@ static bool has_variables(const struct zepi_spirv_parser *parser)
     return false;
 }
 
-// *out_spirv is zeroed, and stays so on failure. `by_name` has room for all kernels.
-static bool fill_spirv(struct zepi_spirv_parser *parser, const struct parts *parts,
-                       const struct zepi_spirv_kernel **by_name, struct zepi_spirv *out_spirv)
-{
-    uint32_t constant_count = 0;
-    uint32_t symbol_count = 0;
-    if (!fill_constants(parser, parts->constants, &constant_count) ||
-        !fill_kernels(parser, parts, by_name) ||
-        !fill_symbols(parser, parts, by_name, &symbol_count))
-        return false;
-    // It could not be used, and a module that was cut off after its memory model looks like that.
-    if (parser->entries.count == 0 && symbol_count == 0)
-        return zepi_spirv_fail(parser, parser->word_count,
-                               "the module ends here with neither an entry point of execution "
-                               "model Kernel nor a symbol that it imports or exports");
-    *out_spirv = (struct zepi_spirv){
-        .version = parser->version,
-        .constants = parts->constants,
-        .constant_count = constant_count,
-        .kernels = parts->kernels,
-        .kernel_count = parser->entries.count,
-        .symbols = parts->symbols,
-        .symbol_count = symbol_count,
-        .has_variables = has_variables(parser),
-        .storage = parts->block,
-    };
-    return true;
-}
-
+// *out_spirv is zeroed, and stays so on failure. The names become its own.
 static bool make_spirv(struct zepi_spirv_parser *parser, struct zepi_spirv *out_spirv)
 {
-    struct parts parts = {0};
     const struct zepi_spirv_kernel **by_name =
         malloc((parser->entries.count + (size_t)1) * sizeof(*by_name));
-    const bool is_made =
-        by_name && allocate_parts(parser, &parts) && fill_spirv(parser, &parts, by_name, out_spirv);
-    if (!is_made)
-        free(parts.block);
+    struct zepi_spirv spirv = {.version = parser->version,
+                               .has_variables = has_variables(parser),
+                               .names = parser->names.items};
+    parser->names.items = NULL;
+    bool is_made = by_name && fill_constants(parser, &spirv) &&
+                   fill_kernels(parser, &spirv, by_name) && fill_symbols(parser, &spirv, by_name);
+    // It could not be used, and a module that was cut off after its memory model looks like that.
+    if (is_made && spirv.kernel_count == 0 && spirv.symbol_count == 0)
+        is_made = zepi_spirv_fail(parser, parser->word_count,
+                                  "the module ends here with neither an entry point of execution "
+                                  "model Kernel nor a symbol that it imports or exports");
     free(by_name);
+    if (is_made)
+        *out_spirv = spirv;
+    else
+        zepi_spirv_finish(&spirv);
     return is_made;
 }
 
@@ -444,10 +326,12 @@ enum zepi_spirv_status zepi_spirv_init(struct zepi_spirv *out_spirv, const void 
         message[0] = '\0';
     struct zepi_spirv_parser parser = {
         .bytes = bytes, .message = message, .message_size = message_size};
-    const bool is_read =
-        check_size(&parser, size_bytes) && zepi_spirv_parse_instructions(&parser) &&
-        zepi_spirv_resolve_decorations(&parser) && zepi_spirv_find_layouts(&parser) &&
-        zepi_spirv_find_entry_functions(&parser) && make_spirv(&parser, out_spirv);
+    bool is_read = check_size(&parser, size_bytes) && zepi_spirv_parse_instructions(&parser) &&
+                   zepi_spirv_resolve_decorations(&parser);
+    if (is_read) {
+        zepi_spirv_find_layouts(&parser);
+        is_read = zepi_spirv_find_entry_functions(&parser) && make_spirv(&parser, out_spirv);
+    }
     zepi_spirv_parser_finish(&parser);
     if (is_read)
         return ZEPI_SPIRV_OK;
@@ -462,7 +346,11 @@ void zepi_spirv_finish(struct zepi_spirv *spirv)
 {
     if (!spirv)
         return;
-    free(spirv->storage);
+    free((void *)spirv->constants);
+    free((void *)spirv->kernels);
+    free((void *)spirv->symbols);
+    free(spirv->arguments);
+    free(spirv->names);
     *spirv = (struct zepi_spirv){0};
 }
 

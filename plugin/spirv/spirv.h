@@ -78,8 +78,11 @@ struct zepi_spirv {
     uint32_t kernel_count;
     const struct zepi_spirv_symbol *symbols;
     uint32_t symbol_count;
+    bool has_imports;
+    bool has_exports;
     bool has_variables; // of its own in global memory, which kernels may write
-    void *storage;      // owned
+    void *arguments;    // owned, as the lists: those of all kernels
+    char *names;        // owned
 };
 
 enum zepi_spirv_status {

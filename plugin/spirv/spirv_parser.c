@@ -79,6 +79,5 @@ void zepi_spirv_parser_finish(struct zepi_spirv_parser *parser)
     free(parser->variables.items);
     free(parser->entries.items);
     free(parser->names.items);
-    free(parser->layouts);
     free(parser->entry_functions);
 }

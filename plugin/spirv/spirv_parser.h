@@ -82,12 +82,17 @@ enum zepi_spirv_guess {
     ZEPI_SPIRV_IS_RELIED_ON, // as a type or a set: operands that depend on it were not checked
 };
 
+struct zepi_spirv_layout {
+    uint32_t size_bytes;
+    uint32_t alignment; // 0: size and alignment are unknown
+};
+
 struct zepi_spirv_id {
     uint32_t defined_at; // word of the defining instruction; 0: none so far
     uint32_t used_at;    // word of the first instruction that names it; 0: none so far
-    uint32_t layout;     // of a type: index into `layouts` plus one; 0: none
     uint32_t function;   // of an entry point: index into `entry_functions` plus one; 0: none
     enum zepi_spirv_guess guess;
+    struct zepi_spirv_layout layout; // of a type
 };
 
 // The decorations that matter here. Sorted by target and kind once all instructions are read.
@@ -126,11 +131,6 @@ struct zepi_spirv_entry_function {
     uint32_t required_sub_group_size;
 };
 
-struct zepi_spirv_layout {
-    uint32_t size_bytes;
-    uint32_t alignment; // 0: size and alignment are unknown
-};
-
 // A growing array. `items` is owned.
 struct zepi_spirv_list {
     void *items;
@@ -158,8 +158,7 @@ struct zepi_spirv_parser {
     struct zepi_spirv_list entries;         // of struct zepi_spirv_entry
     struct zepi_spirv_list names;           // of char: terminated names, each instruction's once
 
-    // Filled after the parser, see spirv_types.h and spirv_kernels.h; owned.
-    struct zepi_spirv_layout *layouts;                 // one for each of `types`
+    // Filled after the parser, see spirv_kernels.h; owned.
     struct zepi_spirv_entry_function *entry_functions; // each once, in the order of the module
     uint32_t entry_function_count;
     uint32_t argument_count; // over all entry functions

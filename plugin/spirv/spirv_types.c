@@ -3,8 +3,6 @@
 
 #include "spirv_decorations.h"
 
-#include <stdlib.h>
-
 // Sizes and alignments as the OpenCL C specification has them (6.3.5 "Alignment of Types"):
 // natural, a vector of three as one of four, a structure as its members demand unless it is
 // CPacked. Types are declared before they are used, so one pass in order computes all of them,
@@ -27,8 +25,7 @@ static uint64_t round_up_offset(uint64_t value, uint32_t alignment)
 struct zepi_spirv_layout zepi_spirv_layout_of(const struct zepi_spirv_parser *parser, uint32_t id)
 {
     assert(id < parser->bound);
-    uint32_t layout = parser->ids[id].layout;
-    return layout == 0 ? unknown_layout : parser->layouts[layout - 1];
+    return parser->ids[id].layout;
 }
 
 static struct zepi_spirv_layout number_layout(const struct zepi_spirv_parser *parser,
@@ -127,21 +124,13 @@ static struct zepi_spirv_layout compute_layout(const struct zepi_spirv_parser *p
     }
 }
 
-bool zepi_spirv_find_layouts(struct zepi_spirv_parser *parser)
+void zepi_spirv_find_layouts(struct zepi_spirv_parser *parser)
 {
-    uint32_t count = parser->types.count;
-    if (count == 0)
-        return true;
-    parser->layouts = calloc(count, sizeof(*parser->layouts));
-    if (!parser->layouts)
-        return false;
     const uint32_t *words = parser->types.items;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < parser->types.count; i++) {
         struct zepi_spirv_instruction type = zepi_spirv_instruction_at(parser, words[i]);
-        parser->layouts[i] = compute_layout(parser, type);
-        parser->ids[zepi_spirv_operand(parser, type, 1)].layout = i + 1;
+        parser->ids[zepi_spirv_operand(parser, type, 1)].layout = compute_layout(parser, type);
     }
-    return true;
 }
 
 bool zepi_spirv_constant_value(const struct zepi_spirv_parser *parser, uint32_t id,

@@ -4,8 +4,8 @@
 
 #include "spirv_parser.h"
 
-// Computes `layouts`. After zepi_spirv_resolve_decorations.
-bool zepi_spirv_find_layouts(struct zepi_spirv_parser *parser);
+// Computes the layouts of all types. After zepi_spirv_resolve_decorations.
+void zepi_spirv_find_layouts(struct zepi_spirv_parser *parser);
 // The layout of the type `id`; the alignment is 0 if its size is not known.
 struct zepi_spirv_layout zepi_spirv_layout_of(const struct zepi_spirv_parser *parser, uint32_t id);
 // The value of the scalar constant `id`, for specialization constants the default. False if it is

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_bytes)
     struct zepi_spirv spirv;
     char message[256];
     if (zepi_spirv_init(&spirv, bytes, size_bytes, message, sizeof(message)) != ZEPI_SPIRV_OK) {
-        fuzz_require(message[0] != '\0' && !spirv.storage && !spirv.kernels);
+        fuzz_require(message[0] != '\0' && !spirv.names && !spirv.kernels);
         return 0;
     }
     require_whole_numbers(bytes, size_bytes);

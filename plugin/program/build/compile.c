@@ -27,19 +27,10 @@
 // exports-need-options).
 #define EXPORTING_FLAGS "-library-compilation -ze-take-global-address"
 
-static bool has_exports(const struct zepi_spirv *spirv)
-{
-    bool has = false;
-    for (uint32_t i = 0; i < spirv->symbol_count && !has; i++)
-        has = spirv->symbols[i].linkage != ZEPI_SPIRV_IMPORT;
-    return has;
-}
-
 // The options that the driver gets, owned.
 static char *make_build_flags(const struct zepi_compile_input *input, enum zepi_compile_kind kind)
 {
-    const bool is_exporting =
-        kind == ZEPI_COMPILE_OBJECT && has_exports(&input->image->blob->spirv);
+    const bool is_exporting = kind == ZEPI_COMPILE_OBJECT && input->image->blob->spirv.has_exports;
     const size_t room = strlen(input->options) + sizeof(" " EXPORTING_FLAGS);
     char *flags = zepi_allocate(room, 1);
     if (flags)
@@ -51,7 +42,6 @@ static char *make_build_flags(const struct zepi_compile_input *input, enum zepi_
 // SPIR-V that is compiled by itself, or as a program.
 struct program {
     ze_module_program_exp_desc_t ze;
-    bool is_program;
     size_t size_bytes; // of all SPIR-V
     // Owned lists, with an element for each input.
     size_t *sizes;
@@ -85,7 +75,6 @@ static bool program_allocate(struct program *program, const struct zepi_compile 
     for (uint32_t i = 0; i < count; i++)
         constant_count += compile->inputs[i].image->declaration_count;
     *program = (struct program){
-        .is_program = compile->kind == ZEPI_COMPILE_PROGRAM,
         .sizes = zepi_allocate(count, sizeof(size_t)),
         .bytes = zepi_allocate(count, sizeof(uint8_t *)),
         .flags = zepi_allocate(count, sizeof(char *)),
@@ -247,15 +236,16 @@ static zepi_result_t ze_module_create_from_spirv(const struct zepi_compile *comp
                                                  ze_module_handle_t *out_module)
 {
     const bool is_elsewhere = zepi_options()->has_compiler_processes;
-    const ze_module_desc_t desc = zepi_ze_module_describe(&program->ze, program->is_program);
+    const bool is_program = compile->kind == ZEPI_COMPILE_PROGRAM;
+    const ze_module_desc_t desc = zepi_ze_module_describe(&program->ze, is_program);
     struct zepi_text second_log = {0}; // of the driver here, behind the process'
     struct zepi_text *own_log = is_elsewhere ? &second_log : log;
     void *native = NULL;
     size_t native_bytes = 0;
     zepi_result_t result = ZEPI_SUCCESS;
     if (is_elsewhere)
-        result = zepi_compiler_compile(compile->device, &program->ze, program->is_program, kernels,
-                                       log, &native, &native_bytes);
+        result = zepi_compiler_compile(compile->device, &program->ze, is_program, kernels, log,
+                                       &native, &native_bytes);
     if (result == ZEPI_SUCCESS)
         result = native ? zepi_ze_module_load(compile->context, compile->device, native,
                                               native_bytes, own_log, out_module)
@@ -316,11 +306,8 @@ static zepi_result_t check_kernels_named(ze_module_handle_t module, const struct
 static bool has_imports(const struct zepi_compile *compile)
 {
     bool has = false;
-    for (uint32_t i = 0; i < compile->count && !has; i++) {
-        const struct zepi_spirv *spirv = &compile->inputs[i].image->blob->spirv;
-        for (uint32_t at = 0; at < spirv->symbol_count && !has; at++)
-            has = spirv->symbols[at].linkage == ZEPI_SPIRV_IMPORT;
-    }
+    for (uint32_t i = 0; i < compile->count; i++)
+        has = has || compile->inputs[i].image->blob->spirv.has_imports;
     return has;
 }
 

@@ -17,7 +17,8 @@ void spirv_tear_down(void)
 bool spirv_is_empty(void)
 {
     return spirv.version == 0 && !spirv.constants && spirv.constant_count == 0 && !spirv.kernels &&
-           spirv.kernel_count == 0 && !spirv.symbols && spirv.symbol_count == 0 && !spirv.storage;
+           spirv.kernel_count == 0 && !spirv.symbols && spirv.symbol_count == 0 &&
+           !spirv.arguments && !spirv.names;
 }
 
 enum zepi_spirv_status spirv_walk(const void *bytes, size_t size_bytes)
