@@ -36,40 +36,52 @@ static zepi_result_t link_member_identify(struct zepi_link_member *member)
     else
         result = add_imported_code(&key, member);
     zepi_key_add_u32(&key, ZEPI_KEY_MEMBERS, member->ze_module);
-    member->code = zepi_key_digest(&key);
+    member->code_size = key.size;
     if (member->device_module->options)
         zepi_key_add_string(&key, ZEPI_KEY_OPTIONS, member->device_module->options);
-    member->digest = zepi_key_digest(&key);
-    if (!zepi_key_seal(&key) && result == ZEPI_SUCCESS)
+    member->key_size = key.size;
+    member->key = zepi_key_seal(&key) ? zepi_duplicate(key.bytes, key.size) : NULL;
+    if (!member->key && result == ZEPI_SUCCESS)
         result = zepi_fail_no_memory();
     zepi_key_finish(&key);
     return result;
 }
 
-static int compare_digests(const struct zepi_link_member *a, const struct zepi_link_member *b)
+static int compare_keys(const struct zepi_link_member *a, const struct zepi_link_member *b)
 {
-    return memcmp(&a->digest, &b->digest, sizeof(a->digest));
+    const size_t size = a->key_size < b->key_size ? a->key_size : b->key_size;
+    const int order = memcmp(a->key, b->key, size);
+    return order != 0 ? order : (a->key_size > b->key_size) - (a->key_size < b->key_size);
 }
 
 static int compare_members(const void *left, const void *right)
 {
-    return compare_digests(*(struct zepi_link_member *const *)left,
-                           *(struct zepi_link_member *const *)right);
+    return compare_keys(*(struct zepi_link_member *const *)left,
+                        *(struct zepi_link_member *const *)right);
 }
 
-// Equal code once. If it was compiled with different options, the digests choose one, not the
-// caller's order.
+static bool is_equal_code(const struct zepi_link_member *a, const struct zepi_link_member *b)
+{
+    return a->code_size == b->code_size && memcmp(a->key, b->key, a->code_size) == 0;
+}
+
+// Equal code once. If it was compiled with different options, the keys choose one, not the caller's
+// order.
 static void link_set_unite_last(struct zepi_link_set *set)
 {
-    const struct zepi_link_member *last = &set->members[set->count - 1];
+    struct zepi_link_member *last = &set->members[set->count - 1];
     for (uint32_t i = 0; i + 1 < set->count; i++) {
         struct zepi_link_member *member = &set->members[i];
-        if (!zepi_digest_equal(member->code, last->code))
+        if (!is_equal_code(member, last))
             continue;
-        if (compare_digests(last, member) < 0) {
+        if (compare_keys(last, member) < 0) {
+            uint8_t *key = member->key;
             member->device_module = last->device_module;
-            member->digest = last->digest;
+            member->key = last->key;
+            member->key_size = last->key_size;
+            last->key = key;
         }
+        zepi_free(last->key);
         set->count--;
         return;
     }
@@ -100,8 +112,10 @@ zepi_result_t zepi_link_set_add(struct zepi_link_set *set, uint32_t object_index
 
 void zepi_link_set_finish(struct zepi_link_set *set)
 {
-    for (uint32_t i = 0; i < set->count; i++)
+    for (uint32_t i = 0; i < set->count; i++) {
         zepi_build_result_release(set->members[i].table);
+        zepi_free(set->members[i].key);
+    }
     zepi_free(set->members);
     zepi_free(set->sorted);
     *set = (struct zepi_link_set){0};
@@ -111,7 +125,7 @@ bool zepi_link_set_is_equal(const struct zepi_link_set *a, const struct zepi_lin
 {
     bool is_equal = a->count == b->count && a->method == b->method;
     for (uint32_t i = 0; i < a->count && is_equal; i++)
-        is_equal = compare_digests(a->sorted[i], b->sorted[i]) == 0;
+        is_equal = compare_keys(a->sorted[i], b->sorted[i]) == 0;
     return is_equal;
 }
 
@@ -121,7 +135,7 @@ void zepi_key_add_link_set(struct zepi_key *key, const struct zepi_link_set *set
                      ZEPI_KEY_KIND_OF(ZEPI_MODULE_EXECUTABLE) | (uint32_t)set->method << 8);
     zepi_key_add_u32(key, ZEPI_KEY_MEMBERS, set->count);
     for (uint32_t i = 0; i < set->count; i++)
-        zepi_key_add_digest(key, ZEPI_KEY_MEMBERS, set->sorted[i]->digest);
+        zepi_key_add_bytes(key, ZEPI_KEY_MEMBERS, set->sorted[i]->key, set->sorted[i]->key_size);
 }
 
 // Whether some id has different values in force in two members.

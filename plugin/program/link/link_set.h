@@ -15,8 +15,11 @@ struct zepi_link_member {
     struct zepi_spec_values *values;                // that the code was made with, or NULL
     const struct zepi_device_module *device_module; // never linked itself
     uint32_t ze_module;                             // of the code
-    struct zepi_digest code;   // of the code with its values: equal code is one definition
-    struct zepi_digest digest; // of code, values and options
+    // Owned: the bytes of a key, of the code and its values, and behind them of its options. Equal
+    // code with equal values is one definition.
+    uint8_t *key;
+    size_t key_size;
+    size_t code_size; // of the first of them
     // Reference; the linkage table of native code, if it was looked up and is known.
     struct zepi_build_result *table;
 };

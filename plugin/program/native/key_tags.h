@@ -4,7 +4,7 @@
 
 // Fields of the keys that builds have in the caches and on the disk. Constants: a change of their
 // meaning or order is a new version.
-#define ZEPI_KEY_VERSION 1
+#define ZEPI_KEY_VERSION 2
 
 enum zepi_key_tag {
     ZEPI_KEY_KIND = 1,     // ZEPI_KEY_KIND_OF the state, with how it was linked
@@ -21,7 +21,7 @@ enum zepi_key_tag {
     ZEPI_KEY_COMPILER, // on disk: its identity
     ZEPI_KEY_CODE,     // kernels: id of the code
     ZEPI_KEY_NAME,     // kernels
-    ZEPI_KEY_MEMBERS,  // link sets: how many images follow
+    ZEPI_KEY_MEMBERS,  // link sets: how many pieces of code follow, then the key of each
     ZEPI_KEY_BUILD,    // on disk: the key in memory
     ZEPI_KEY_LARGE,    // compiled for large allocations; not there if not
     ZEPI_KEY_LOOKUP,   // of launches by name

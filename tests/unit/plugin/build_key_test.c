@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "program/build/device_build.h"
+#include "program/link/link_set.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 // An image with two constants of four bytes, with the literals 7 and 8, and one of eight bytes, 0.
 struct fixture {
@@ -143,7 +146,6 @@ Test(build_key, has_the_image_s_own_defaults_where_they_are_not_the_literals)
     const struct zepi_spec_entry nine = entry(10, 9);
     const struct zepi_digest set = key_of(&fixture, 1, &nine);
     fixture.declarations[0].default_value[0] = 9;
-    fixture.image.has_own_defaults = true;
     cr_assert(!are_equal(key_of(&fixture, 0, NULL), literals));
     cr_assert(are_equal(key_of(&fixture, 0, NULL), set), "one build, however 9 came to be");
     const struct zepi_spec_entry seven = entry(10, 7);
@@ -160,4 +162,77 @@ Test(build_key, differs_by_bytes_and_format)
     fixture.image.format = ZEPI_DEVICE_IMAGE_NATIVE;
     const struct zepi_digest third = key_of(&fixture, 0, NULL);
     cr_assert(!are_equal(first, second) && !are_equal(second, third));
+}
+
+// ---- Links ----
+
+// Code of an object; freed by free().
+static struct zepi_device_module *make_code(const char *options)
+{
+    struct zepi_device_module *code = calloc(1, sizeof(*code) + sizeof(code->ze_modules[0]));
+    code->ze_module_count = 1;
+    code->options = (char *)options;
+    return code;
+}
+
+static bool key_contains(const struct zepi_key *key, const void *bytes, size_t size)
+{
+    return memmem(key->bytes, key->size, bytes, size);
+}
+
+// What decides the code of each member is in the key itself, and not a digest of it.
+Test(build_key, of_a_link_has_the_bytes_of_its_members_keys)
+{
+    const char options[] = "-ze-opt-level=2";
+    const struct zepi_spec_entry values[] = {
+        {.id = 12, .size_bytes = 8, .value = {1, 2, 3, 4, 5, 6, 7, 8}}};
+    const struct zepi_build_options dynamic = {.link_method = ZEPI_LINK_DYNAMIC};
+    struct fixture fixture;
+    struct zepi_link_set set = {0};
+    struct zepi_key key;
+    fixture_init(&fixture);
+    struct zepi_spec_values *set_values = zepi_spec_values_with(NULL, 1, values, NULL);
+    struct zepi_device_module *code = make_code(options);
+    cr_assert_eq(zepi_link_set_add(&set, 0, &fixture.image, NULL, code), ZEPI_SUCCESS);
+    cr_assert_eq(zepi_link_set_add(&set, 1, &fixture.image, set_values, code), ZEPI_SUCCESS);
+    cr_assert_eq(zepi_link_set_end(&set, &dynamic), ZEPI_SUCCESS);
+    zepi_key_init(&key, ZEPI_KEY_VERSION);
+    zepi_key_add_link_set(&key, &set);
+    cr_assert(key_contains(&key, options, strlen(options)));
+    cr_assert(key_contains(&key, values[0].value, 8));
+    cr_assert(key_contains(&key, &fixture.blob.digest, sizeof(fixture.blob.digest)));
+    zepi_key_finish(&key);
+    zepi_link_set_finish(&set);
+    zepi_spec_values_release(set_values);
+    free(code);
+}
+
+// Equal code that was compiled with different options: the same one of the two counts, whatever the
+// order of the objects.
+Test(build_key, of_a_link_chooses_between_options_by_them)
+{
+    const struct zepi_build_options dynamic = {.link_method = ZEPI_LINK_DYNAMIC};
+    struct fixture fixture;
+    struct zepi_key keys[2];
+    fixture_init(&fixture);
+    struct zepi_device_module *codes[] = {make_code("-g"), make_code("-ze-opt-level=2")};
+    for (int i = 0; i < 2; i++) {
+        struct zepi_link_set set = {0};
+        for (uint32_t at = 0; at < 2; at++)
+            cr_assert_eq(zepi_link_set_add(&set, at, &fixture.image, NULL, codes[(at + i) % 2]),
+                         ZEPI_SUCCESS);
+        cr_assert_eq(set.count, 1);
+        cr_assert_eq(set.members[0].object_index, 0);
+        cr_assert_str_eq(set.members[0].device_module->options, "-g");
+        cr_assert_eq(zepi_link_set_end(&set, &dynamic), ZEPI_SUCCESS);
+        zepi_key_init(&keys[i], ZEPI_KEY_VERSION);
+        zepi_key_add_link_set(&keys[i], &set);
+        zepi_link_set_finish(&set);
+    }
+    cr_assert_eq(keys[0].size, keys[1].size);
+    cr_assert_arr_eq(keys[0].bytes, keys[1].bytes, keys[0].size);
+    for (int i = 0; i < 2; i++) {
+        zepi_key_finish(&keys[i]);
+        free(codes[i]);
+    }
 }
