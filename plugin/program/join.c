@@ -11,7 +11,7 @@
 
 static bool is_same_image(const struct zepi_device_image *a, const struct zepi_device_image *b)
 {
-    return a == b || zepi_digest_equal(a->identity, b->identity);
+    return zepi_digest_equal(a->identity, b->identity);
 }
 
 // Whether both serve the same devices, with code that was made with the same options. Linked code
@@ -313,13 +313,7 @@ static zepi_result_t join_modules(uint32_t module_count, const zepi_module_t *mo
         for (uint32_t at = 0; at < modules[i]->part_count; at++)
             join_part(joined, &modules[i]->parts[at]);
     }
-    if (modules[0]->options) {
-        joined->options = zepi_duplicate_string(modules[0]->options);
-        if (!joined->options)
-            result = zepi_fail_no_memory();
-    }
-    if (result == ZEPI_SUCCESS)
-        result = snapshot_modules(module_count, modules, &values);
+    result = snapshot_modules(module_count, modules, &values);
     atomic_store_explicit(&joined->own_values.set, values, memory_order_relaxed);
     if (result != ZEPI_SUCCESS) {
         zepi_release(joined);

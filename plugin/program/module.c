@@ -39,8 +39,6 @@ static void module_destroy(void *object)
         }
     }
     zepi_spec_values_release(atomic_load_explicit(&module->own_values.set, memory_order_relaxed));
-    if (module->options)
-        zepi_free(module->options);
     if (module->storage != module->inline_storage)
         zepi_free(module->storage);
     zepi_release(module->shared);

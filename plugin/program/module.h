@@ -58,7 +58,6 @@ struct zepi_module {
     struct zepi_module_values own_values;
     // Objects and executables.
     struct zepi_module_part *parts;
-    char *options; // owned; canonical, that an object was compiled with
     _Atomic(struct zepi_module_images *) built;   // reference; NULL: they were not asked for
     _Atomic(struct zepi_module_kernel *) kernels; // owned; those that launches by name use
     void *storage; // parts and the lists in them: owned, or inline_storage

@@ -277,11 +277,6 @@ static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec
         struct build build = {input, values, &options, state, output};
         result = build_for_devices(&build);
     }
-    if (result == ZEPI_SUCCESS && state == ZEPI_MODULE_OBJECT) {
-        output->options = zepi_duplicate_string(options.text);
-        if (!output->options)
-            result = zepi_fail_no_memory();
-    }
     zepi_build_options_finish(&options);
     if (result != ZEPI_SUCCESS) {
         zepi_release(output);

@@ -13,18 +13,17 @@
 // The values that are set on a unit's input in a context. Gone with the unit or the context, which
 // the modules keep that use them.
 struct zepi_unit_values {
-    struct zepi_unit_values *next;            // of the unit
-    struct zepi_unit_values *next_of_context; // among the context's
-    struct zepi_unit_values *previous_of_context;
-    struct zepi_unit_entry *unit; // borrowed, as the context
-    struct zepi_context *context;
+    struct zepi_unit_values *next;
+    const struct zepi_unit_entry *unit; // borrowed, as the context
+    const struct zepi_context *context;
     struct zepi_module_values values;
 };
 
-// Guards the table of units, their lists and those of contexts; nothing is called under it but
-// try-retain and allocation.
+// Guards the table of units, their lists of modules and the list of values; nothing is called under
+// it but try-retain and allocation.
 static struct zepi_mutex mutex;
 static struct zepi_unit_entry *units;
+static struct zepi_unit_values *all_values; // owned
 
 atomic_uint_fast64_t zepi_unit_version_number;
 
@@ -34,16 +33,27 @@ void zepi_unit_note_change(void)
     atomic_fetch_add_explicit(&zepi_unit_version_number, 1, memory_order_release);
 }
 
-// The list of a context's values: the state of this component.
-static struct zepi_unit_values **values_of_context(struct zepi_context *context)
+// A unit or a context goes; the other of the two is NULL.
+static void forget_values(const struct zepi_unit_entry *unit, const struct zepi_context *context)
 {
-    return context->components[ZEPI_COMPONENT_UNITS];
-}
-
-static void unit_values_destroy(struct zepi_unit_values *values)
-{
-    zepi_spec_values_release(atomic_load_explicit(&values->values.set, memory_order_relaxed));
-    zepi_free(values);
+    struct zepi_unit_values *gone = NULL;
+    zepi_mutex_lock(&mutex);
+    for (struct zepi_unit_values **at = &all_values; *at;) {
+        struct zepi_unit_values *values = *at;
+        if (values->unit != unit && values->context != context) {
+            at = &values->next;
+            continue;
+        }
+        *at = values->next;
+        LL_PREPEND(gone, values);
+    }
+    zepi_mutex_unlock(&mutex);
+    while (gone) {
+        struct zepi_unit_values *values = gone;
+        gone = values->next;
+        zepi_spec_values_release(atomic_load_explicit(&values->values.set, memory_order_relaxed));
+        zepi_free(values);
+    }
 }
 
 void zepi_unit_release(struct zepi_unit_entry *unit)
@@ -51,18 +61,9 @@ void zepi_unit_release(struct zepi_unit_entry *unit)
     // Acquire and release: others' accesses are over before the memory goes.
     if (!unit || atomic_fetch_sub_explicit(&unit->references, 1, memory_order_acq_rel) > 1)
         return;
-    zepi_mutex_lock(&mutex);
-    for (struct zepi_unit_values *values = unit->values; values; values = values->next)
-        DL_DELETE2(*values_of_context(values->context), values, previous_of_context,
-                   next_of_context);
-    zepi_mutex_unlock(&mutex);
+    forget_values(unit, NULL);
     for (uint32_t i = 0; i < unit->image_count; i++)
         zepi_release(unit->images[i]);
-    while (unit->values) {
-        struct zepi_unit_values *values = unit->values;
-        unit->values = values->next;
-        unit_values_destroy(values);
-    }
     zepi_free(unit);
 }
 
@@ -208,11 +209,11 @@ zepi_result_t zepi_unit_unregister(zepi_unit_t token)
 // ---- Modules ----
 
 // NULL without memory.
-static struct zepi_unit_values *unit_find_or_add_values_locked(struct zepi_unit_entry *unit,
-                                                               struct zepi_context *context)
+static struct zepi_unit_values *find_or_add_values_locked(const struct zepi_unit_entry *unit,
+                                                          const struct zepi_context *context)
 {
-    struct zepi_unit_values *values = unit->values;
-    while (values && values->context != context)
+    struct zepi_unit_values *values = all_values;
+    while (values && (values->unit != unit || values->context != context))
         values = values->next;
     if (values)
         return values;
@@ -221,8 +222,7 @@ static struct zepi_unit_values *unit_find_or_add_values_locked(struct zepi_unit_
         return NULL;
     values->unit = unit;
     values->context = context;
-    LL_PREPEND(unit->values, values);
-    DL_APPEND2(*values_of_context(context), values, previous_of_context, next_of_context);
+    LL_PREPEND(all_values, values);
     return values;
 }
 
@@ -238,21 +238,11 @@ static void unit_forget(struct zepi_module *module)
 
 static void units_finish(struct zepi_context *context)
 {
-    zepi_mutex_lock(&mutex);
-    struct zepi_unit_values *gone = *values_of_context(context);
-    for (struct zepi_unit_values *values = gone; values; values = values->next_of_context)
-        LL_DELETE(values->unit->values, values);
-    zepi_mutex_unlock(&mutex);
-    while (gone) {
-        struct zepi_unit_values *values = gone;
-        gone = values->next_of_context;
-        unit_values_destroy(values);
-    }
+    forget_values(NULL, context);
 }
 
-// The values that were set on the units' inputs in a context.
-ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_UNITS, .size_bytes = sizeof(struct zepi_unit_values *),
-                      .finish = units_finish);
+// It has no state of a context's own, but learns of its end.
+ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_UNITS, .size_bytes = 0, .finish = units_finish);
 
 // A new reference to the unit's module, if it is held.
 static struct zepi_module *unit_find_module_locked(const struct zepi_unit_entry *unit,
@@ -274,7 +264,7 @@ static struct zepi_module *unit_enter_locked(struct zepi_unit_entry *unit, struc
     if (there)
         return there;
     if (made->state == ZEPI_MODULE_INPUT) {
-        struct zepi_unit_values *values = unit_find_or_add_values_locked(unit, made->context);
+        struct zepi_unit_values *values = find_or_add_values_locked(unit, made->context);
         if (!values)
             return NULL;
         made->values = &values->values;

@@ -20,9 +20,8 @@ struct zepi_unit_entry {
     UT_hash_handle hh; // of those registered, by token
     zepi_unit_t token;
     atomic_uint references;
-    struct zepi_module *modules;     // linked by unit_next, not retained
-    struct zepi_unit_values *values; // owned; one a context that the input was made in
-    uint32_t counts[4];              // of images in each state
+    struct zepi_module *modules; // linked by unit_next, not retained
+    uint32_t counts[4];          // of images in each state
     uint32_t image_count;
     struct zepi_device_image *images[]; // retained
 };
