@@ -120,15 +120,6 @@ const uint8_t *zepi_spec_effective(const struct zepi_spec_declaration *declarati
     return entry ? entry->value : declaration->default_value;
 }
 
-// Scalars have 1, 2, 4 or 8 bytes, most of them 4.
-static inline void copy_scalar(uint8_t *to, const void *from, size_t size_bytes)
-{
-    if (size_bytes == 4)
-        memcpy(to, from, 4);
-    else
-        memcpy(to, from, size_bytes);
-}
-
 zepi_result_t zepi_spec_entry_init(struct zepi_spec_entry *entry,
                                    const struct zepi_spec_declaration *declaration,
                                    size_t size_bytes, const void *value)
@@ -142,7 +133,7 @@ zepi_result_t zepi_spec_entry_init(struct zepi_spec_entry *entry,
                          declaration->id, zepi_scalar_name(declaration->type),
                          (unsigned)declaration->size_bytes, size_bytes);
     *entry = (struct zepi_spec_entry){.id = declaration->id, .size_bytes = (uint8_t)size_bytes};
-    copy_scalar(entry->value, value, size_bytes);
+    memcpy(entry->value, value, size_bytes);
     if (declaration->type == ZEPI_SCALAR_BOOL)
         entry->value[0] = entry->value[0] != 0;
     return ZEPI_SUCCESS;

@@ -134,24 +134,10 @@ zepi_result_t zepi_symbols_check(struct zepi_symbols *symbols)
     return result;
 }
 
-static int compare_symbol_name(const void *key, const void *element)
-{
-    return strcmp(key, ((const struct zepi_symbol *)element)->name);
-}
-
 bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *name)
 {
-    const struct zepi_symbol *found =
-        symbols->count > 0
-            ? bsearch(name, symbols->list, symbols->count, sizeof(*found), compare_symbol_name)
-            : NULL;
-    if (!found)
-        return false;
-    const struct zepi_symbol *end = symbols->list + symbols->count;
-    while (found > symbols->list && strcmp(found[-1].name, name) == 0)
-        found--;
-    for (; found < end && strcmp(found->name, name) == 0; found++) {
-        if (is_symbol_exported(found))
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (is_symbol_exported(&symbols->list[i]) && strcmp(symbols->list[i].name, name) == 0)
             return true;
     }
     return false;

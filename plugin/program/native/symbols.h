@@ -47,7 +47,7 @@ bool zepi_symbols_add_spirv(struct zepi_symbols *symbols, const struct zepi_spir
 // objects. Members are different pieces of code: the same piece twice is one member.
 zepi_result_t zepi_symbols_check(struct zepi_symbols *symbols);
 
-// In a table that was sorted: whether some member exports the name.
+// Whether some member exports the name.
 bool zepi_symbols_is_defined(const struct zepi_symbols *symbols, const char *name);
 
 // Fails because the driver cannot link, with the undefined symbols of a table that was sorted:
