@@ -1,109 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cache/build_cache.h"
 
-#include "cache/build_entry.h"
 #include "core/sys.h"
 
 #include <assert.h>
-
-// ---- Budgets ----
-
-struct zepi_build_budget *zepi_build_budget_create(struct zepi_build_limits limits)
-{
-    struct zepi_build_budget *budget = zepi_sys_allocate_lines(sizeof(*budget));
-    if (budget)
-        *budget = (struct zepi_build_budget){.limits = limits};
-    return budget;
-}
-
-void zepi_build_budget_destroy(struct zepi_build_budget *budget)
-{
-    if (!budget)
-        return;
-    assert(!budget->by_use);
-    zepi_sys_free(budget);
-}
-
-struct zepi_build_limits zepi_build_budget_limits(struct zepi_build_budget *budget)
-{
-    zepi_mutex_lock(&budget->mutex);
-    const struct zepi_build_limits limits = budget->limits;
-    zepi_mutex_unlock(&budget->mutex);
-    return limits;
-}
-
-static bool budget_is_exceeded_locked(const struct zepi_build_budget *budget,
-                                      struct zepi_build_limits limits)
-{
-    return budget->bytes > limits.bytes || budget->entries > limits.entries;
-}
-
-static atomic_uint_fast64_t evictions; // of all budgets
-
-// Only the cache holds the result. It stays so while the lock is held: a reference is made by the
-// cache, or by a holder, and there is none.
-static bool entry_is_unused_locked(const struct zepi_build_entry *entry)
-{
-    // Acquire: pairs with the release of the last holder.
-    return atomic_load_explicit(&entry->result.references, memory_order_acquire) == 1;
-}
-
-// Takes the unused entry whose last use is oldest. NULL: there is none.
-static struct zepi_build_result *budget_take_oldest_locked(struct zepi_build_budget *budget)
-{
-    for (uint64_t left = budget->entries; left > 0; left--) {
-        struct zepi_build_entry *oldest = budget->by_use;
-        if (entry_is_unused_locked(oldest)) {
-            oldest->cache->counters.evictions++;
-            atomic_fetch_add_explicit(&evictions, 1, memory_order_relaxed);
-            return zepi_build_entry_take_locked(oldest);
-        }
-        // Its use goes on.
-        zepi_build_entry_use_locked(oldest);
-    }
-    return NULL;
-}
-
-static void budget_evict_down_to(struct zepi_build_budget *budget, struct zepi_build_limits limits)
-{
-    struct zepi_build_result *victim;
-    do {
-        zepi_mutex_lock(&budget->mutex);
-        victim =
-            budget_is_exceeded_locked(budget, limits) ? budget_take_oldest_locked(budget) : NULL;
-        zepi_mutex_unlock(&budget->mutex);
-        // One at a time: the destruction of this one may make another one unused.
-        zepi_build_result_release(victim);
-    } while (victim);
-}
-
-// Evicts until the limits hold. Called under no lock.
-static void budget_enforce(struct zepi_build_budget *budget)
-{
-    budget_evict_down_to(budget, zepi_build_budget_limits(budget));
-}
-
-void zepi_build_budget_set_limits(struct zepi_build_budget *budget, struct zepi_build_limits limits)
-{
-    zepi_mutex_lock(&budget->mutex);
-    budget->limits = limits;
-    zepi_mutex_unlock(&budget->mutex);
-    budget_evict_down_to(budget, limits);
-}
-
-void zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes)
-{
-    // An entry may cost nothing.
-    const uint64_t entries = bytes > 0 ? ZEPI_BUILD_UNLIMITED : 0;
-    budget_evict_down_to(budget, (struct zepi_build_limits){.bytes = bytes, .entries = entries});
-}
-
-uint64_t zepi_build_budget_evictions(void)
-{
-    return atomic_load_explicit(&evictions, memory_order_relaxed);
-}
-
-// ---- Builds ----
 
 // A build on its way into the result.
 struct build {
@@ -131,6 +31,37 @@ void zepi_build_cache_destroy(struct zepi_build_cache *cache)
         return;
     zepi_build_cache_clear(cache);
     zepi_sys_free(cache);
+}
+
+// Fills the output with the store's record of the key. Returns false, with the store's claim, if
+// there is none.
+static bool build_cache_load(struct zepi_build_cache *cache, const struct zepi_key *key,
+                             struct zepi_build_output *out_output, int *out_claim)
+{
+    const struct zepi_build_store *store = &cache->store;
+    struct zepi_build_record record = {.claim = -1};
+    const bool is_found = store->ops && store->ops->load(store->self, key, &record);
+    const bool is_loaded = is_found &&
+                           store->make_payload(out_output, record.payload, record.payload_size) &&
+                           zepi_build_output_set_log(out_output, record.log, record.log_size);
+    if (!is_loaded)
+        zepi_build_output_finish(out_output);
+    *out_claim = is_found ? -1 : record.claim;
+    zepi_build_record_finish(&record);
+    return is_loaded;
+}
+
+// The end of a build: stores its result, or lets the store know that there is none.
+static void build_cache_save(struct zepi_build_cache *cache, const struct zepi_key *key,
+                             const struct zepi_build_output *output, int claim)
+{
+    const struct zepi_build_record record = {.payload = output->stored,
+                                             .payload_size = output->stored_size,
+                                             .log = output->log,
+                                             .log_size = output->log_size,
+                                             .claim = claim};
+    if (cache->store.ops)
+        cache->store.ops->store(cache->store.self, key, &record);
 }
 
 static void build_cache_build(struct zepi_build_cache *cache, zepi_build_fn *build_function,
@@ -186,18 +117,18 @@ static void build_cache_fill(struct zepi_build_cache *cache, const struct zepi_k
                              struct zepi_build_entry *entry)
 {
     struct build build = {.status = ZEPI_BUILD_SUCCEEDED};
-    int claim = -1;
-    const bool is_loaded = zepi_build_store_load(&cache->store, key, &build.output, &claim);
+    int claim;
+    const bool is_loaded = build_cache_load(cache, key, &build.output, &claim);
     if (!is_loaded)
         build_cache_build(cache, build_function, user, &build);
     // Before the waiting threads wake: one that looks up anew after a spurious failure must not
     // find this entry again.
     build_cache_keep_or_drop(cache, key, entry, &build);
     zepi_build_result_publish(&entry->result, build.status, &build.output);
-    budget_enforce(cache->budget);
+    zepi_build_budget_enforce(cache->budget);
     // After they woke: they need not wait for a file.
     if (!is_loaded)
-        zepi_build_store_save(&cache->store, key, &entry->result, claim);
+        build_cache_save(cache, key, &entry->result.output, claim);
 }
 
 static struct zepi_build_entry *entry_find_locked(const struct zepi_build_cache *cache,
@@ -294,13 +225,15 @@ struct zepi_build_result *zepi_build_cache_find(struct zepi_build_cache *cache,
 }
 
 enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *cache,
-                                                      const struct zepi_key *key,
-                                                      zepi_build_fn *build, void *user,
+                                                      struct zepi_key *key, zepi_build_fn *build,
+                                                      void *user,
                                                       struct zepi_build_result **out_result)
 {
     *out_result = NULL;
     if (!key)
         return build_cache_build_alone(cache, build, user, out_result);
+    if (!key->is_sealed && !zepi_key_seal(key))
+        return ZEPI_LOOKUP_OUT_OF_MEMORY;
     for (;;) {
         struct zepi_build_entry *placeholder = NULL;
         struct zepi_build_result *result = build_cache_find(cache, key, false);

@@ -34,7 +34,7 @@ struct zepi_build_output {
     const void *stored;
     size_t stored_size;
     uint64_t cost_bytes; // the cost of keeping the payload; log and key are added to it
-    int32_t code;        // of a failure: the caller's own error number
+    int32_t code;        // of a failure: the caller's own error number; 0 for a success
     char *log;           // owned, by zepi_build_output_set_log; terminated
     size_t log_size;     // without the terminating zero
 };
@@ -49,8 +49,8 @@ void zepi_build_output_finish(struct zepi_build_output *output);
 struct zepi_build_result {
     atomic_uint references;
     atomic_uint status; // of enum zepi_build_status; written once; waiting threads sleep on it
-    // Written before the status leaves ZEPI_BUILD_IN_PROGRESS, never after. Read through the
-    // functions below.
+    // Written before the status leaves ZEPI_BUILD_IN_PROGRESS, never after: to be read once the
+    // build is over, as is that of every result that a cache returned.
     struct zepi_build_output output;
     pthread_t builder; // the thread that builds it; constant
 };
@@ -78,37 +78,16 @@ static inline bool zepi_build_result_has_succeeded(const struct zepi_build_resul
     return zepi_build_result_status(result) == ZEPI_BUILD_SUCCEEDED;
 }
 
-// Payload, log and code of a build that is over, as is every result that a cache returned. Borrowed
-// from the result. The payload is NULL for a failure; the log is never NULL.
+// Payload and log of a build that is over, borrowed from the result. The payload is NULL for a
+// failure; the log is never NULL.
 static inline void *zepi_build_result_payload(const struct zepi_build_result *result)
 {
     return result->output.payload;
 }
 
-static inline const void *zepi_build_result_stored(const struct zepi_build_result *result)
-{
-    return result->output.stored;
-}
-
-static inline size_t zepi_build_result_stored_size(const struct zepi_build_result *result)
-{
-    return result->output.stored_size;
-}
-
 static inline const char *zepi_build_result_log(const struct zepi_build_result *result)
 {
     return result->output.log ? result->output.log : "";
-}
-
-static inline size_t zepi_build_result_log_size(const struct zepi_build_result *result)
-{
-    return result->output.log_size;
-}
-
-// The callback's error number; 0 for a success.
-static inline int32_t zepi_build_result_code(const struct zepi_build_result *result)
-{
-    return result->output.code;
 }
 
 // ---- For the cache ----

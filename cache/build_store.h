@@ -56,14 +56,4 @@ struct zepi_build_store {
     bool (*make_payload)(struct zepi_build_output *output, const void *bytes, size_t size);
 };
 
-// ---- For the cache ----
-
-// Fills the output with the key's record. Returns false, with *out_claim, if the store (its `ops`
-// may be NULL) has none.
-bool zepi_build_store_load(const struct zepi_build_store *store, const struct zepi_key *key,
-                           struct zepi_build_output *out_output, int *out_claim);
-// The end of a build: stores its result, or lets the store know that there is none.
-void zepi_build_store_save(const struct zepi_build_store *store, const struct zepi_key *key,
-                           const struct zepi_build_result *result, int claim);
-
 #endif

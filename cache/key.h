@@ -25,9 +25,7 @@
 //     zepi_key_init(&key, FORMAT);
 //     zepi_key_add_digest(&key, TAG_IMAGE, image->digest);
 //     zepi_key_add_string(&key, TAG_OPTIONS, options);
-//     if (!zepi_key_seal(&key))
-//         ...out of memory
-//     zepi_build_cache_find_or_build(cache, &key, ...);
+//     zepi_build_cache_find_or_build(cache, &key, ...); // seals it
 //     zepi_key_finish(&key);
 //
 // A key lives on its builder's stack and needs no allocation up to ZEPI_KEY_INLINE_BYTES. It is

@@ -6,13 +6,18 @@
 #include "core/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STORES_PER_SCAN = 64 };
+
+#define LOCK_FILE ".zepi-lock"
+#define LONGEST_PAUSE_NS 32000000
 
 struct read_only {
     const char *path; // in read_only_paths
@@ -170,18 +175,6 @@ static bool disk_load(void *self, const struct zepi_key *key, struct zepi_build_
     return is_loaded;
 }
 
-int zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms)
-{
-    int folder;
-    if (zepi_disk_limit_bytes(disk) == 0 ||
-        zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder) !=
-            ZEPI_CACHE_FOLDER_USABLE)
-        return -1;
-    const int claim = zepi_disk_claim_take(folder, zepi_key_digest(key), wait_ms);
-    close(folder);
-    return claim;
-}
-
 const char *zepi_disk_trouble(const struct zepi_disk *disk)
 {
     const int error = atomic_load_explicit(&disk->store_error, memory_order_relaxed);
@@ -254,3 +247,55 @@ const struct zepi_build_store_ops zepi_disk_store_ops = {
     .store = disk_store,
     .remove = disk_remove,
 };
+
+// ---- Claims ----
+
+static int64_t last_abandoned_ns(int file)
+{
+    struct stat info;
+    return zepi_sys_stat(file, &info) == 0
+               ? (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec
+               : 0;
+}
+
+// Whether the byte is locked now, and is to stay so.
+static bool lock_byte(int file, off_t byte, unsigned wait_ms)
+{
+    const uint64_t end_ns = zepi_clock_ns() + wait_ms * UINT64_C(1000000);
+    const int64_t abandoned_ns = last_abandoned_ns(file);
+    struct timespec pause = {.tv_nsec = 1000000};
+    int result = zepi_sys_try_lock_byte(file, byte);
+    const bool has_waited = result != 0;
+    while (result != 0 && errno == EAGAIN && zepi_clock_ns() < end_ns) {
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < LONGEST_PAUSE_NS)
+            pause.tv_nsec *= 2;
+        result = zepi_sys_try_lock_byte(file, byte);
+    }
+    return result == 0 && !(has_waited && last_abandoned_ns(file) != abandoned_ns);
+}
+
+int zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms)
+{
+    int folder;
+    if (zepi_disk_limit_bytes(disk) == 0 ||
+        zepi_cache_folder_open(disk->path, ZEPI_CACHE_FOLDER_CREATE, &folder) !=
+            ZEPI_CACHE_FOLDER_USABLE)
+        return -1;
+    // A description of its own: closing it drops the lock.
+    const int file = zepi_sys_open(folder, LOCK_FILE, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+    close(folder);
+    if (file < 0 || lock_byte(file, (off_t)(zepi_key_digest(key).low >> 2), wait_ms))
+        return file;
+    close(file);
+    return -1;
+}
+
+void zepi_disk_unclaim(int claim, enum zepi_disk_claim_end end)
+{
+    if (claim < 0)
+        return;
+    if (end == ZEPI_DISK_CLAIM_ABANDONED)
+        (void)zepi_sys_touch(claim);
+    close(claim);
+}

@@ -4,7 +4,6 @@
 
 #include "cache/build_store.h"
 #include "cache/disk/cache_folder.h"
-#include "cache/disk/disk_claim.h"
 #include "cache/key.h"
 
 #include <stdbool.h>
@@ -42,9 +41,19 @@ uint64_t zepi_disk_limit_bytes(const struct zepi_disk *disk);
 void zepi_disk_set_limit_bytes(struct zepi_disk *disk,
                                uint64_t limit_bytes); // acts at the next store
 
-// The claim of a key in the folder (disk_claim.h), which is made if it is missing. There is none in
-// a folder that is not usable, or with a limit of 0.
+// Which keys this process builds while others that have the folder wait: of processes that start at
+// once, one compiles. A claim is a lock on one byte of a file in the folder, which the digest of
+// the key chooses; the kernel drops it at the end of its process.
+
+// Claims a key; waits until another process gives its claim up, at most for `wait_ms`. A missing
+// folder is made. Returns a descriptor, to be given back; or -1, and the caller builds as well: the
+// time was over, the process that had the claim found no result, the folder is not usable or cannot
+// lock, or the limit is 0.
 int zepi_disk_claim(struct zepi_disk *disk, const struct zepi_key *key, unsigned wait_ms);
+
+// Gives up a claim; -1 is fine. Without a result, the processes that wait build at once.
+enum zepi_disk_claim_end { ZEPI_DISK_CLAIM_STORED, ZEPI_DISK_CLAIM_ABANDONED };
+void zepi_disk_unclaim(int claim, enum zepi_disk_claim_end end);
 
 // Why results are not stored now, or were not at the last try; NULL: no such reason. Borrowed.
 const char *zepi_disk_trouble(const struct zepi_disk *disk);

@@ -136,7 +136,7 @@ static enum zepi_build_status hand_over(void *user, struct zepi_build_output *ou
 }
 
 // Keeps the kernel for the next such launch, or, without a key, for this one alone.
-static zepi_result_t keep_found(const struct zepi_queue *queue, const struct zepi_key *key,
+static zepi_result_t keep_found(const struct zepi_queue *queue, struct zepi_key *key,
                                 const struct zepi_found_kernel *kernel,
                                 struct zepi_build_result **out_found)
 {
@@ -153,7 +153,7 @@ static zepi_result_t keep_found(const struct zepi_queue *queue, const struct zep
 
 static __attribute__((noinline)) zepi_result_t search_and_keep(struct zepi_queue *queue,
                                                                const zepi_launch_desc_t *desc,
-                                                               const struct zepi_key *key,
+                                                               struct zepi_key *key,
                                                                struct zepi_build_result **out_found)
 {
     struct zepi_kernel_search search;

@@ -176,10 +176,6 @@ zepi_result_t zepi_device_kernel_get(struct zepi_build_result *device_module, co
     zepi_key_init(&key, ZEPI_KEY_VERSION);
     zepi_key_add_u64(&key, ZEPI_KEY_CODE, zepi_device_module_of(device_module)->id);
     zepi_key_add_string(&key, ZEPI_KEY_NAME, name);
-    if (!zepi_key_seal(&key)) {
-        zepi_key_finish(&key);
-        return zepi_fail_no_memory();
-    }
     const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
         zepi_handle_caches_of(zepi_device_module_of(device_module)->context)->kernels,
         is_private ? NULL : &key, device_kernel_build, &request, &result);

@@ -258,6 +258,20 @@ static zepi_result_t build_for_devices(struct build *build)
     return result;
 }
 
+// Whether the devices that the caller named are the context's.
+static zepi_result_t check_named_devices(const struct zepi_build_options *options,
+                                         const struct zepi_context *context)
+{
+    uint32_t index;
+    zepi_result_t result = ZEPI_SUCCESS;
+    if (options->device_count > 0 && !options->devices)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of devices is NULL, for %u of them",
+                         options->device_count);
+    for (uint32_t i = 0; i < options->device_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_context_check_device(context, options->devices[i], &index);
+    return result;
+}
+
 static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec_values *values,
                                      const zepi_build_desc_t *desc, zepi_module_state_t state,
                                      enum zepi_variables variables, struct zepi_module **out_module)
@@ -268,7 +282,7 @@ static zepi_result_t build_to_module(struct zepi_module *input, struct zepi_spec
     if (result != ZEPI_SUCCESS)
         return result;
     options.variables = variables;
-    result = zepi_build_options_check_devices(&options, input->context);
+    result = check_named_devices(&options, input->context);
     if (result == ZEPI_SUCCESS)
         result = check_required_constants(input, values);
     if (result == ZEPI_SUCCESS)

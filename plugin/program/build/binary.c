@@ -50,16 +50,15 @@ static zepi_result_t binary_load(struct request *request, const struct zepi_buil
                                  struct zepi_text *log, ze_module_handle_t *out_module)
 {
     const struct zepi_compile *compile = request->compile;
-    const size_t size_bytes = zepi_build_result_stored_size(native);
+    const size_t size_bytes = native->output.stored_size;
     if (request->made) {
         *out_module = request->made;
         request->made = NULL;
         return ZEPI_SUCCESS;
     }
     if (size_bytes > 0) {
-        const zepi_result_t result =
-            zepi_ze_module_load(compile->context, compile->device, zepi_build_result_stored(native),
-                                size_bytes, log, out_module);
+        const zepi_result_t result = zepi_ze_module_load(
+            compile->context, compile->device, native->output.stored, size_bytes, log, out_module);
         request->is_native_refused = zepi_build_status_of(result) == ZEPI_BUILD_FAILED;
         return result;
     }
@@ -67,7 +66,7 @@ static zepi_result_t binary_load(struct request *request, const struct zepi_buil
 }
 
 static zepi_result_t binary_look_up(struct request *request, struct zepi_build_cache *binaries,
-                                    const struct zepi_key *key, struct zepi_ze_module *out_module,
+                                    struct zepi_key *key, struct zepi_ze_module *out_module,
                                     struct zepi_text *log)
 {
     struct zepi_build_result *native = NULL;
@@ -82,7 +81,7 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
     const zepi_result_t result = lookup == ZEPI_LOOKUP_SUCCEEDED
                                      ? binary_load(request, native, &load_log, &out_module->ze)
                                      : zepi_build_fail(native);
-    out_module->native_bytes = zepi_build_result_stored_size(native);
+    out_module->native_bytes = native->output.stored_size;
     // The log is the maker's, the same from every level; the messages of loading matter if it
     // fails.
     if (result != ZEPI_SUCCESS && load_log.bytes)
@@ -92,7 +91,7 @@ static zepi_result_t binary_look_up(struct request *request, struct zepi_build_c
     return result;
 }
 
-static zepi_result_t binary_get(const struct zepi_compile *compile, const struct zepi_key *key,
+static zepi_result_t binary_get(const struct zepi_compile *compile, struct zepi_key *key,
                                 struct zepi_text *log, struct zepi_ze_module *out_module)
 {
     struct request request = {.compile = compile};
@@ -116,8 +115,7 @@ zepi_result_t zepi_binary_build(const struct zepi_compile *compile, struct zepi_
 {
     struct zepi_ze_module module = {0};
     zepi_key_add_device(key, compile->device);
-    zepi_result_t result =
-        zepi_key_seal(key) ? binary_get(compile, key, log, &module) : zepi_fail_no_memory();
+    zepi_result_t result = binary_get(compile, key, log, &module);
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_device_module_create(compile->context, compile->device, 1, &module,

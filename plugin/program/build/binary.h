@@ -8,7 +8,7 @@
 struct zepi_compile;
 
 // Code of one ze_module: from the binary cache or the disk, else compiled, once in the process.
-// `key` has the inputs beside the device; it is sealed here, and the caller finishes it. `spirv` is
+// `key` has the inputs beside the device; the caller finishes it. `spirv` is
 // that of the inputs, in their order. Appends the compiler's log, the same from every level.
 // *out_device_module is owned.
 zepi_result_t zepi_binary_build(const struct zepi_compile *compile, struct zepi_key *key,

@@ -87,7 +87,7 @@ static bool binary_store_load(void *self, const struct zepi_key *key,
         zepi_disk_store_ops.store(disk, store_key, out_record);
     if (is_on_disk || is_shared) {
         zepi_stats_count(is_on_disk ? ZEPI_STAT_BINARIES_DISK : ZEPI_STAT_BINARIES_SHARED);
-        zepi_disk_claim_give(claim, ZEPI_DISK_CLAIM_STORED);
+        zepi_disk_unclaim(claim, ZEPI_DISK_CLAIM_STORED);
     } else {
         out_record->claim = claim;
     }
@@ -125,8 +125,8 @@ static void binary_store_store(void *self, const struct zepi_key *key,
         shared_library->ops->store(shared, store_key, record);
     if (store_key && disk)
         zepi_disk_store_ops.store(disk, store_key, record);
-    zepi_disk_claim_give(record->claim, store_key && record->payload ? ZEPI_DISK_CLAIM_STORED
-                                                                     : ZEPI_DISK_CLAIM_ABANDONED);
+    zepi_disk_unclaim(record->claim, store_key && record->payload ? ZEPI_DISK_CLAIM_STORED
+                                                                  : ZEPI_DISK_CLAIM_ABANDONED);
     if (disk)
         note_unused_disk(store_key || !record->payload);
     zepi_key_finish(&space);

@@ -4,7 +4,6 @@
 #include "core/alloc.h"
 #include "core/list.h"
 #include "core/options.h"
-#include "device/context.h"
 #include "device/device.h"
 
 #include <stdio.h>
@@ -60,19 +59,6 @@ static zepi_result_t check_build_desc(const zepi_build_desc_t *desc)
                          "link method %d is none of auto (0), program (1), dynamic (2)",
                          (int)desc->link_method);
     return ZEPI_SUCCESS;
-}
-
-zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *options,
-                                               const struct zepi_context *context)
-{
-    uint32_t index;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (options->device_count > 0 && !options->devices)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of devices is NULL, for %u of them",
-                         options->device_count);
-    for (uint32_t i = 0; i < options->device_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_context_check_device(context, options->devices[i], &index);
-    return result;
 }
 
 static size_t append_flag(char *text, size_t length, const char *flag)

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-struct zepi_context;
 struct zepi_device;
 
 // Whose the variables in an executable's code are.
@@ -44,10 +43,6 @@ void zepi_build_options_finish(struct zepi_build_options *options);
 // them (device/README.md). To be freed; NULL: out of memory.
 char *zepi_build_options_for(const struct zepi_build_options *options,
                              const struct zepi_device *device);
-
-// Whether the devices that the caller named are the context's.
-zepi_result_t zepi_build_options_check_devices(const struct zepi_build_options *options,
-                                               const struct zepi_context *context);
 
 static inline bool zepi_build_options_want(const struct zepi_build_options *options,
                                            const struct zepi_device *device)

@@ -124,8 +124,6 @@ zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uin
     struct zepi_build_result *result;
     if (key)
         zepi_key_add_u32(key, ZEPI_KEY_DEVICE_INDEX, device_index);
-    if (key && !zepi_key_seal(key))
-        return zepi_fail_no_memory();
     const enum zepi_build_lookup lookup = zepi_build_cache_find_or_build(
         zepi_handle_caches_of(context)->modules, key, held_build_run, &held, &result);
     zepi_stats_count(ZEPI_STAT_PROGRAMS);

@@ -25,7 +25,7 @@ zepi_result_t zepi_device_module_get(const struct zepi_image_build *build,
                                      struct zepi_build_result **out_result);
 
 // Any build whose payload is a struct zepi_device_module. `key` has the inputs beside the device;
-// it is sealed here, and the caller finishes it. NULL: built for the caller alone.
+// the caller finishes it. NULL: built for the caller alone.
 zepi_result_t zepi_device_module_find_or_build(struct zepi_context *context, uint32_t device_index,
                                                const struct zepi_build_options *options,
                                                struct zepi_key *key, zepi_build_fn *build,

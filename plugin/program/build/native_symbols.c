@@ -122,8 +122,8 @@ struct zepi_build_result *zepi_native_symbols_find(const struct zepi_device_modu
 bool zepi_native_symbols_add(struct zepi_symbols *symbols, const struct zepi_build_result *table,
                              uint32_t member, uint32_t object)
 {
-    const void *bytes = zepi_build_result_stored(table);
-    const size_t size_bytes = zepi_build_result_stored_size(table);
+    const void *bytes = table->output.stored;
+    const size_t size_bytes = table->output.stored_size;
     struct zepi_spirv_symbol symbol;
     size_t offset = 0;
     while (zepi_symbol_table_next(bytes, size_bytes, &offset, &symbol)) {

@@ -45,7 +45,7 @@ static void set_texts(struct zepi_build_output *output, const char *error,
 const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_size_bytes)
 {
     const char *both = zepi_build_result_log(result);
-    const size_t size = zepi_build_result_log_size(result);
+    const size_t size = result->output.log_size;
     if (size == 0) {
         *out_size_bytes = 0;
         return "";
@@ -57,7 +57,7 @@ const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_s
 
 zepi_result_t zepi_build_fail(const struct zepi_build_result *result)
 {
-    const zepi_result_t failure = (zepi_result_t)zepi_build_result_code(result);
+    const zepi_result_t failure = (zepi_result_t)result->output.code;
     const char *error = zepi_build_result_log(result); // up to its zero
     return zepi_fail(failure != ZEPI_SUCCESS ? failure : ZEPI_ERROR_UNKNOWN, "%s",
                      error[0] ? error : "the build failed");

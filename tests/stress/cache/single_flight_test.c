@@ -80,7 +80,7 @@ static void sixteen_threads_share_one_refusal(void)
     CHECK(build.builds == 1);
     for (int i = 0; i < THREADS; i++) {
         CHECK(crowd.lookups[i] == ZEPI_LOOKUP_FAILED);
-        CHECK(zepi_build_result_code(crowd.results[i]) == 77);
+        CHECK(crowd.results[i]->output.code == 77);
         CHECK(strcmp(zepi_build_result_log(crowd.results[i]), "error: no") == 0);
     }
     release_results();

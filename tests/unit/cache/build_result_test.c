@@ -38,9 +38,9 @@ Test(build_result, succeeds_with_payload_and_log)
     end(result, ZEPI_BUILD_SUCCEEDED);
     cr_assert_eq(zepi_build_result_status(result), ZEPI_BUILD_SUCCEEDED);
     cr_assert_eq(zepi_build_result_payload(result), &destructions);
-    cr_assert_eq(zepi_build_result_code(result), 0);
+    cr_assert_eq(result->output.code, 0);
     cr_assert_str_eq(zepi_build_result_log(result), "warning: w");
-    cr_assert_eq(zepi_build_result_log_size(result), 10);
+    cr_assert_eq(result->output.log_size, 10);
     zepi_build_result_release(result);
     cr_assert_eq(destructions, 1);
 }
@@ -50,7 +50,7 @@ Test(build_result, fails_with_code_and_log_and_without_payload)
     struct zepi_build_result *result = begin();
     end(result, ZEPI_BUILD_FAILED);
     cr_assert_eq(zepi_build_result_status(result), ZEPI_BUILD_FAILED);
-    cr_assert_eq(zepi_build_result_code(result), 7);
+    cr_assert_eq(result->output.code, 7);
     cr_assert_null(zepi_build_result_payload(result));
     cr_assert_str_eq(zepi_build_result_log(result), "warning: w");
     cr_assert_eq(destructions, 1, "what a failed build left behind is destroyed");
@@ -76,7 +76,7 @@ Test(build_result, has_a_log_even_without_one)
     struct zepi_build_output output = {0};
     zepi_build_result_publish(result, ZEPI_BUILD_SUCCEEDED, &output);
     cr_assert_str_eq(zepi_build_result_log(result), "");
-    cr_assert_eq(zepi_build_result_log_size(result), 0);
+    cr_assert_eq(result->output.log_size, 0);
     zepi_build_result_release(result);
 }
 

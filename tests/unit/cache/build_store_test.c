@@ -47,8 +47,8 @@ static enum fixture_origin expect(struct fixture_cache both, struct fixture_buil
     } else {
         cr_assert_eq(lookup, ZEPI_LOOKUP_FAILED);
     }
-    cr_assert_eq(zepi_build_result_code(result), build->code);
-    cr_assert_eq(zepi_build_result_log_size(result), strlen(build->log));
+    cr_assert_eq(result->output.code, build->code);
+    cr_assert_eq(result->output.log_size, strlen(build->log));
     cr_assert_str_eq(zepi_build_result_log(result), build->log);
     zepi_build_result_release(result);
     return fixture_origin();

@@ -72,7 +72,7 @@ static void use_everything(const char *folder)
         struct zepi_disk_tally removed;
         struct zepi_key key;
         fixture_key(&key, 1);
-        zepi_disk_claim_give(zepi_disk_claim(disk, &key, 0), ZEPI_DISK_CLAIM_ABANDONED);
+        zepi_disk_unclaim(zepi_disk_claim(disk, &key, 0), ZEPI_DISK_CLAIM_ABANDONED);
         zepi_disk_count(disk, ZEPI_DISK_READ, &report);
         zepi_disk_trim(disk, 3000, &removed);
     }

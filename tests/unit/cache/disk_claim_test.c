@@ -55,7 +55,7 @@ static void give(const struct zepi_disk *disk, uint64_t number, enum zepi_disk_c
     for (size_t i = 0; i < claim_count; i++) {
         if (claims[i].disk != disk || claims[i].number != number)
             continue;
-        zepi_disk_claim_give(claims[i].claim, end);
+        zepi_disk_unclaim(claims[i].claim, end);
         claims[i].claim = -1;
     }
 }
