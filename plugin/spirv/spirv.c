@@ -139,6 +139,82 @@ static bool fill_constants(struct zepi_spirv_parser *parser, struct zepi_spirv *
 
 // ---- Kernels ----
 
+// The bytes that a Level Zero argument of a pointer, image or sampler takes on the host.
+enum { HANDLE_BYTES = 8 };
+
+static struct zepi_spirv_argument pointer_argument(const struct zepi_spirv_parser *parser,
+                                                   struct zepi_spirv_instruction type,
+                                                   uint32_t parameter)
+{
+    struct zepi_spirv_argument argument = {ZEPI_SPIRV_ARGUMENT_OTHER, HANDLE_BYTES};
+    switch (zepi_spirv_operand(parser, type, 2)) {
+    case ZEPI_SPIRV_STORAGE_CROSS_WORKGROUP:
+    case ZEPI_SPIRV_STORAGE_GENERIC:
+    case ZEPI_SPIRV_STORAGE_DEVICE_ONLY_INTEL:
+    case ZEPI_SPIRV_STORAGE_HOST_ONLY_INTEL:
+        argument.kind = ZEPI_SPIRV_ARGUMENT_GLOBAL;
+        break;
+    case ZEPI_SPIRV_STORAGE_UNIFORM_CONSTANT:
+        argument.kind = ZEPI_SPIRV_ARGUMENT_CONSTANT;
+        break;
+    case ZEPI_SPIRV_STORAGE_WORKGROUP:
+        argument.kind = ZEPI_SPIRV_ARGUMENT_LOCAL;
+        break;
+    case ZEPI_SPIRV_STORAGE_FUNCTION:
+        if (!zepi_spirv_find_decoration(parser, parameter, ZEPI_SPIRV_BY_VALUE))
+            break;
+        argument.kind = ZEPI_SPIRV_ARGUMENT_VALUE;
+        // An untyped pointer does not say what it points to.
+        argument.size_bytes =
+            type.opcode == OpTypePointer
+                ? zepi_spirv_layout_of(parser, zepi_spirv_operand(parser, type, 3)).size_bytes
+                : 0;
+        break;
+    default:
+        break;
+    }
+    return argument;
+}
+
+static struct zepi_spirv_argument kernel_argument_of(const struct zepi_spirv_parser *parser,
+                                                     uint32_t type_id, uint32_t parameter)
+{
+    struct zepi_spirv_instruction type = zepi_spirv_definition(parser, type_id);
+    switch (type.opcode) {
+    case OpTypePointer:
+    case OpTypeUntypedPointerKHR:
+        return pointer_argument(parser, type, parameter);
+    case OpTypeBool:
+    case OpTypeInt:
+    case OpTypeFloat:
+    case OpTypeVector:
+    case OpTypeArray:
+    case OpTypeStruct:
+        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_VALUE,
+                                            zepi_spirv_layout_of(parser, type_id).size_bytes};
+    case OpTypeImage:
+        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_IMAGE, HANDLE_BYTES};
+    case OpTypeSampler:
+        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_SAMPLER, HANDLE_BYTES};
+    default:
+        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_OTHER, HANDLE_BYTES};
+    }
+}
+
+static void write_arguments(const struct zepi_spirv_parser *parser,
+                            const struct zepi_spirv_entry_function *function,
+                            struct zepi_spirv_argument *out_arguments)
+{
+    struct zepi_spirv_instruction instruction = zepi_spirv_definition(parser, function->id);
+    for (uint32_t i = 0; i < function->argument_count; i++) {
+        instruction = zepi_spirv_skip_lines(parser, instruction.word + instruction.length);
+        while (instruction.opcode != OpFunctionParameter)
+            instruction = zepi_spirv_skip_lines(parser, instruction.word + instruction.length);
+        out_arguments[i] = kernel_argument_of(parser, zepi_spirv_operand(parser, instruction, 1),
+                                              zepi_spirv_operand(parser, instruction, 2));
+    }
+}
+
 static int compare_kernel_names(const void *left, const void *right)
 {
     const struct zepi_spirv_kernel *const *a = left;
@@ -163,7 +239,7 @@ static bool fill_kernels(struct zepi_spirv_parser *parser, struct zepi_spirv *sp
         return false;
     for (uint32_t i = 0; i < parser->entry_function_count; i++) {
         const struct zepi_spirv_entry_function *function = &parser->entry_functions[i];
-        zepi_spirv_write_arguments(parser, function, arguments + function->first_argument);
+        write_arguments(parser, function, arguments + function->first_argument);
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct zepi_spirv_entry_function *function =
@@ -354,19 +430,14 @@ void zepi_spirv_finish(struct zepi_spirv *spirv)
     *spirv = (struct zepi_spirv){0};
 }
 
-static int compare_constant_id(const void *key, const void *element)
-{
-    const uint32_t id = *(const uint32_t *)key;
-    const uint32_t other = ((const struct zepi_spirv_constant *)element)->id;
-    return (id > other) - (id < other);
-}
-
 const struct zepi_spirv_constant *zepi_spirv_find_constant(const struct zepi_spirv *spirv,
                                                            uint32_t id)
 {
-    return spirv->constant_count == 0 ? NULL
-                                      : bsearch(&id, spirv->constants, spirv->constant_count,
-                                                sizeof(*spirv->constants), compare_constant_id);
+    for (uint32_t i = 0; i < spirv->constant_count; i++) {
+        if (spirv->constants[i].id == id)
+            return &spirv->constants[i];
+    }
+    return NULL;
 }
 
 const struct zepi_spirv_kernel *zepi_spirv_find_kernel(const struct zepi_spirv *spirv,

@@ -16,21 +16,10 @@ bool zepi_spirv_note_name(struct zepi_spirv_parser *parser,
     if (!zepi_spirv_string(parser, instruction, index, &length, out_next))
         return zepi_spirv_refuse(parser, instruction,
                                  "holds a name that does not end, expected a byte 0 in it");
-    struct zepi_spirv_list *names = &parser->names;
-    const char *name =
-        (const char *)parser->bytes + ((size_t)instruction.word + index) * sizeof(uint32_t);
-    if (length >= names->capacity - names->count) {
-        uint64_t capacity = ((uint64_t)names->count + length + 1) * 2;
-        char *items = capacity <= UINT32_MAX ? realloc(names->items, (size_t)capacity) : NULL;
-        if (!items)
-            return false;
-        names->items = items;
-        names->capacity = (uint32_t)capacity;
-    }
-    memcpy((char *)names->items + names->count, name, (size_t)length + 1);
-    *out_offset = names->count;
-    names->count += length + 1;
-    return true;
+    const unsigned char *name =
+        parser->bytes + ((size_t)instruction.word + index) * sizeof(uint32_t);
+    *out_offset = parser->names.count;
+    return zepi_spirv_append(&parser->names, name, length + 1, 1);
 }
 
 static bool read_linkage(struct zepi_spirv_parser *parser,
@@ -83,7 +72,7 @@ bool zepi_spirv_note_decoration(struct zepi_spirv_parser *parser,
     default:
         return true;
     }
-    return zepi_spirv_append(&parser->decorations, &decoration, sizeof(decoration));
+    return zepi_spirv_append(&parser->decorations, &decoration, 1, sizeof(decoration));
 }
 
 static int compare_decorations(const void *left, const void *right)
@@ -126,13 +115,14 @@ static bool sort_decorations(struct zepi_spirv_parser *parser)
     return true;
 }
 
-// The index of the first decoration that is not below (target, kind).
-static uint32_t decoration_lower_bound(const struct zepi_spirv_parser *parser, uint32_t target,
-                                       enum zepi_spirv_decoration_kind kind)
+// The index of the first decoration that is not below (target, kind), of the first `count`, which
+// are sorted.
+static uint32_t decoration_lower_bound(const struct zepi_spirv_parser *parser, uint32_t count,
+                                       uint32_t target, enum zepi_spirv_decoration_kind kind)
 {
     const struct zepi_spirv_decoration *items = parser->decorations.items;
     uint32_t low = 0;
-    uint32_t high = parser->decorations.count;
+    uint32_t high = count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (items[middle].target < target ||
@@ -156,11 +146,7 @@ static bool apply_decoration_group(struct zepi_spirv_parser *parser,
                                "OpGroupDecorate names id %u as its group, expected one that "
                                "OpDecorationGroup defines",
                                group);
-    uint32_t appended_count = parser->decorations.count;
-    parser->decorations.count = sorted_count;
-    uint32_t begin = decoration_lower_bound(parser, group, 0);
-    parser->decorations.count = appended_count;
-
+    uint32_t begin = decoration_lower_bound(parser, sorted_count, group, 0);
     for (uint32_t i = 2; i < instruction.length; i++) {
         uint32_t target = zepi_spirv_operand(parser, instruction, i);
         if (zepi_spirv_definition(parser, target).opcode == OpDecorationGroup)
@@ -173,7 +159,7 @@ static bool apply_decoration_group(struct zepi_spirv_parser *parser,
             if (copy.target != group)
                 break;
             copy.target = target;
-            if (!zepi_spirv_append(&parser->decorations, &copy, sizeof(copy)))
+            if (!zepi_spirv_append(&parser->decorations, &copy, 1, sizeof(copy)))
                 return false;
         }
     }
@@ -212,7 +198,7 @@ zepi_spirv_find_decoration(const struct zepi_spirv_parser *parser, uint32_t targ
                            enum zepi_spirv_decoration_kind kind)
 {
     const struct zepi_spirv_decoration *items = parser->decorations.items;
-    uint32_t index = decoration_lower_bound(parser, target, kind);
+    uint32_t index = decoration_lower_bound(parser, parser->decorations.count, target, kind);
     if (index == parser->decorations.count || items[index].target != target ||
         items[index].kind != kind)
         return NULL;

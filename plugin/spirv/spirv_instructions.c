@@ -11,7 +11,7 @@ enum { MAGIC = 0x07230203, MAGIC_SWAPPED = 0x03022307 };
 
 static bool note_word(struct zepi_spirv_list *list, uint32_t word)
 {
-    return zepi_spirv_append(list, &word, sizeof(word));
+    return zepi_spirv_append(list, &word, 1, sizeof(word));
 }
 
 static bool read_header(struct zepi_spirv_parser *parser)
@@ -70,7 +70,7 @@ static bool note_entry_point(struct zepi_spirv_parser *parser,
                                      .word = instruction.word};
     uint32_t next;
     return zepi_spirv_note_name(parser, instruction, 3, &entry.name, &next) &&
-           zepi_spirv_append(&parser->entries, &entry, sizeof(entry));
+           zepi_spirv_append(&parser->entries, &entry, 1, sizeof(entry));
 }
 
 static bool begin_function(struct zepi_spirv_parser *parser,

@@ -14,9 +14,8 @@ enum {
     MODE_LOCAL_SIZE_ID = 38,
 };
 
-// The first instruction from `word` on that is no debug line.
-static struct zepi_spirv_instruction skip_lines(const struct zepi_spirv_parser *parser,
-                                                uint32_t word)
+struct zepi_spirv_instruction zepi_spirv_skip_lines(const struct zepi_spirv_parser *parser,
+                                                    uint32_t word)
 {
     struct zepi_spirv_instruction instruction = zepi_spirv_instruction_at(parser, word);
     while (instruction.opcode == OpLine || instruction.opcode == OpNoLine)
@@ -91,7 +90,7 @@ static bool note_entry_function(struct zepi_spirv_parser *parser,
     struct zepi_spirv_instruction type =
         zepi_spirv_definition(parser, zepi_spirv_operand(parser, instruction, 4));
     while (instruction.opcode != OpLabel && instruction.opcode != OpFunctionEnd)
-        instruction = skip_lines(parser, instruction.word + instruction.length);
+        instruction = zepi_spirv_skip_lines(parser, instruction.word + instruction.length);
     if (instruction.opcode != OpLabel)
         return zepi_spirv_fail(parser, entry->word,
                                "OpEntryPoint names id %u, expected a function with a body",
@@ -120,82 +119,4 @@ bool zepi_spirv_find_entry_functions(struct zepi_spirv_parser *parser)
     for (uint32_t i = 0; i < parser->execution_modes.count && is_read; i++)
         is_read = read_execution_mode(parser, zepi_spirv_instruction_at(parser, words[i]));
     return is_read;
-}
-
-// ---- Arguments ----
-
-// The bytes that a Level Zero argument of a pointer, image or sampler takes on the host.
-enum { HANDLE_BYTES = 8 };
-
-static struct zepi_spirv_argument pointer_argument(const struct zepi_spirv_parser *parser,
-                                                   struct zepi_spirv_instruction type,
-                                                   uint32_t parameter)
-{
-    struct zepi_spirv_argument argument = {ZEPI_SPIRV_ARGUMENT_OTHER, HANDLE_BYTES};
-    switch (zepi_spirv_operand(parser, type, 2)) {
-    case ZEPI_SPIRV_STORAGE_CROSS_WORKGROUP:
-    case ZEPI_SPIRV_STORAGE_GENERIC:
-    case ZEPI_SPIRV_STORAGE_DEVICE_ONLY_INTEL:
-    case ZEPI_SPIRV_STORAGE_HOST_ONLY_INTEL:
-        argument.kind = ZEPI_SPIRV_ARGUMENT_GLOBAL;
-        break;
-    case ZEPI_SPIRV_STORAGE_UNIFORM_CONSTANT:
-        argument.kind = ZEPI_SPIRV_ARGUMENT_CONSTANT;
-        break;
-    case ZEPI_SPIRV_STORAGE_WORKGROUP:
-        argument.kind = ZEPI_SPIRV_ARGUMENT_LOCAL;
-        break;
-    case ZEPI_SPIRV_STORAGE_FUNCTION:
-        if (!zepi_spirv_find_decoration(parser, parameter, ZEPI_SPIRV_BY_VALUE))
-            break;
-        argument.kind = ZEPI_SPIRV_ARGUMENT_VALUE;
-        // An untyped pointer does not say what it points to.
-        argument.size_bytes =
-            type.opcode == OpTypePointer
-                ? zepi_spirv_layout_of(parser, zepi_spirv_operand(parser, type, 3)).size_bytes
-                : 0;
-        break;
-    default:
-        break;
-    }
-    return argument;
-}
-
-static struct zepi_spirv_argument kernel_argument_of(const struct zepi_spirv_parser *parser,
-                                                     uint32_t type_id, uint32_t parameter)
-{
-    struct zepi_spirv_instruction type = zepi_spirv_definition(parser, type_id);
-    switch (type.opcode) {
-    case OpTypePointer:
-    case OpTypeUntypedPointerKHR:
-        return pointer_argument(parser, type, parameter);
-    case OpTypeBool:
-    case OpTypeInt:
-    case OpTypeFloat:
-    case OpTypeVector:
-    case OpTypeArray:
-    case OpTypeStruct:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_VALUE,
-                                            zepi_spirv_layout_of(parser, type_id).size_bytes};
-    case OpTypeImage:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_IMAGE, HANDLE_BYTES};
-    case OpTypeSampler:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_SAMPLER, HANDLE_BYTES};
-    default:
-        return (struct zepi_spirv_argument){ZEPI_SPIRV_ARGUMENT_OTHER, HANDLE_BYTES};
-    }
-}
-
-void zepi_spirv_write_arguments(const struct zepi_spirv_parser *parser,
-                                const struct zepi_spirv_entry_function *function,
-                                struct zepi_spirv_argument *out_arguments)
-{
-    struct zepi_spirv_instruction instruction = zepi_spirv_definition(parser, function->id);
-    for (uint32_t i = 0; i < function->argument_count; i++) {
-        instruction = skip_lines(parser, instruction.word + instruction.length);
-        while (instruction.opcode != OpFunctionParameter)
-            instruction = skip_lines(parser, instruction.word + instruction.length);
-        out_arguments[i] = kernel_argument_of(parser, zepi_spirv_operand(parser, instruction, 1),
-                                              zepi_spirv_operand(parser, instruction, 2));
-    }
 }

@@ -52,20 +52,20 @@ bool zepi_spirv_refuse(struct zepi_spirv_parser *parser, struct zepi_spirv_instr
     return false;
 }
 
-bool zepi_spirv_append(struct zepi_spirv_list *list, const void *item, size_t item_size)
+bool zepi_spirv_append(struct zepi_spirv_list *list, const void *items, uint32_t count,
+                       size_t item_size)
 {
-    if (list->count == list->capacity) {
-        if (list->capacity > UINT32_MAX / 2)
+    if (count > list->capacity - list->count) {
+        const uint64_t capacity = ((uint64_t)list->count + count) * 2 + 16;
+        void *longer =
+            capacity <= UINT32_MAX ? realloc(list->items, (size_t)capacity * item_size) : NULL;
+        if (!longer)
             return false;
-        uint32_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
-        void *items = realloc(list->items, (size_t)capacity * item_size);
-        if (!items)
-            return false;
-        list->items = items;
-        list->capacity = capacity;
+        list->items = longer;
+        list->capacity = (uint32_t)capacity;
     }
-    memcpy((char *)list->items + (size_t)list->count * item_size, item, item_size);
-    list->count++;
+    memcpy((char *)list->items + (size_t)list->count * item_size, items, count * item_size);
+    list->count += count;
     return true;
 }
 

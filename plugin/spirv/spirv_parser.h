@@ -218,8 +218,9 @@ struct zepi_spirv_opcode_text {
 };
 struct zepi_spirv_opcode_text zepi_spirv_opcode_text(uint32_t opcode);
 
-// Appends one item; false when out of memory.
-bool zepi_spirv_append(struct zepi_spirv_list *list, const void *item, size_t item_size);
+// Appends items; false when out of memory.
+bool zepi_spirv_append(struct zepi_spirv_list *list, const void *items, uint32_t count,
+                       size_t item_size);
 
 // Frees the lists; after a failure, too.
 void zepi_spirv_parser_finish(struct zepi_spirv_parser *parser);
