@@ -126,11 +126,11 @@ static zepi_result_t get_native_binary(struct zepi_device_image *image,
     struct zepi_blob *native = atomic_load_explicit(&image->native, memory_order_acquire);
     struct zepi_blob *made = NULL;
     struct zepi_error before;
+    const struct zepi_device_module *module = zepi_device_module_of(image->build);
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_error_save(&before);
     if (!native)
-        result =
-            zepi_device_module_get_native(zepi_device_module_of(image->build), image->state, &made);
+        result = zepi_device_modules_get_native(1, &module, image->state, &made);
     // A driver that returns no native code is no failure.
     if (result == ZEPI_ERROR_UNSUPPORTED)
         zepi_error_restore(&before);

@@ -76,9 +76,10 @@ static zepi_result_t pieces_pack(const struct pieces *pieces, struct zepi_blob *
     return result;
 }
 
-// The code of one or more device modules.
-static zepi_result_t get_native(uint32_t count, const struct zepi_device_module *const *modules,
-                                zepi_module_state_t state, struct zepi_blob **out_native)
+zepi_result_t zepi_device_modules_get_native(uint32_t count,
+                                             const struct zepi_device_module *const *modules,
+                                             zepi_module_state_t state,
+                                             struct zepi_blob **out_native)
 {
     struct pieces pieces = {0};
     uint32_t room = 0;
@@ -95,13 +96,6 @@ static zepi_result_t get_native(uint32_t count, const struct zepi_device_module 
         result = pieces_pack(&pieces, out_native);
     pieces_finish(&pieces);
     return result;
-}
-
-zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
-                                            zepi_module_state_t state,
-                                            struct zepi_blob **out_native)
-{
-    return get_native(1, &device_module, state, out_native);
 }
 
 static zepi_result_t copy_native(const struct zepi_blob *native, size_t *inout_size_bytes,
@@ -131,7 +125,7 @@ zepi_result_t zepi_module_get_native_binary(const struct zepi_module *module, ui
             modules[count++] = zepi_device_module_of(module->parts[i].device_module[device_index]);
     }
     zepi_result_t result =
-        count > 0 ? get_native(count, modules, module->state, &native)
+        count > 0 ? zepi_device_modules_get_native(count, modules, module->state, &native)
                   : zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the module has no code for device '%s'",
                               module->context->devices[device_index]->properties.name);
     if (result == ZEPI_SUCCESS)

@@ -11,10 +11,11 @@
 zepi_result_t zepi_module_get_native_binary(const struct zepi_module *module, uint32_t device_index,
                                             size_t *inout_size_bytes, void *out_bytes);
 
-// The native binary of a device module, as a reference; `state` is that of the module. NULL: the
+// The native binary of device modules, as a reference; `state` is that of the module. NULL: the
 // driver returns none.
-zepi_result_t zepi_device_module_get_native(const struct zepi_device_module *device_module,
-                                            zepi_module_state_t state,
-                                            struct zepi_blob **out_native);
+zepi_result_t zepi_device_modules_get_native(uint32_t count,
+                                             const struct zepi_device_module *const *modules,
+                                             zepi_module_state_t state,
+                                             struct zepi_blob **out_native);
 
 #endif

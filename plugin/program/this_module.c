@@ -80,13 +80,6 @@ static struct zepi_unit_entry *unit_find_locked(zepi_unit_t token)
     return unit;
 }
 
-// Without memory for the table the unit is not in it.
-static void unit_add_locked(struct zepi_unit_entry *unit)
-{
-    HASH_ADD_KEYPTR_BYHASHVALUE(hh, units, &unit->token, sizeof(unit->token),
-                                token_hash(unit->token), unit);
-}
-
 static zepi_result_t fail_unknown_unit(zepi_unit_t token)
 {
     return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "no translation unit is registered under %p", token);
@@ -179,7 +172,8 @@ zepi_result_t zepi_unit_register(zepi_unit_t token, uint32_t image_count,
     zepi_mutex_lock(&mutex);
     const bool is_taken = unit_find_locked(token) != NULL;
     if (!is_taken)
-        unit_add_locked(unit);
+        HASH_ADD_KEYPTR_BYHASHVALUE(hh, units, &unit->token, sizeof(unit->token), token_hash(token),
+                                    unit);
     const bool is_added = !is_taken && zepi_hash_was_added(&unit->hh);
     zepi_mutex_unlock(&mutex);
     if (!is_added) {

@@ -134,8 +134,8 @@ static zepi_result_t blob_create(const void *bytes, size_t size_bytes, uint64_t 
     return ZEPI_SUCCESS;
 }
 
-// Enters a blob that was made, unless another thread was faster: returns a new reference to that
-// one. Without memory for the tables it stays unknown.
+// Enters a blob that was made, unless another thread was faster: returns it, or a new reference to
+// that one. Without memory for the tables it stays unknown.
 static struct zepi_blob *blob_enter(struct zepi_blob *made)
 {
     zepi_mutex_lock(&mutex);
@@ -147,42 +147,29 @@ static struct zepi_blob *blob_enter(struct zepi_blob *made)
         blob_note_sample_locked(made);
     }
     zepi_mutex_unlock(&mutex);
-    return there;
-}
-
-static __attribute__((noinline)) zepi_result_t blob_get_by_digest(const void *bytes,
-                                                                  size_t size_bytes,
-                                                                  uint64_t sample, bool is_spirv,
-                                                                  struct zepi_blob **out_blob)
-{
-    const struct zepi_digest digest = zepi_digest_of(bytes, size_bytes);
-    zepi_mutex_lock(&mutex);
-    struct zepi_blob *blob = blob_find_by_digest_locked(bytes, size_bytes, &digest, is_spirv);
-    zepi_mutex_unlock(&mutex);
-    if (!blob) {
-        struct zepi_blob *made;
-        const zepi_result_t result =
-            blob_create(bytes, size_bytes, sample, digest, is_spirv, &made);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        blob = blob_enter(made);
-        if (blob)
-            blob_destroy(made);
-        else
-            blob = made;
-    }
-    *out_blob = blob;
-    return ZEPI_SUCCESS;
+    return there ? there : made;
 }
 
 zepi_result_t zepi_blob_get(const void *bytes, size_t size_bytes, bool is_spirv,
                             struct zepi_blob **out_blob)
 {
     const uint64_t sample = blob_hash_samples(bytes, size_bytes);
-    struct zepi_blob *blob = blob_find_by_sample(bytes, size_bytes, sample, is_spirv);
-    if (!blob)
-        return blob_get_by_digest(bytes, size_bytes, sample, is_spirv, out_blob);
-    *out_blob = blob;
+    *out_blob = blob_find_by_sample(bytes, size_bytes, sample, is_spirv);
+    if (*out_blob)
+        return ZEPI_SUCCESS;
+    const struct zepi_digest digest = zepi_digest_of(bytes, size_bytes);
+    zepi_mutex_lock(&mutex);
+    *out_blob = blob_find_by_digest_locked(bytes, size_bytes, &digest, is_spirv);
+    zepi_mutex_unlock(&mutex);
+    if (*out_blob)
+        return ZEPI_SUCCESS;
+    struct zepi_blob *made;
+    const zepi_result_t result = blob_create(bytes, size_bytes, sample, digest, is_spirv, &made);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    *out_blob = blob_enter(made);
+    if (*out_blob != made)
+        blob_destroy(made);
     return ZEPI_SUCCESS;
 }
 

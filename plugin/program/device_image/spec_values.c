@@ -165,17 +165,15 @@ static zepi_scalar_type_t element_type_of(const struct zepi_spirv_constant *cons
 {
     if (constant->kind == ZEPI_SPIRV_BOOL)
         return ZEPI_SCALAR_BOOL;
-    if (constant->kind == ZEPI_SPIRV_FLOAT)
-        return constant->size_bytes == 2   ? ZEPI_SCALAR_FLOAT16
-               : constant->size_bytes == 4 ? ZEPI_SCALAR_FLOAT32
-                                           : ZEPI_SCALAR_FLOAT64;
-    static const zepi_scalar_type_t types[9][2] = {
+    // By size; the columns are unsigned, signed and floating-point numbers.
+    static const zepi_scalar_type_t types[9][3] = {
         [1] = {ZEPI_SCALAR_UINT8, ZEPI_SCALAR_INT8},
-        [2] = {ZEPI_SCALAR_UINT16, ZEPI_SCALAR_INT16},
-        [4] = {ZEPI_SCALAR_UINT32, ZEPI_SCALAR_INT32},
-        [8] = {ZEPI_SCALAR_UINT64, ZEPI_SCALAR_INT64},
+        [2] = {ZEPI_SCALAR_UINT16, ZEPI_SCALAR_INT16, ZEPI_SCALAR_FLOAT16},
+        [4] = {ZEPI_SCALAR_UINT32, ZEPI_SCALAR_INT32, ZEPI_SCALAR_FLOAT32},
+        [8] = {ZEPI_SCALAR_UINT64, ZEPI_SCALAR_INT64, ZEPI_SCALAR_FLOAT64},
     };
-    return types[constant->size_bytes][constant->is_signed];
+    return types[constant->size_bytes]
+                [constant->kind == ZEPI_SPIRV_FLOAT ? 2 : constant->is_signed];
 }
 
 void zepi_spec_declare_spirv(const struct zepi_spirv *spirv,
