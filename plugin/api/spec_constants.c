@@ -247,12 +247,15 @@ static struct source find_source(const struct valued_list *values, uint32_t id)
 
 static zepi_result_t fail_ambiguous_constant(const struct valued_list *values, uint32_t id)
 {
-    zepi_fail(
-        ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
-        "several images of the module have a specialization constant %u; name the image:", id);
-    for (uint32_t i = 0; i < values->count; i++) {
-        if (zepi_device_image_find_constant(values->list[i].image, id))
-            zepi_error_append(" image %u", i);
+    const char *before = "; name the image:";
+    zepi_fail(ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS,
+              "several images of the module have a specialization constant %u", id);
+    // An image that no code serves is none that a host can name.
+    for (uint32_t i = 0; i < values->count && values->list[i].is_used; i++) {
+        if (!zepi_device_image_find_constant(values->list[i].image, id))
+            continue;
+        zepi_error_append("%s image %u", before, i);
+        before = "";
     }
     return ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS;
 }

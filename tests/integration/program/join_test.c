@@ -259,6 +259,35 @@ Test(join, what_a_build_did_not_use_says_nothing_about_it)
     test_native_image_finish(&images[0]);
 }
 
+// Three images have the constant, of which one is in no code.
+Test(join, only_images_with_code_can_be_named)
+{
+    const int32_t baked = 41;
+    const zepi_spec_value_t value = {7, 4, &baked};
+    zepi_module_t built = scaled_copy_with(baked);
+    zepi_device_image_desc_t images[2] = {native_image(built, ZEPI_MODULE_INPUT, &value),
+                                          test_spirv_image("scaled_copy")};
+    zepi_module_t inputs[2] = {NULL, test_input(gear.context, "scaled_copy")};
+    zepi_module_t modules[2];
+    zepi_module_t joined;
+    int32_t read;
+    TEST_OK(zepi.module_create(gear.context, ZEPI_MODULE_INPUT, 2, images, &inputs[0]));
+    TEST_OK(zepi.module_build(inputs[0], NULL, &modules[0]));
+    modules[1] = build_with(inputs[1], 2);
+    TEST_OK(zepi.module_join(2, modules, &joined));
+    cr_assert_eq(image_count(joined), 2);
+    TEST_FAILS_SAYING(zepi.spec_constant_get(joined, NULL, 7, 4, &read),
+                      ZEPI_ERROR_SPEC_CONSTANT_AMBIGUOUS, "name the image: image 0 image 1");
+    cr_assert_not(strstr(zepi.last_error(NULL), "image 2"), "%s", zepi.last_error(NULL));
+    TEST_OK(zepi.release(joined));
+    for (int i = 0; i < 2; i++) {
+        TEST_OK(zepi.release(modules[i]));
+        TEST_OK(zepi.release(inputs[i]));
+    }
+    TEST_OK(zepi.release(built));
+    test_native_image_finish(&images[0]);
+}
+
 Test(join, native_code_stands_beside_the_spirv_that_it_was_made_from)
 {
     const int32_t baked = 3;
