@@ -60,9 +60,9 @@ struct zepi_build_counters {
 
 // ---- For the cache ----
 
-// An entry lies in the table of its cache, and in its budget's order of use. One lock, the budget's,
-// is over all caches of a budget: a hit holds it for a look into a hash table, a change around a
-// build for little more.
+// An entry lies in the table of its cache, and in its budget's order of use. One lock, the
+// budget's, is over all caches of a budget: a hit holds it for a look into a hash table, a change
+// around a build for little more.
 
 struct zepi_build_budget {
     // Guards all members below, and the entries and counters of the budget's caches.

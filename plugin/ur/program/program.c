@@ -8,6 +8,13 @@
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
 
+void zepi_ur_program_free_logs(const struct zepi_context *context, char **logs)
+{
+    for (uint32_t i = 0; i < context->device_count && logs; i++)
+        zepi_free(logs[i]);
+    zepi_free(logs);
+}
+
 static void program_destroy(void *object)
 {
     struct zepi_ur_program *program = object;
@@ -15,7 +22,7 @@ static void program_destroy(void *object)
     zepi_release(program->built);
     zepi_release(program->loaded);
     zepi_free(program->options);
-    zepi_free(program->failure_log);
+    zepi_ur_program_free_logs(program->context, program->failure_logs);
     zepi_release(program->context);
 }
 

@@ -18,11 +18,11 @@ struct zepi_ur_program {
     // Retained; native code as it was loaded when the program was made, for the first build, which
     // takes or releases it. NULL: there is none.
     struct zepi_module *loaded;
-    char *options; // owned; of the last operation; NULL: none
-    // The log of a failure, and the device that it is of, NULL without one; a success has its logs
-    // in the module.
-    char *failure_log; // owned; NULL: none
-    const struct zepi_device *failed_device;
+    char *options;   // owned; of the last operation; NULL: none
+    bool has_failed; // the last operation
+    // The logs of a failure: an owned list of owned texts, one a device of the context. NULL: none;
+    // a success has its logs in the module.
+    char **failure_logs;
 };
 
 extern const struct zepi_type zepi_ur_program_type;
@@ -42,6 +42,9 @@ static inline ur_result_t zepi_ur_check_program_in(const struct zepi_context *co
 
 // A program without modules. One reference, or NULL (noted).
 struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context);
+
+// Frees a list of logs; NULL is fine.
+void zepi_ur_program_free_logs(const struct zepi_context *context, char **logs);
 
 // The program's module at this moment: the built one, else its input. New reference, never NULL but
 // for a program whose link failed.

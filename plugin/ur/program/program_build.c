@@ -8,23 +8,32 @@
 
 // ---- An operation ----
 
-// A build, and the log that comes back. The members are as in the program.
+// A build, and the logs that come back.
 struct build {
     zepi_build_desc_t desc;
+    const struct zepi_context *context;
     char *options;
-    char *failure_log;
-    const struct zepi_device *failed_device;
+    char **logs; // as a program has those of a failure
 };
 
-// Without memory the log is lost.
+// The logs of a device's images lie one behind the other. Without memory a log is lost.
 static void build_keep_log(void *data, zepi_device_t device, const char *log, size_t size_bytes)
 {
     struct build *build = data;
-    zepi_free(build->failure_log);
-    build->failure_log = zepi_allocate(size_bytes + 1, 1);
-    build->failed_device = device;
-    if (build->failure_log)
-        memcpy(build->failure_log, log, size_bytes);
+    if (size_bytes > 0 && !build->logs)
+        build->logs = zepi_allocate(build->context->device_count, sizeof(char *));
+    if (size_bytes == 0 || !build->logs)
+        return;
+    char **own = &build->logs[zepi_context_device_index(build->context, device)];
+    const size_t old_size = *own ? strlen(*own) : 0;
+    char *longer = zepi_allocate(old_size + size_bytes + 1, 1);
+    if (!longer)
+        return;
+    if (*own)
+        memcpy(longer, *own, old_size);
+    memcpy(longer + old_size, log, size_bytes);
+    zepi_free(*own);
+    *own = longer;
 }
 
 // Finished by program_build_finish.
@@ -37,7 +46,7 @@ static ur_result_t program_build_begin(struct build *build, struct zepi_context 
         result = zepi_ur_check_device_in(context, devices[i], NULL);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    *build = (struct build){0};
+    *build = (struct build){.context = context};
     if (options && options[0]) {
         build->options = zepi_duplicate_string(options);
         if (!build->options)
@@ -45,7 +54,6 @@ static ur_result_t program_build_begin(struct build *build, struct zepi_context 
     }
     build->desc = (zepi_build_desc_t){.size = sizeof(build->desc),
                                       .options = build->options,
-                                      .flags = ZEPI_BUILD_LOG_FAILURES,
                                       .log = build_keep_log,
                                       .log_data = build,
                                       .devices = (const zepi_device_t *)devices,
@@ -58,23 +66,27 @@ static void program_build_finish(struct build *build, struct zepi_ur_program *pr
                                  zepi_result_t result, struct zepi_module *built)
 {
     const bool is_success = result == ZEPI_SUCCESS;
-    const char *sentence = is_success ? NULL : zepi_last_error(NULL);
-    // The compiler may have said nothing: the core's sentence is the first device's log.
-    if (!is_success && (!build->failure_log || !build->failure_log[0]))
-        build_keep_log(build, program->context->devices[0], sentence, strlen(sentence));
+    const char *sentence = zepi_last_error(NULL);
+    // A device without a log has the core's sentence.
+    for (uint32_t i = 0; i < build->context->device_count && !is_success; i++) {
+        if (!build->logs || !build->logs[i])
+            build_keep_log(build, build->context->devices[i], sentence, strlen(sentence));
+    }
+    if (is_success) {
+        zepi_ur_program_free_logs(build->context, build->logs);
+        build->logs = NULL;
+    }
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *old = program->built;
     char *old_options = program->options;
-    char *old_log = program->failure_log;
+    char **old_logs = program->failure_logs;
     program->built = built;
     program->options = build->options;
-    program->failure_log = is_success ? NULL : build->failure_log;
-    program->failed_device = is_success ? NULL : build->failed_device;
+    program->has_failed = !is_success;
+    program->failure_logs = build->logs;
     zepi_mutex_unlock(&program->mutex);
-    if (is_success)
-        zepi_free(build->failure_log);
     zepi_free(old_options);
-    zepi_free(old_log);
+    zepi_ur_program_free_logs(program->context, old_logs);
     zepi_release(old);
 }
 

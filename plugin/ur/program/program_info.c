@@ -212,7 +212,7 @@ static ur_program_build_status_t build_status_of(const struct zepi_ur_program *p
 {
     if (program->built)
         return UR_PROGRAM_BUILD_STATUS_SUCCESS;
-    return program->failed_device ? UR_PROGRAM_BUILD_STATUS_ERROR : UR_PROGRAM_BUILD_STATUS_NONE;
+    return program->has_failed ? UR_PROGRAM_BUILD_STATUS_ERROR : UR_PROGRAM_BUILD_STATUS_NONE;
 }
 
 // A program and a device of its context.
@@ -224,8 +224,8 @@ struct build_query {
 static const char *program_get_log(const struct zepi_ur_program *program, uint32_t device_index)
 {
     const char *log = NULL;
-    if (program->failed_device == program->context->devices[device_index])
-        log = program->failure_log;
+    if (program->failure_logs)
+        log = program->failure_logs[device_index];
     else if (program->built)
         log = zepi_module_build_log(program->built, device_index);
     return log ? log : "";

@@ -10,6 +10,18 @@
 TestSuite(program, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(program_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 
+// Two devices whose code is not the same: the first takes larger allocations than its driver
+// offers.
+static void set_up_two_apart(void)
+{
+    setenv("ZE_CPU_MAX_ALLOCATION", "64", 1);
+    setenv("ZE_CPU_LIMITED_DEVICES", "1", 1);
+    setenv("ZEPI_LARGE_ALLOCATIONS", "on", 1);
+    ur_set_up_two();
+}
+
+TestSuite(program_of_two_apart, .init = set_up_two_apart, .fini = ur_tear_down);
+
 // The program's answer in memory of the test's own, with its size.
 static void *get(ur_program_handle_t program, ur_program_info_t query, size_t *out_size)
 {
@@ -234,6 +246,38 @@ Test(program, whose_build_fails_has_a_log_and_can_be_built_again)
                             NULL));
     cr_assert_eq(status(program), UR_PROGRAM_BUILD_STATUS_SUCCESS);
     cr_assert_eq(binary_type(program, gear.device), UR_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+    UR_OK(urProgramRelease(program));
+}
+
+static char *get_log_of(ur_program_handle_t program, ur_device_handle_t device)
+{
+    size_t size;
+    UR_OK(urProgramGetBuildInfo(program, device, UR_PROGRAM_BUILD_INFO_LOG, 0, NULL, &size));
+    char *log = malloc(size);
+    UR_OK(urProgramGetBuildInfo(program, device, UR_PROGRAM_BUILD_INFO_LOG, size, log, NULL));
+    return log;
+}
+
+Test(program_of_two_apart, whose_build_fails_for_one_device_has_the_log_of_the_other)
+{
+    const char options[] = "-cl-mad-enable -cl-no-signed-zeros -cl-finite-math-only";
+    ur_program_handle_t program = ur_input("scaled_copy");
+    test_ze_cpu_require_own_compiler();
+    UR_OK(urProgramBuildExp(program, 1, &gear.devices[0], 0, options));
+    char *before = get_log_of(program, gear.devices[0]);
+    cr_assert_neq(before[0], '\0', "the driver's compiler says something");
+    UR_OK(urProgramRelease(program));
+    program = ur_input("scaled_copy");
+    // The first device's code is known by now.
+    cr_assert_eq(ze_cpu.set_fail("zeModuleCreate:1:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE"), 0);
+    UR_FAILS(urProgramBuild(gear.context, program, options), UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE);
+    char *log = get_log_of(program, gear.devices[0]);
+    char *failure = get_log_of(program, gear.devices[1]);
+    cr_assert_str_eq(log, before);
+    cr_assert(strstr(failure, "zeModuleCreate"), "%s", failure);
+    free(before);
+    free(log);
+    free(failure);
     UR_OK(urProgramRelease(program));
 }
 
