@@ -29,23 +29,6 @@ static void write_line(const char *text)
         return;
 }
 
-int shim_log_has(enum shim_log_level level)
-{
-    return shim_options()->log_level >= (int)level;
-}
-
-void shim_log(enum shim_log_level level, const char *format, ...)
-{
-    if (!shim_log_has(level))
-        return;
-    char text[960];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    write_line(text);
-}
-
 void shim_error(const char *format, ...)
 {
     char text[960];

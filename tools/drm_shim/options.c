@@ -40,7 +40,6 @@ static void read_environment(void)
     options.vram_bytes = gibibytes("DRM_SHIM_VRAM_GIB", 0);
     options.system_bytes = gibibytes("DRM_SHIM_SYSTEM_GIB", 16);
     options.kernel_us = number("DRM_SHIM_KERNEL_US", 0);
-    options.log_level = (int)number("DRM_SHIM_LOG", 0);
     options.executes = number("DRM_SHIM_EXEC", 1) != 0;
     options.runs_inline = number("DRM_SHIM_INLINE", has_valgrind) != 0;
     options.fails_at_exit = number("DRM_SHIM_STRICT", 0) != 0;

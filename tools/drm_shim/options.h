@@ -13,7 +13,6 @@ struct shim_options {
     uint64_t arena_bytes, system_bytes;
     uint64_t vram_bytes; // 0: the product's
     uint64_t kernel_us;
-    int log_level; // 1: ioctls, 2: every GPU command
     bool executes;
     bool runs_inline;
     bool fails_at_exit;

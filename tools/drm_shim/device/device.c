@@ -4,7 +4,7 @@
 #include "buffer.h"
 #include "faults.h"
 #include "i915.h"
-#include "log.h"
+#include "trace.h"
 #include "xe.h"
 
 #include <drm/drm.h>
@@ -109,11 +109,9 @@ int shim_device_ioctl(const struct shim_node *node, unsigned long request, void 
     int error = call->request == 0 ? 0 : shim_fault_take(call->site);
     if (error == 0)
         error = answer(node, request, argument);
-    if (shim_log_has(SHIM_LOG_IOCTL))
-        shim_log(SHIM_LOG_IOCTL, "node %u, ioctl 0x%02lx: %s", node->number, request & 0xff,
-                 error == 0 ? "done" : strerror(error));
     if (error == 0)
         return 0;
+    shim_trace("refused node %u call 0x%02lx errno %d", node->number, request & 0xff, error);
     errno = error;
     return -1;
 }

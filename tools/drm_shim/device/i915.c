@@ -9,6 +9,7 @@
 #include "log.h"
 #include "memory/watch.h"
 #include "queue.h"
+#include "trace.h"
 #include "vm.h"
 
 #include <drm/i915_drm.h>
@@ -169,8 +170,7 @@ static int set_param(const struct shim_node *node, struct context *context,
     case I915_CONTEXT_PARAM_PRIORITY:
         return 0;
     default:
-        shim_log(SHIM_LOG_IOCTL, "context parameter %" PRIu64 " is not known",
-                 (uint64_t)param->param);
+        shim_trace("unknown context parameter %" PRIu64, (uint64_t)param->param);
         return EINVAL;
     }
 }
@@ -294,9 +294,6 @@ static int pin_locked(struct context *context, const struct drm_i915_gem_exec_ob
     if (use->address == object->offset)
         return 0;
     unbind_locked(context, object->handle, &buffer);
-    shim_log(SHIM_LOG_IOCTL, "bind: buffer %u, 0x%" PRIx64 " bytes at 0x%" PRIx64 "%s",
-             object->handle, buffer.size, (uint64_t)object->offset,
-             buffer.user != NULL ? ", the program's" : "");
     *use = (struct use){.job = last_job, .address = object->offset};
     return shim_vm_bind(context->space, object->offset, buffer.size, &buffer, 0);
 }

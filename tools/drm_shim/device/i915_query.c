@@ -3,8 +3,8 @@
 
 #include "buffer.h"
 #include "gpu_clock.h"
-#include "log.h"
 #include "options.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,7 +29,7 @@ int shim_i915_get_param(const struct shim_node *node, const drm_i915_getparam_t 
         *get->value = SHIM_CLOCK_HZ;
         return 0;
     default: // the driver does without
-        shim_log(SHIM_LOG_IOCTL, "parameter %d is not known", get->param);
+        shim_trace("unknown parameter %d", get->param);
         return EINVAL;
     }
 }
@@ -110,7 +110,7 @@ static size_t reply_item(const struct shim_node *node, uint64_t id, void *reply)
                    ? 0
                    : shim_product_hardware(node->product, reply);
     default:
-        shim_log(SHIM_LOG_IOCTL, "query %llu is not known", (unsigned long long)id);
+        shim_trace("unknown query %llu", (unsigned long long)id);
         return 0;
     }
 }

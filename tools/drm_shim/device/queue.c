@@ -3,12 +3,10 @@
 
 #include "faults.h"
 #include "handles.h"
-#include "log.h"
 #include "memory/watch.h"
 #include "trace.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -77,8 +75,6 @@ int shim_queue_submit(const struct shim_node *node, struct shim_engine *engine,
         shim_engine_lose(engine, "by a fault");
     if (fault != 0)
         return fault;
-    shim_log(SHIM_LOG_IOCTL, "submit: batch 0x%" PRIx64 " fence 0x%" PRIx64 " = %" PRIu64,
-             job->batch, job->fence_address, job->fence_value);
     shim_watches_notify_all();
     // The one that brings it about is taken.
     if (shim_fault_take(SHIM_FAULT_RESET) != 0) {

@@ -14,7 +14,6 @@
 
 #include <drm/xe_drm.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -120,11 +119,6 @@ static int destroy_space(uint32_t id)
 static int bind_one(const struct shim_node *node, struct shim_address_space *space,
                     const struct drm_xe_vm_bind_op *op)
 {
-    shim_log(SHIM_LOG_IOCTL,
-             "bind: operation %u, buffer %u + 0x%" PRIx64 ", 0x%" PRIx64 " bytes at 0x%" PRIx64
-             ", flags 0x%x",
-             op->op, op->obj, (uint64_t)op->obj_offset, (uint64_t)op->range, (uint64_t)op->addr,
-             op->flags);
     switch (op->op) {
     case DRM_XE_VM_BIND_OP_MAP:
         return bind_buffer(space, op);
@@ -201,8 +195,6 @@ static int get_property(struct drm_xe_exec_queue_get_property *property)
     if (property->property != DRM_XE_EXEC_QUEUE_GET_PROPERTY_BAN)
         return EINVAL;
     property->value = shim_engine_is_lost(engine);
-    shim_log(SHIM_LOG_IOCTL, "queue %u is %s", property->exec_queue_id,
-             property->value != 0 ? "lost" : "alive");
     return 0;
 }
 
@@ -241,11 +233,6 @@ static int wait_for_fence(const struct drm_xe_wait_user_fence *wait)
         wait->exec_queue_id == 0 ? NULL : shim_queue_find(wait->exec_queue_id);
     if (wait->exec_queue_id != 0 && engine == NULL)
         return ENOENT;
-    shim_log(SHIM_LOG_IOCTL,
-             "wait: queue %u, value at 0x%" PRIx64 " operation %u with %" PRIu64
-             ", timeout %" PRId64 " ns",
-             wait->exec_queue_id, (uint64_t)wait->addr, wait->op, (uint64_t)wait->value,
-             (int64_t)wait->timeout);
     const int64_t deadline_ns = deadline_of(wait);
     struct shim_watch watch;
     shim_watch_init(&watch);

@@ -3,8 +3,8 @@
 
 #include "buffer.h"
 #include "gpu_clock.h"
-#include "log.h"
 #include "options.h"
+#include "trace.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -198,7 +198,7 @@ int shim_xe_query(const struct shim_node *node, struct drm_xe_device_query *quer
         return query_firmware(query);
     default:
         // The driver does without queries that an older kernel does not know.
-        shim_log(SHIM_LOG_IOCTL, "query %u is not known", query->query);
+        shim_trace("unknown query %u", query->query);
         return EINVAL;
     }
 }

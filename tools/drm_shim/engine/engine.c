@@ -3,7 +3,6 @@
 
 #include "control.h"
 #include "gpu_clock.h"
-#include "log.h"
 #include "memory/gpu_memory.h"
 #include "memory/watch.h"
 #include "options.h"
@@ -241,8 +240,7 @@ void shim_engine_destroy(struct shim_engine *engine)
     if (is_over)
         free_engine(engine);
     else
-        shim_log(SHIM_LOG_ERROR, "queue %u is destroyed while a kernel runs; the kernel goes on",
-                 engine->queue);
+        shim_trace("destroyed queue %u while a kernel runs", engine->queue);
 }
 
 static bool reserve_job_locked(struct shim_engine *engine)

@@ -479,9 +479,6 @@ static enum shim_progress step(struct shim_streamer *streamer)
     const uint32_t *words = fetch(streamer, &length);
     if (words == NULL)
         return SHIM_FAILED;
-    if (shim_log_has(SHIM_LOG_COMMAND))
-        shim_log(SHIM_LOG_COMMAND, "queue %u 0x%" PRIx64 ": 0x%08x (%u words)", streamer->queue,
-                 streamer->pc, words[0], length);
     const uint64_t pc = streamer->pc;
     enum shim_progress progress = SHIM_GOES_ON;
     if (!is_predicated_away(streamer, words, length))

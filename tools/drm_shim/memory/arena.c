@@ -124,8 +124,7 @@ void shim_arena_give(uint64_t offset, uint64_t size)
     hole.end = after != NULL ? after->end : hole.end;
     hole.start = before != NULL ? before->start : hole.start;
     // Without memory the place is lost, which only costs addresses.
-    if (!shim_spans_insert(&holes, hole))
-        shim_log(SHIM_LOG_IOCTL, "a place in the arena is lost");
+    shim_spans_insert(&holes, hole);
     pthread_mutex_unlock(&arena_mutex);
 }
 

@@ -49,9 +49,6 @@ bool shim_gpu_memory_write(struct shim_address_space *space, uint64_t address, u
     void *to = find(space, "write", address, size);
     if (to == NULL)
         return false;
-    if (shim_log_has(SHIM_LOG_COMMAND))
-        shim_log(SHIM_LOG_COMMAND, "   [0x%" PRIx64 "] = 0x%" PRIx64 " (%u bytes)", address, value,
-                 size);
     // Release: a reader of the value also sees this engine's earlier writes.
     if (size == 8)
         __atomic_store_n((uint64_t *)to, value, __ATOMIC_RELEASE);

@@ -38,8 +38,8 @@ SHIM_PUBLIC void *mmap(void *address, size_t size, int protection, int flags, in
     pthread_mutex_lock(&mirror_mutex);
     const bool is_noted = shim_spans_insert(is_buffer ? &mapped : &reserved, span);
     pthread_mutex_unlock(&mirror_mutex);
-    shim_log(SHIM_LOG_IOCTL, "%s 0x%zx bytes at %p%s", is_buffer ? "mapped" : "reserved", size,
-             result, is_noted ? "" : ", not noted: no memory");
+    if (!is_noted)
+        shim_error("out of memory: 0x%zx bytes at %p are not known", size, result);
     return result;
 }
 

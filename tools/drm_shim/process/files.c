@@ -2,7 +2,6 @@
 // Stands in front of the C library's functions for files: the device's paths lead to the tree, and
 // its render node is the arena.
 #include "device/device.h"
-#include "log.h"
 #include "memory/arena.h"
 #include "program.h"
 #include "public.h"
@@ -34,10 +33,8 @@ static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
     REAL(int, "openat", int, const char *, int, ...);
     const int node = shim_tree_node(path);
-    if (node >= 0) {
-        shim_log(SHIM_LOG_IOCTL, "open %s", path);
+    if (node >= 0)
         return shim_arena_open((uint32_t)node);
-    }
     char buffer[PATH_MAX];
     return real(folder, shim_tree_path(path, buffer), flags, mode);
 }

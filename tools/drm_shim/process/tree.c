@@ -196,7 +196,6 @@ const char *shim_tree_path(const char *path, char *buffer)
         return path;
     pthread_once(&tree_once, make_tree);
     snprintf(buffer, PATH_MAX, "%s%s", root, path);
-    shim_log(SHIM_LOG_IOCTL, "path %s", path);
     return buffer;
 }
 
