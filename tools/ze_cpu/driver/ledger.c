@@ -146,8 +146,10 @@ static void print_leaks(void)
         if (cpu_object_live(kind) != 0)
             fprintf(stderr, "ze_cpu: leak: %s %llu\n", cpu_kind_name(kind),
                     (unsigned long long)cpu_object_live(kind));
-    if (cpu_memory_live() != 0)
-        fprintf(stderr, "ze_cpu: leak: allocation %llu\n", (unsigned long long)cpu_memory_live());
+    uint64_t bytes;
+    const uint64_t allocations = cpu_memory_live(&bytes);
+    if (allocations != 0)
+        fprintf(stderr, "ze_cpu: leak: allocation %llu\n", (unsigned long long)allocations);
     if (cpu_host_memory_live() != 0)
         fprintf(stderr, "ze_cpu: leak: import of host memory %llu\n",
                 (unsigned long long)cpu_host_memory_live());
@@ -278,7 +280,8 @@ EXPORTED void zeCpuSetHook(zeCpuHook *set)
 
 EXPORTED uint64_t zeCpuGetLiveObjects(void)
 {
-    uint64_t sum = cpu_memory_live() + cpu_virtual_memory_live() + cpu_host_memory_live();
+    uint64_t bytes;
+    uint64_t sum = cpu_memory_live(&bytes) + cpu_virtual_memory_live() + cpu_host_memory_live();
     for (uint32_t kind = CPU_CONTEXT; kind < CPU_KIND_COUNT; kind++)
         sum += cpu_object_live(kind);
     return sum;
@@ -286,5 +289,7 @@ EXPORTED uint64_t zeCpuGetLiveObjects(void)
 
 EXPORTED uint64_t zeCpuGetLiveBytes(void)
 {
-    return cpu_memory_live_bytes();
+    uint64_t bytes;
+    cpu_memory_live(&bytes);
+    return bytes;
 }

@@ -3,153 +3,23 @@
 
 #include "chain.h"
 #include "device/device.h"
-#include "device/device_access.h"
 #include "entry.h"
 #include "opencl.h"
 #include "options.h"
-#include "pages.h"
 #include "shared_file.h"
 #include "ze_newer.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-// Guards the variables below; nothing is called under it but realloc and mprotect.
-static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
-static struct cpu_allocation *table; // owned, ascending by address
-static size_t table_count;
-static size_t table_capacity;
 
 static _Atomic uint64_t last_id;
 
 uint64_t cpu_memory_new_id(void)
 {
     return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
-}
-
-// Index of the first allocation above `address`.
-static size_t upper_bound_locked(uintptr_t address)
-{
-    size_t low = 0;
-    size_t high = table_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-struct cpu_allocation *cpu_memory_from_locked(uintptr_t address)
-{
-    size_t index = upper_bound_locked(address);
-    if (index > 0 && address - table[index - 1].address < table[index - 1].size_bytes)
-        index--;
-    return index < table_count ? &table[index] : NULL;
-}
-
-struct cpu_allocation *cpu_memory_next_locked(struct cpu_allocation *allocation)
-{
-    return allocation + 1 < table + table_count ? allocation + 1 : NULL;
-}
-
-static struct cpu_allocation *find_locked(const void *pointer)
-{
-    struct cpu_allocation *found = cpu_memory_from_locked((uintptr_t)pointer);
-    return found != NULL && found->address <= (uintptr_t)pointer ? found : NULL;
-}
-
-bool cpu_memory_insert_locked(const struct cpu_allocation *allocation)
-{
-    const struct cpu_allocation copy = *allocation; // which may lie in the table
-    if (table_count == table_capacity) {
-        size_t capacity = table_capacity != 0 ? table_capacity * 2 : 32;
-        struct cpu_allocation *grown = realloc(table, capacity * sizeof(*grown));
-        if (grown == NULL)
-            return false;
-        table = grown;
-        table_capacity = capacity;
-    }
-    size_t index = upper_bound_locked(copy.address);
-    memmove(&table[index + 1], &table[index], (table_count - index) * sizeof(table[0]));
-    table[index] = copy;
-    table_count++;
-    return true;
-}
-
-void cpu_memory_remove_locked(struct cpu_allocation *allocation)
-{
-    const size_t behind = table_count - (size_t)(allocation - table) - 1;
-    memmove(allocation, allocation + 1, behind * sizeof(table[0]));
-    table_count--;
-    if (table_count == 0) {
-        free(table);
-        table = NULL;
-        table_capacity = 0;
-    }
-}
-
-void cpu_memory_lock(void)
-{
-    pthread_rwlock_wrlock(&table_lock);
-}
-
-void cpu_memory_unlock(void)
-{
-    pthread_rwlock_unlock(&table_lock);
-}
-
-static bool insert(const struct cpu_allocation *allocation)
-{
-    cpu_memory_lock();
-    const bool is_inserted = cpu_memory_insert_locked(allocation);
-    cpu_memory_unlock();
-    return is_inserted;
-}
-
-bool cpu_memory_erase(const void *pointer, bool is_imported, struct cpu_allocation *out_erased)
-{
-    cpu_memory_lock();
-    struct cpu_allocation *found = find_locked(pointer);
-    const bool is_found = found != NULL && found->address == (uintptr_t)pointer &&
-                          found->origin != CPU_MAPPED &&
-                          (found->origin == CPU_IMPORTED) == is_imported;
-    if (is_found) {
-        *out_erased = *found;
-        cpu_memory_remove_locked(found);
-    }
-    cpu_memory_unlock();
-    return is_found;
-}
-
-int cpu_memory_rights(const struct cpu_allocation *allocation)
-{
-    if (allocation->type == ZE_MEMORY_TYPE_DEVICE && !cpu_device_access_is_open(allocation->device))
-        return PROT_NONE;
-    switch (allocation->access) {
-    case ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE:
-        return PROT_READ | PROT_WRITE;
-    case ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY:
-        return PROT_READ;
-    default:
-        return PROT_NONE;
-    }
-}
-
-void cpu_memory_apply_access(void)
-{
-    pthread_rwlock_rdlock(&table_lock);
-    for (size_t i = 0; i < table_count; i++)
-        if (table[i].type == ZE_MEMORY_TYPE_DEVICE)
-            mprotect((void *)table[i].address, table[i].mapped_bytes, cpu_memory_rights(&table[i]));
-    pthread_rwlock_unlock(&table_lock);
 }
 
 static _Atomic uint64_t taken_bytes;
@@ -216,15 +86,6 @@ static ze_result_t import_file(ze_context_handle_t context, ze_device_handle_t d
     return result;
 }
 
-static bool overlaps(uintptr_t start, size_t size)
-{
-    pthread_rwlock_rdlock(&table_lock);
-    const size_t index = upper_bound_locked(start + size - 1);
-    const bool does = index > 0 && start < table[index - 1].address + table[index - 1].size_bytes;
-    pthread_rwlock_unlock(&table_lock);
-    return does;
-}
-
 // The host's pages become host memory, at their address.
 static ze_result_t map_host_pages(ze_context_handle_t context,
                                   const ze_external_memmap_sysmem_ext_desc_t *sysmem, size_t size,
@@ -232,7 +93,7 @@ static ze_result_t map_host_pages(ze_context_handle_t context,
 {
     const uintptr_t start = (uintptr_t)sysmem->pSystemMemory;
     if (start == 0 || start % CPU_PAGE_BYTES != 0 || size == 0 || size % CPU_PAGE_BYTES != 0 ||
-        sysmem->size != size || overlaps(start, size)) {
+        sysmem->size != size || cpu_memory_overlaps(start, size)) {
         cpu_report("zeMemAllocHost", "%zu bytes at %p are no pages of the host, or allocated", size,
                    sysmem->pSystemMemory);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
@@ -243,8 +104,9 @@ static ze_result_t map_host_pages(ze_context_handle_t context,
                                               .origin = CPU_OF_HOST,
                                               .type = ZE_MEMORY_TYPE_HOST,
                                               .context = context,
-                                              .id = cpu_memory_new_id()};
-    if (!insert(&allocation))
+                                              .id = cpu_memory_new_id(),
+                                              .access = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE};
+    if (!cpu_memory_insert(&allocation))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     *pptr = sysmem->pSystemMemory;
     return ZE_RESULT_SUCCESS;
@@ -282,11 +144,8 @@ static ze_result_t allocate(ze_context_handle_t context, ze_memory_type_t type, 
                                         .access = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE};
     if (!cpu_memory_take(device_bytes_of(&allocation)))
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    // From its rights to its place in the table no command begins or ends.
-    cpu_device_access_lock();
-    bool is_made = cpu_pages_map(&allocation, power, cpu_memory_rights(&allocation));
-    bool is_known = is_made && insert(&allocation);
-    cpu_device_access_unlock();
+    bool is_made = cpu_pages_map(&allocation, power);
+    bool is_known = is_made && cpu_memory_insert(&allocation);
     if (is_made && !is_known)
         cpu_memory_free(&allocation);
     else if (!is_made)
@@ -352,12 +211,9 @@ ze_result_t cpu_memory_map_file(ze_context_handle_t context, ze_device_handle_t 
                                         .offset = offset,
                                         .origin = origin,
                                         .access = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE};
-    cpu_device_access_lock();
-    void *pages =
-        mmap(NULL, bytes, cpu_memory_rights(&allocation), MAP_SHARED, file, (off_t)offset);
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
     allocation.address = (uintptr_t)pages;
-    const bool is_known = pages != MAP_FAILED && insert(&allocation);
-    cpu_device_access_unlock();
+    const bool is_known = pages != MAP_FAILED && cpu_memory_insert(&allocation);
     if (pages != MAP_FAILED && !is_known)
         munmap(pages, bytes);
     if (!is_known)
@@ -375,49 +231,15 @@ bool cpu_memory_close(const void *pointer)
     return is_known;
 }
 
-// What is mapped has its own count (virtual_memory.h).
-static void count_usm(uint64_t *out_count, uint64_t *out_bytes)
-{
-    *out_count = *out_bytes = 0;
-    pthread_rwlock_rdlock(&table_lock);
-    for (size_t i = 0; i < table_count; i++) {
-        *out_count += table[i].origin != CPU_MAPPED;
-        *out_bytes += table[i].origin != CPU_MAPPED ? table[i].size_bytes : 0;
-    }
-    pthread_rwlock_unlock(&table_lock);
-}
-
-uint64_t cpu_memory_live(void)
-{
-    uint64_t count, bytes;
-    count_usm(&count, &bytes);
-    return count;
-}
-
-uint64_t cpu_memory_live_bytes(void)
-{
-    uint64_t count, bytes;
-    count_usm(&count, &bytes);
-    return bytes;
-}
-
-bool cpu_memory_find(const void *pointer, struct cpu_allocation *out_allocation)
-{
-    pthread_rwlock_rdlock(&table_lock);
-    const struct cpu_allocation *found = find_locked(pointer);
-    if (found != NULL)
-        *out_allocation = *found;
-    pthread_rwlock_unlock(&table_lock);
-    return found != NULL;
-}
-
 // The attribute of the shared allocation that the range lies in; NULL, after a line: in none.
 static uint32_t *atomic_access_locked(ze_context_handle_t context, const void *pointer, size_t size,
                                       const char *function)
 {
-    struct cpu_allocation *found = find_locked(pointer);
-    if (found != NULL && found->context == context && found->type == ZE_MEMORY_TYPE_SHARED &&
-        size <= found->size_bytes - ((uintptr_t)pointer - found->address))
+    const uintptr_t address = (uintptr_t)pointer;
+    struct cpu_allocation *found = cpu_memory_from_locked(address);
+    if (found != NULL && found->address <= address && found->context == context &&
+        found->type == ZE_MEMORY_TYPE_SHARED &&
+        size <= found->size_bytes - (address - found->address))
         return &found->atomic_access;
     cpu_report(function, "%zu bytes at %p are not in a shared allocation", size, pointer);
     return NULL;
@@ -437,7 +259,7 @@ ze_result_t ZE_APICALL cpu_zeMemSetAtomicAccessAttributeExp(ze_context_handle_t 
     uint32_t *kept = atomic_access_locked(hContext, ptr, size, __func__);
     if (kept != NULL)
         *kept = attr;
-    pthread_rwlock_unlock(&table_lock);
+    cpu_memory_unlock();
     return kept != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
@@ -446,10 +268,10 @@ ze_result_t ZE_APICALL cpu_zeMemGetAtomicAccessAttributeExp(ze_context_handle_t 
                                                             const void *ptr, size_t size,
                                                             uint32_t *pAttr)
 {
-    pthread_rwlock_rdlock(&table_lock);
+    cpu_memory_lock();
     const uint32_t *kept = atomic_access_locked(hContext, ptr, size, __func__);
     if (kept != NULL)
         *pAttr = *kept;
-    pthread_rwlock_unlock(&table_lock);
+    cpu_memory_unlock();
     return kept != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }

@@ -67,29 +67,25 @@ static unsigned char *rest_of(const struct cpu_allocation *allocation, size_t *o
     return (unsigned char *)allocation->address + allocation->size_bytes;
 }
 
-static bool prepare(const struct cpu_allocation *allocation, int rights)
+// With ZE_CPU_STRICT.
+static bool guard(const struct cpu_allocation *allocation)
 {
     unsigned char *pages = (unsigned char *)allocation->address;
     size_t rest_bytes;
-    if (cpu_options()->is_strict) {
-        const size_t size = allocation->size_bytes;
-        memset(pages, PATTERN, size < PATTERN_BYTES ? size : PATTERN_BYTES);
-        unsigned char *rest = rest_of(allocation, &rest_bytes);
-        memset(rest, PATTERN, rest_bytes);
-        if (mprotect(pages + allocation->mapped_bytes, guard_bytes(), PROT_NONE) != 0)
-            return false;
-    }
-    return rights == (PROT_READ | PROT_WRITE) ||
-           mprotect(pages, allocation->mapped_bytes, rights) == 0;
+    const size_t size = allocation->size_bytes;
+    memset(pages, PATTERN, size < PATTERN_BYTES ? size : PATTERN_BYTES);
+    unsigned char *rest = rest_of(allocation, &rest_bytes);
+    memset(rest, PATTERN, rest_bytes);
+    return mprotect(pages + allocation->mapped_bytes, guard_bytes(), PROT_NONE) == 0;
 }
 
-bool cpu_pages_map(struct cpu_allocation *allocation, size_t alignment, int rights)
+bool cpu_pages_map(struct cpu_allocation *allocation, size_t alignment)
 {
     allocation->file = -1;
     if (!map_aligned(allocation, alignment))
         return false;
     if ((allocation->exported_as == 0 || make_exportable(allocation)) &&
-        prepare(allocation, rights))
+        (!cpu_options()->is_strict || guard(allocation)))
         return true;
     munmap((void *)allocation->address, allocation->mapped_bytes + guard_bytes());
     if (allocation->file >= 0)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Memory as the table of memory.h has it: USM, and mappings.
+// Memory as table.h has it: USM, and mappings.
 enum cpu_origin {
     CPU_ALLOCATED,
     CPU_IMPORTED, // by an IPC handle: pages of another process' file, or once more of this one's
@@ -39,9 +39,9 @@ struct cpu_allocation {
 // nothing. With ZE_CPU_STRICT they hold a pattern, the part behind the allocation's end is looked
 // at when they go, and an inaccessible page lies behind them.
 
-// Maps pages for size_bytes, with these access rights; fills address, mapped_bytes, offset and
+// Maps pages for size_bytes, which can be read and written; fills address, mapped_bytes, offset and
 // file. False without memory.
-bool cpu_pages_map(struct cpu_allocation *allocation, size_t alignment, int rights);
+bool cpu_pages_map(struct cpu_allocation *allocation, size_t alignment);
 
 // Of pages that were mapped by this. Ends the process if something was written behind the
 // allocation's end.

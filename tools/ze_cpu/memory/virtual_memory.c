@@ -2,7 +2,6 @@
 #include "virtual_memory.h"
 
 #include "device/device.h"
-#include "device/device_access.h"
 #include "entry.h"
 #include "memory.h"
 #include "physical_memory.h"
@@ -169,7 +168,7 @@ static ze_result_t map_locked(const struct cpu_allocation *mapping)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     atomic_fetch_add_explicit(&mapping->physical->mapped_bytes, mapping->size_bytes,
                               memory_order_relaxed);
-    if (mmap(pages, mapping->size_bytes, cpu_memory_rights(mapping), MAP_SHARED | MAP_FIXED,
+    if (mmap(pages, mapping->size_bytes, cpu_memory_rights_locked(mapping), MAP_SHARED | MAP_FIXED,
              physical->file, (off_t)(physical->file_offset + mapping->offset)) != MAP_FAILED)
         return ZE_RESULT_SUCCESS;
     drop_mappings_locked(pages, mapping->size_bytes);
@@ -210,13 +209,11 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemMap(ze_context_handle_t hContext, const v
                                            .id = physical->id,
                                            .access = access,
                                            .physical = physical};
-    cpu_device_access_lock();
     cpu_memory_lock();
     result = find_reservation_locked(hContext, ptr, size, __func__) != NULL
                  ? map_locked(&mapping)
                  : ZE_RESULT_ERROR_INVALID_ARGUMENT;
     cpu_memory_unlock();
-    cpu_device_access_unlock();
     return result;
 }
 
@@ -300,8 +297,8 @@ static ze_result_t set_access_locked(const void *pointer, size_t size,
     for (struct cpu_allocation *mapping = cpu_memory_from_locked((uintptr_t)pointer);
          mapping != NULL && mapping->address < end; mapping = cpu_memory_next_locked(mapping)) {
         mapping->access = access;
-        if (mprotect((void *)mapping->address, mapping->size_bytes, cpu_memory_rights(mapping)) !=
-            0)
+        if (mprotect((void *)mapping->address, mapping->size_bytes,
+                     cpu_memory_rights_locked(mapping)) != 0)
             return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     return ZE_RESULT_SUCCESS;
@@ -316,13 +313,11 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemSetAccessAttribute(ze_context_handle_t hC
     ze_result_t result = check_range(ptr, size, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    cpu_device_access_lock();
     cpu_memory_lock();
     result = find_reservation_locked(hContext, ptr, size, __func__) != NULL
                  ? set_access_locked(ptr, size, access)
                  : ZE_RESULT_ERROR_INVALID_ARGUMENT;
     cpu_memory_unlock();
-    cpu_device_access_unlock();
     return result;
 }
 

@@ -3,7 +3,6 @@
 
 #include "command/command_list.h"
 #include "device/device.h"
-#include "device/device_access.h"
 #include "event/fence.h"
 #include "image/image.h"
 #include "memory/memory.h"
@@ -101,7 +100,7 @@ ze_result_t cpu_executor_finish(struct cpu_executor *executor)
 {
     ze_result_t result = finish_launches(executor);
     if (executor->has_access)
-        cpu_device_access_end(executor->device, cpu_memory_apply_access);
+        cpu_memory_end_access(executor->device);
     executor->has_access = false;
     return result;
 }
@@ -112,7 +111,7 @@ static void begin_access(struct cpu_executor *executor, enum cpu_command_kind ki
         kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_EXECUTE ||
         kind == CPU_COMMAND_BEGIN_LISTS || kind == CPU_COMMAND_END_LISTS)
         return;
-    cpu_device_access_begin(executor->device, cpu_memory_apply_access);
+    cpu_memory_begin_access(executor->device);
     executor->has_access = true;
 }
 
