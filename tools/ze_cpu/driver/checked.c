@@ -10,6 +10,7 @@
 #define KIND_OF(argument)                                                                          \
     _Generic((argument), ze_driver_handle_t                                                        \
              : CPU_DRIVER, ze_device_handle_t                                                      \
+             : CPU_DEVICE, zes_mem_handle_t                                                        \
              : CPU_DEVICE, ze_fabric_vertex_handle_t                                               \
              : CPU_DEVICE, ze_context_handle_t                                                     \
              : CPU_CONTEXT, ze_command_queue_handle_t                                              \

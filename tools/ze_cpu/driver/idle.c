@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "command/command_list.h"
 #include "device/device.h"
 #include "entry.h"
 #include "event/event.h"
@@ -64,21 +63,9 @@ static ze_result_t ZE_APICALL idle_host_reset(ze_event_handle_t hEvent)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t ZE_APICALL idle_wait(ze_command_list_handle_t hCommandList, uint32_t numEvents,
-                                        ze_event_handle_t *phEvents)
-{
-    return ZE_RESULT_SUCCESS;
-}
-
-// Settings of a kernel matter for its execution only.
-static ze_result_t ZE_APICALL idle_set_argument(ze_kernel_handle_t hKernel, uint32_t argIndex,
-                                                size_t argSize, const void *pArgValue)
-{
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t ZE_APICALL idle_set_sizes(ze_kernel_handle_t hKernel, uint32_t x, uint32_t y,
-                                             uint32_t z)
+// For waits, settings of kernels, and changes of recorded commands, of which there are none. One
+// stub serves any parameters, as in tables.c.
+static ze_result_t ZE_APICALL idle_nothing(void)
 {
     return ZE_RESULT_SUCCESS;
 }
@@ -91,39 +78,6 @@ static ze_result_t ZE_APICALL idle_execute(ze_command_queue_handle_t hCommandQue
     if (hFence != NULL)
         cpu_fence_complete((struct cpu_fence *)hFence);
     return ZE_RESULT_SUCCESS;
-}
-
-// Nothing is recorded, so there is nothing to change; the list is closed again.
-static ze_result_t idle_change(ze_command_list_handle_t list)
-{
-    ((struct cpu_list *)list)->is_changed = true;
-    return ZE_RESULT_SUCCESS;
-}
-
-static ze_result_t ZE_APICALL idle_update(ze_command_list_handle_t hCommandList,
-                                          const ze_mutable_commands_exp_desc_t *desc)
-{
-    return idle_change(hCommandList);
-}
-
-static ze_result_t ZE_APICALL idle_update_signal(ze_command_list_handle_t hCommandList,
-                                                 uint64_t commandId, ze_event_handle_t hSignalEvent)
-{
-    return idle_change(hCommandList);
-}
-
-static ze_result_t ZE_APICALL idle_update_waits(ze_command_list_handle_t hCommandList,
-                                                uint64_t commandId, uint32_t numWaitEvents,
-                                                ze_event_handle_t *phWaitEvents)
-{
-    return idle_change(hCommandList);
-}
-
-static ze_result_t ZE_APICALL idle_update_kernels(ze_command_list_handle_t hCommandList,
-                                                  uint32_t numKernels, uint64_t *pCommandId,
-                                                  ze_kernel_handle_t *phKernels)
-{
-    return idle_change(hCommandList);
 }
 
 // Later initializers replace earlier ones of the same member, on purpose.
@@ -139,14 +93,14 @@ const struct cpu_tables cpu_tables_idle = {
 #include "functions.def"
     .command_list.pfnAppendSignalEvent = idle_signal,
     .command_list.pfnAppendEventReset = idle_reset,
-    .command_list.pfnAppendWaitOnEvents = idle_wait,
+    .command_list.pfnAppendWaitOnEvents = (void *)idle_nothing,
     .command_queue.pfnExecuteCommandLists = idle_execute,
     .event.pfnHostReset = idle_host_reset,
-    .newer.zeCommandListUpdateMutableCommandsExp = idle_update,
-    .newer.zeCommandListUpdateMutableCommandSignalEventExp = idle_update_signal,
-    .newer.zeCommandListUpdateMutableCommandWaitEventsExp = idle_update_waits,
-    .newer.zeCommandListUpdateMutableCommandKernelsExp = idle_update_kernels,
-    .kernel.pfnSetArgumentValue = idle_set_argument,
-    .kernel.pfnSetGroupSize = idle_set_sizes,
-    .kernel_exp.pfnSetGlobalOffsetExp = idle_set_sizes,
+    .newer.zeCommandListUpdateMutableCommandsExp = (void *)idle_nothing,
+    .newer.zeCommandListUpdateMutableCommandSignalEventExp = (void *)idle_nothing,
+    .newer.zeCommandListUpdateMutableCommandWaitEventsExp = (void *)idle_nothing,
+    .newer.zeCommandListUpdateMutableCommandKernelsExp = (void *)idle_nothing,
+    .kernel.pfnSetArgumentValue = (void *)idle_nothing,
+    .kernel.pfnSetGroupSize = (void *)idle_nothing,
+    .kernel_exp.pfnSetGlobalOffsetExp = (void *)idle_nothing,
 };

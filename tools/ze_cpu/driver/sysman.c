@@ -9,8 +9,6 @@
 #include "options.h"
 #include "tables.h"
 
-#include <string.h>
-
 ze_result_t ZE_APICALL cpu_zesInit(uint32_t flags)
 {
     return flags == 0 ? cpu_zeInit(0) : ZE_RESULT_ERROR_INVALID_ENUMERATION;
@@ -35,34 +33,22 @@ ze_result_t ZE_APICALL cpu_zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDriv
     return ZE_RESULT_SUCCESS;
 }
 
-// The device, or its parts.
-static ze_result_t list_components(zes_device_handle_t device, const char *function,
-                                   uint32_t *count, void *out_components)
-{
-    const ze_result_t result = cpu_object_check(device, CPU_DEVICE, function);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (cpu_options()->sub_devices > 0)
-        return cpu_zeDeviceGetSubDevices((ze_device_handle_t)device, count, out_components);
-    if (out_components != NULL && *count > 0)
-        memcpy(out_components, &device, sizeof(device));
-    *count = 1;
-    return ZE_RESULT_SUCCESS;
-}
-
+// The memory of the device, or of each of its parts.
 ze_result_t ZE_APICALL cpu_zesDeviceEnumMemoryModules(zes_device_handle_t hDevice, uint32_t *pCount,
                                                       zes_mem_handle_t *phMemory)
 {
-    return list_components(hDevice, "zesDeviceEnumMemoryModules", pCount, phMemory);
+    if (cpu_options()->sub_devices > 0)
+        return cpu_zeDeviceGetSubDevices(hDevice, pCount, (ze_device_handle_t *)phMemory);
+    if (phMemory != NULL && *pCount > 0)
+        *phMemory = (zes_mem_handle_t)hDevice;
+    *pCount = 1;
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t ZE_APICALL cpu_zesMemoryGetProperties(zes_mem_handle_t hMemory,
                                                   zes_mem_properties_t *pProperties)
 {
-    const ze_result_t result = cpu_object_check(hMemory, CPU_DEVICE, "zesMemoryGetProperties");
     const struct cpu_device *device = (const struct cpu_device *)hMemory;
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     *pProperties = (zes_mem_properties_t){
         .stype = pProperties->stype,
         .pNext = pProperties->pNext,
@@ -80,10 +66,7 @@ ze_result_t ZE_APICALL cpu_zesMemoryGetProperties(zes_mem_handle_t hMemory,
 // The free memory of the whole is the sum of its parts'.
 ze_result_t ZE_APICALL cpu_zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t *pState)
 {
-    const ze_result_t result = cpu_object_check(hMemory, CPU_DEVICE, "zesMemoryGetState");
     const uint32_t parts = cpu_options()->sub_devices > 0 ? cpu_options()->sub_devices : 1;
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     pState->health = ZES_MEM_HEALTH_OK;
     pState->size = cpu_opencl()->global_memory_bytes / parts;
     pState->free = cpu_device_usable_bytes() / parts;
