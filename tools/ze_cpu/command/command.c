@@ -31,13 +31,58 @@ void *cpu_command_take(struct cpu_command *command, size_t size_bytes)
     return piece;
 }
 
+struct cpu_command *cpu_command_copy(const struct cpu_command *recorded, struct cpu_command *end)
+{
+    struct cpu_command *copy = cpu_command_create(recorded->kind, recorded->wait_count, 0);
+    if (copy == NULL)
+        return NULL;
+    copy->end = end;
+    copy->signal = recorded->signal;
+    copy->u = recorded->u;
+    copy->wait_count = 0;
+    for (uint32_t i = 0; i < recorded->wait_count; i++)
+        if (recorded->waits[i].event != NULL)
+            copy->waits[copy->wait_count++] = recorded->waits[i];
+    return copy;
+}
+
 void cpu_command_destroy(struct cpu_command *command)
 {
     if (command == NULL)
         return;
-    if (command->kind == CPU_COMMAND_LAUNCH || command->kind == CPU_COMMAND_LAUNCH_INDIRECT)
+    if (command->kind == CPU_COMMAND_LAUNCH && command->end == NULL)
         cpu_program_kernel_release(command->u.launch.kernel);
     free(command);
+}
+
+bool cpu_command_is_ready(struct cpu_command *command)
+{
+    for (; command->waited < command->wait_count; command->waited++) {
+        const struct cpu_wait *wait = &command->waits[command->waited];
+        if (!cpu_event_has_reached(wait->event, wait->goal))
+            return false;
+    }
+    return true;
+}
+
+void cpu_chain_append(struct cpu_chain *chain, struct cpu_chain more)
+{
+    if (more.head == NULL)
+        return;
+    if (chain->head != NULL)
+        chain->tail->next = more.head;
+    else
+        chain->head = more.head;
+    chain->tail = more.tail;
+}
+
+void cpu_chain_destroy(struct cpu_chain *chain)
+{
+    while (chain->head != NULL) {
+        struct cpu_command *next = chain->head->next;
+        cpu_command_destroy(chain->head);
+        chain->head = next;
+    }
 }
 
 static bool is_one_byte(const unsigned char *pattern, size_t pattern_bytes)

@@ -15,7 +15,6 @@ struct cpu_stream;
 enum cpu_command_kind {
     CPU_COMMAND_BARRIER, // nothing but its waits and its signal
     CPU_COMMAND_LAUNCH,
-    CPU_COMMAND_LAUNCH_INDIRECT,
     CPU_COMMAND_COPY,
     CPU_COMMAND_FILL,
     CPU_COMMAND_COPY_REGION,
@@ -24,23 +23,16 @@ enum cpu_command_kind {
     CPU_COMMAND_QUERY_TIMESTAMPS,
     CPU_COMMAND_IMAGE_COPY,
     CPU_COMMAND_HOST_FUNCTION,
-    CPU_COMMAND_EXECUTE, // a closed list: queues and append-command-lists only
-    // Around closed lists that an immediate one executes: the waits, and the signal, whose times
-    // are those of all the lists.
-    CPU_COMMAND_BEGIN_LISTS,
-    CPU_COMMAND_END_LISTS,
+    // The end of a closed list, behind its copies. Around those that an immediate list executes:
+    // the waits, and one more end with the signal, whose times are those of all the lists.
+    CPU_COMMAND_END,
+    CPU_COMMAND_BEGIN,
 };
 
 struct cpu_wait {
     struct cpu_event *event; // borrowed: the application keeps it until the command is done; NULL:
     uint64_t goal;           // nothing to wait for, only in mutable lists
 };
-
-// Whether each execution of a recorded wait has a goal of its own.
-static inline bool cpu_wait_counts(const struct cpu_wait *wait)
-{
-    return wait->event != NULL && wait->event->is_counter_based;
-}
 
 struct cpu_copy_region {
     size_t width_bytes, height, depth;
@@ -55,7 +47,7 @@ struct cpu_launch {
     uint32_t offset[3];
     uint32_t argument_bytes;
     unsigned char *arguments;       // in the command's own memory; laid out as in kernel.h
-    const ze_group_count_t *counts; // indirect: borrowed, read on execution
+    const ze_group_count_t *counts; // indirect: borrowed, read on execution; NULL: group_count
     const uint32_t *limit;          // several indirect launches: borrowed; the launch counts if its
     uint32_t position;              // position is below *limit
 };
@@ -67,18 +59,13 @@ struct cpu_image_copy {
     size_t row_bytes, slice_bytes;
 };
 
-// A command of a closed list in one of its executions.
-struct cpu_recorded {
-    const struct cpu_command *command; // borrowed
-    const uint64_t *goals;             // of the counter-based ones among its waits that are left
-    uint32_t waited;                   // waits that are over
-};
-
 // One thing for an engine to do. Made by cpu_command_create, filled by the append function, then
-// owned by the list that recorded it, and immutable, or by the stream that executes it.
+// owned by the list that recorded it, and immutable, or by the stream that executes it. A closed
+// list is executed as copies of its commands.
 struct cpu_command {
     struct cpu_command *next;
     struct cpu_stream *stream; // borrowed; that executes it
+    struct cpu_command *end;   // of a copy: the end of its list, behind it; borrowed
     enum cpu_command_kind kind;
     uint32_t wait_count;
     uint32_t waited;          // waits that are over
@@ -109,19 +96,15 @@ struct cpu_command {
             void *user;
         } host;
         struct {
-            struct cpu_list *list; // borrowed; its count of uses was raised
-            const uint64_t *goals; // for the counter-based waits from `rest` on, in order; own
-                                   // memory
-            const struct cpu_command *rest; // of the list, behind the window; borrowed
-            struct cpu_recorded *window;    // any of these may be next; own memory
-            size_t window_count;
-            ze_result_t result;      // of what is done
-            struct cpu_fence *fence; // borrowed, may be NULL
-        } execute;
+            struct cpu_command *end; // of all the lists, borrowed
+        } begin;
         struct {
-            struct cpu_command *end; // of BEGIN_LISTS: the END_LISTS behind it, borrowed
-            uint64_t start;          // of END_LISTS: when the first list began
-        } lists;
+            struct cpu_list *list;   // borrowed; its count of uses is raised while copies are left
+            uint32_t left;           // copies that are not done
+            bool is_reordered;       // copies that nothing orders are executed in another order
+            uint64_t start;          // behind BEGIN: when that was
+            struct cpu_fence *fence; // borrowed, may be NULL
+        } end;
     } u;
     _Alignas(16) unsigned char memory[];
 };
@@ -134,8 +117,24 @@ struct cpu_command *cpu_command_create(enum cpu_command_kind kind, uint32_t wait
 // for, each piece rounded up.
 void *cpu_command_take(struct cpu_command *command, size_t size_bytes);
 
+// A copy for one execution, whose list ends with `end`. It shares the objects and the memory of the
+// recorded command, which stay while the list is used. NULL without memory.
+struct cpu_command *cpu_command_copy(const struct cpu_command *recorded, struct cpu_command *end);
+
 // Releases the objects that it holds. NULL is fine.
 void cpu_command_destroy(struct cpu_command *command);
+
+// Takes the command past the waits that are over. Whether all are; else `waited` is the number of
+// the one that is not.
+bool cpu_command_is_ready(struct cpu_command *command);
+
+// Commands that are linked by `next`. A zeroed struct is an empty chain.
+struct cpu_chain {
+    struct cpu_command *head, *tail; // owned; `tail` counts where `head` is not NULL
+};
+
+void cpu_chain_append(struct cpu_chain *chain, struct cpu_chain more);
+void cpu_chain_destroy(struct cpu_chain *chain);
 
 // Repeats the pattern; a last piece may be cut.
 void cpu_fill(void *target, size_t size_bytes, const void *pattern, size_t pattern_bytes);

@@ -17,9 +17,8 @@ struct cpu_list {
     uint32_t ordinal, index;
     uint32_t flags;
     bool is_immediate, is_synchronous, is_in_order;
-    struct cpu_stream *stream;       // owned; immediate only
-    struct cpu_command *head, *tail; // owned; regular only
-    uint32_t counter_wait_count;     // waits for counter-based events among the commands
+    struct cpu_stream *stream; // owned; immediate only
+    struct cpu_chain commands; // owned; regular only
     bool is_closed;
     bool is_changed; // a closed, mutable one: to be closed again before it is executed
     bool is_mutable;
@@ -53,10 +52,10 @@ struct cpu_place {
     uint32_t ordinal;
 };
 
-// Commands that execute closed lists, linked by next; the last may signal. On success the lists'
-// counts of uses are raised.
+// The commands that execute closed lists, at least one: the last of them is the end of the last
+// list. They are submitted: on success the lists' counts of uses are raised.
 ze_result_t cpu_list_make_executions(const struct cpu_place *place, struct cpu_list *const *lists,
                                      uint32_t count, const char *function,
-                                     struct cpu_command **out_first, struct cpu_command **out_last);
+                                     struct cpu_chain *out_chain);
 
 #endif

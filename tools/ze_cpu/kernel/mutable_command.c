@@ -177,8 +177,10 @@ static ze_result_t find(struct cpu_list *list, uint64_t id, uint32_t flag, const
                    (unsigned long long)id, entry->flags, flag);
     else if (flag != CPU_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT &&
              flag != CPU_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS &&
-             entry->command->kind != CPU_COMMAND_LAUNCH)
-        cpu_report(function, "command %llu is no launch", (unsigned long long)id);
+             (entry->command->kind != CPU_COMMAND_LAUNCH ||
+              entry->command->u.launch.counts != NULL))
+        cpu_report(function, "command %llu is no launch with a group count",
+                   (unsigned long long)id);
     else {
         *out_entry = entry;
         return ZE_RESULT_SUCCESS;
@@ -300,13 +302,6 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandSignalEventExp(
     return ZE_RESULT_SUCCESS;
 }
 
-static void change_wait(struct cpu_list *list, struct cpu_wait *wait, struct cpu_event *event)
-{
-    list->counter_wait_count -= cpu_wait_counts(wait);
-    wait->event = event;
-    list->counter_wait_count += cpu_wait_counts(wait);
-}
-
 ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandWaitEventsExp(
     ze_command_list_handle_t hCommandList, uint64_t commandId, uint32_t numWaitEvents,
     ze_event_handle_t *phWaitEvents)
@@ -331,8 +326,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListUpdateMutableCommandWaitEventsExp(
             return result;
     }
     for (uint32_t i = 0; i < command->wait_count; i++)
-        change_wait(list, &command->waits[i],
-                    phWaitEvents != NULL ? (struct cpu_event *)phWaitEvents[i] : NULL);
+        command->waits[i].event = phWaitEvents != NULL ? (struct cpu_event *)phWaitEvents[i] : NULL;
     list->is_changed = true;
     return ZE_RESULT_SUCCESS;
 }

@@ -27,22 +27,24 @@ static ze_result_t check_launch(const struct cpu_list *list, const struct cpu_ke
     return ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-// A command with the kernel's present state.
-static ze_result_t capture(struct cpu_list *list, struct cpu_kernel *kernel,
-                           enum cpu_command_kind kind, ze_event_handle_t signal,
-                           uint32_t wait_count, ze_event_handle_t *waits, const char *function,
-                           struct cpu_command **out_command)
+// A command with the kernel's present state, and the groups of `groups`. No other thread is in the
+// kernel.
+static ze_result_t append_locked(struct cpu_list *list, struct cpu_kernel *kernel,
+                                 const struct cpu_launch *groups, ze_event_handle_t signal,
+                                 uint32_t wait_count, ze_event_handle_t *waits,
+                                 const char *function)
 {
     ze_result_t result = check_launch(list, kernel, function);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_command *command;
-    result =
-        cpu_list_command(list, kind, cpu_mutable_argument_bytes(list, kernel->code->argument_bytes),
-                         signal, wait_count, waits, function, &command);
+    const size_t room = cpu_mutable_argument_bytes(list, kernel->code->argument_bytes);
+    result = cpu_list_command(list, CPU_COMMAND_LAUNCH, room, signal, wait_count, waits, function,
+                              &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct cpu_launch *launch = &command->u.launch;
+    *launch = *groups;
     launch->kernel = kernel->code;
     cpu_program_kernel_retain(launch->kernel);
     memcpy(launch->group_size, kernel->group_size, sizeof(launch->group_size));
@@ -50,23 +52,27 @@ static ze_result_t capture(struct cpu_list *list, struct cpu_kernel *kernel,
     launch->argument_bytes = kernel->code->argument_bytes;
     launch->arguments = cpu_command_take(command, launch->argument_bytes);
     memcpy(launch->arguments, kernel->arguments, launch->argument_bytes);
-    *out_command = command;
-    return ZE_RESULT_SUCCESS;
+    return cpu_list_add(list, command, function);
 }
 
-static ze_result_t append(struct cpu_list *list, struct cpu_kernel *kernel,
-                          const ze_group_count_t *counts, ze_event_handle_t signal,
+static ze_result_t append(ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
+                          const struct cpu_launch *groups, ze_event_handle_t signal,
                           uint32_t wait_count, ze_event_handle_t *waits, const char *function)
 {
-    struct cpu_command *command;
-    ze_result_t result =
-        capture(list, kernel, CPU_COMMAND_LAUNCH, signal, wait_count, waits, function, &command);
+    struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;
+    ze_result_t result = cpu_kernel_enter(kernel, function);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    command->u.launch.group_count[0] = counts->groupCountX;
-    command->u.launch.group_count[1] = counts->groupCountY;
-    command->u.launch.group_count[2] = counts->groupCountZ;
-    return cpu_list_add(list, command, function);
+    result = append_locked((struct cpu_list *)hCommandList, kernel, groups, signal, wait_count,
+                           waits, function);
+    cpu_kernel_leave(kernel);
+    return result;
+}
+
+static struct cpu_launch groups_of(const ze_group_count_t *counts)
+{
+    return (struct cpu_launch){
+        .group_count = {counts->groupCountX, counts->groupCountY, counts->groupCountZ}};
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernel(ze_command_list_handle_t hCommandList,
@@ -76,14 +82,9 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernel(ze_command_list_handl
                                                            uint32_t numWaitEvents,
                                                            ze_event_handle_t *phWaitEvents)
 {
-    struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;
-    ze_result_t result = cpu_kernel_enter(kernel, __func__);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = append((struct cpu_list *)hCommandList, kernel, pLaunchFuncArgs, hSignalEvent,
-                    numWaitEvents, phWaitEvents, __func__);
-    cpu_kernel_leave(kernel);
-    return result;
+    const struct cpu_launch groups = groups_of(pLaunchFuncArgs);
+    return append(hCommandList, hKernel, &groups, hSignalEvent, numWaitEvents, phWaitEvents,
+                  __func__);
 }
 
 static ze_result_t check_cooperation(const ze_group_count_t *counts, ze_kernel_handle_t hKernel)
@@ -126,34 +127,14 @@ static ze_result_t check_parameters(const void *next, const ze_group_count_t *co
     return result;
 }
 
-static ze_result_t append_indirect(struct cpu_list *list, struct cpu_kernel *kernel,
-                                   const ze_group_count_t *counts, const uint32_t *limit,
-                                   uint32_t position, ze_event_handle_t signal, uint32_t wait_count,
-                                   ze_event_handle_t *waits, const char *function)
-{
-    ze_result_t result = cpu_kernel_enter(kernel, function);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    struct cpu_command *command;
-    result = capture(list, kernel, CPU_COMMAND_LAUNCH_INDIRECT, signal, wait_count, waits, function,
-                     &command);
-    cpu_kernel_leave(kernel);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    command->u.launch.counts = counts;
-    command->u.launch.limit = limit;
-    command->u.launch.position = position;
-    return cpu_list_add(list, command, function);
-}
-
 ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelIndirect(
     ze_command_list_handle_t hCommandList, ze_kernel_handle_t hKernel,
     const ze_group_count_t *pLaunchArgumentsBuffer, ze_event_handle_t hSignalEvent,
     uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
-    return append_indirect((struct cpu_list *)hCommandList, (struct cpu_kernel *)hKernel,
-                           pLaunchArgumentsBuffer, NULL, 0, hSignalEvent, numWaitEvents,
-                           phWaitEvents, __func__);
+    const struct cpu_launch groups = {.counts = pLaunchArgumentsBuffer};
+    return append(hCommandList, hKernel, &groups, hSignalEvent, numWaitEvents, phWaitEvents,
+                  __func__);
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchMultipleKernelsIndirect(
@@ -162,18 +143,14 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchMultipleKernelsIndirect(
     ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t *phWaitEvents)
 {
     ze_result_t result = cpu_objects_check(numKernels, phKernels, CPU_KERNEL, __func__);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    for (uint32_t i = 0; i < numKernels; i++) {
-        bool is_first = i == 0;
-        result = append_indirect(
-            (struct cpu_list *)hCommandList, (struct cpu_kernel *)phKernels[i],
-            &pLaunchArgumentsBuffer[i], pCountBuffer, i, i + 1 == numKernels ? hSignalEvent : NULL,
-            is_first ? numWaitEvents : 0, is_first ? phWaitEvents : NULL, __func__);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
+    for (uint32_t i = 0; i < numKernels && result == ZE_RESULT_SUCCESS; i++) {
+        const bool is_first = i == 0, is_last = i + 1 == numKernels;
+        const struct cpu_launch groups = {
+            .counts = &pLaunchArgumentsBuffer[i], .limit = pCountBuffer, .position = i};
+        result = append(hCommandList, phKernels[i], &groups, is_last ? hSignalEvent : NULL,
+                        is_first ? numWaitEvents : 0, is_first ? phWaitEvents : NULL, __func__);
     }
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelWithParameters(
@@ -221,6 +198,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelWithArguments(
     ze_event_handle_t *phWaitEvents)
 {
     struct cpu_kernel *kernel = (struct cpu_kernel *)hKernel;
+    const struct cpu_launch groups = groups_of(&groupCounts);
     ze_result_t result = check_parameters(pNext, &groupCounts, hKernel);
     if (result == ZE_RESULT_SUCCESS)
         result = cpu_kernel_enter(kernel, __func__);
@@ -231,8 +209,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendLaunchKernelWithArguments(
     if (result == ZE_RESULT_SUCCESS)
         result = set_arguments(kernel, pArguments);
     if (result == ZE_RESULT_SUCCESS)
-        result = append((struct cpu_list *)hCommandList, kernel, &groupCounts, hSignalEvent,
-                        numWaitEvents, phWaitEvents, __func__);
+        result = append_locked((struct cpu_list *)hCommandList, kernel, &groups, hSignalEvent,
+                               numWaitEvents, phWaitEvents, __func__);
     cpu_kernel_leave(kernel);
     return result;
 }

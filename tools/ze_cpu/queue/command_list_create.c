@@ -34,7 +34,6 @@ ze_result_t cpu_list_command(struct cpu_list *list, enum cpu_command_kind kind, 
         struct cpu_event *event = (struct cpu_event *)waits[i];
         ze_result_t result = cpu_object_check(event, CPU_EVENT, function);
         if (result != ZE_RESULT_SUCCESS) {
-            command->kind = CPU_COMMAND_BARRIER;
             cpu_command_destroy(command);
             return result;
         }
@@ -44,7 +43,6 @@ ze_result_t cpu_list_command(struct cpu_list *list, enum cpu_command_kind kind, 
     command->signal = (struct cpu_event *)signal;
     if (command->signal != NULL && command->signal->is_counter_based && !list->is_in_order) {
         cpu_report(function, "a counter-based event needs an in-order list");
-        command->kind = CPU_COMMAND_BARRIER;
         cpu_command_destroy(command);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
@@ -64,62 +62,64 @@ static void count_copy(const struct cpu_list *list, const struct cpu_command *co
         atomic_fetch_add_explicit(&cpu_compute_copies, 1, memory_order_relaxed);
 }
 
-ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, const char *function)
+// To the stream of an immediate list, of which only the last one signals.
+static ze_result_t hand_over(struct cpu_list *list, struct cpu_chain chain)
 {
-    if (!list->is_immediate) {
-        cpu_mutable_attach(list, command);
-        for (uint32_t i = 0; i < command->wait_count; i++)
-            list->counter_wait_count += cpu_wait_counts(&command->waits[i]);
-        if (list->tail != NULL)
-            list->tail->next = command;
-        else
-            list->head = command;
-        list->tail = command;
-        return ZE_RESULT_SUCCESS;
+    if (chain.tail->signal != NULL) {
+        note_signal(list, chain.tail);
+        cpu_event_submit(chain.tail->signal);
     }
-    count_copy(list, command);
-    if (command->signal != NULL) {
-        note_signal(list, command);
-        cpu_event_submit(command->signal);
-    }
-    cpu_stream_submit(list->stream, command, command);
+    cpu_stream_submit(list->stream, chain);
     return list->is_synchronous ? cpu_stream_synchronize(list->stream, UINT64_MAX)
                                 : ZE_RESULT_SUCCESS;
 }
 
-static struct cpu_command *create_execution(struct cpu_list *list)
+ze_result_t cpu_list_add(struct cpu_list *list, struct cpu_command *command, const char *function)
 {
-    const size_t goal_bytes = list->counter_wait_count * sizeof(uint64_t);
-    size_t window_count = 1;
-    for (const struct cpu_command *recorded = list->head;
-         recorded != NULL && cpu_options()->reorder_seed != 0; recorded = recorded->next)
-        window_count++;
-    const size_t window_bytes = window_count * sizeof(struct cpu_recorded);
-    struct cpu_command *command =
-        cpu_command_create(CPU_COMMAND_EXECUTE, 0, goal_bytes + window_bytes + 32);
-    if (command == NULL)
-        return NULL;
-    command->u.execute.list = list;
-    command->u.execute.rest = list->head;
-    command->u.execute.goals = cpu_command_take(command, goal_bytes);
-    command->u.execute.window = cpu_command_take(command, window_bytes);
-    return command;
+    if (!list->is_immediate) {
+        cpu_mutable_attach(list, command);
+        cpu_chain_append(&list->commands, (struct cpu_chain){command, command});
+        return ZE_RESULT_SUCCESS;
+    }
+    count_copy(list, command);
+    return hand_over(list, (struct cpu_chain){command, command});
 }
 
-// From here on the execution will take place: a host may wait for its signals.
-static void submit_execution(struct cpu_command *command)
+// Copies of the list's commands, and its end.
+static ze_result_t append_copies(struct cpu_list *list, struct cpu_chain *chain)
 {
-    struct cpu_list *list = command->u.execute.list;
-    uint64_t *goals = (uint64_t *)command->u.execute.goals;
-    // In the order of execution, so that a wait for an earlier command's signal means that signal.
-    for (struct cpu_command *recorded = list->head; recorded != NULL; recorded = recorded->next) {
-        for (uint32_t i = 0; i < recorded->wait_count; i++)
-            if (cpu_wait_counts(&recorded->waits[i]))
-                *goals++ = cpu_event_goal(recorded->waits[i].event);
-        if (recorded->signal != NULL)
-            cpu_event_submit(recorded->signal);
+    struct cpu_command *end = cpu_command_create(CPU_COMMAND_END, 0, 0);
+    const struct cpu_command *recorded = list->commands.head;
+    bool is_made = end != NULL;
+    for (; is_made && recorded != NULL; recorded = recorded->next) {
+        struct cpu_command *copy = cpu_command_copy(recorded, end);
+        is_made = copy != NULL;
+        end->u.end.left++;
+        if (is_made)
+            cpu_chain_append(chain, (struct cpu_chain){copy, copy});
     }
-    atomic_fetch_add_explicit(&list->uses, 1, memory_order_relaxed);
+    if (!is_made) {
+        cpu_command_destroy(end);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    end->u.end.list = list;
+    end->u.end.is_reordered = cpu_options()->reorder_seed != 0 && !list->is_in_order;
+    cpu_chain_append(chain, (struct cpu_chain){end, end});
+    return ZE_RESULT_SUCCESS;
+}
+
+// From here on the lists will be executed: a host may wait for their signals.
+static void submit_copies(const struct cpu_chain *chain)
+{
+    // In the order of execution, so that a wait for an earlier command's signal means that signal.
+    for (struct cpu_command *copy = chain->head; copy != NULL; copy = copy->next) {
+        for (uint32_t i = 0; i < copy->wait_count; i++)
+            copy->waits[i].goal = cpu_event_goal(copy->waits[i].event);
+        if (copy->signal != NULL)
+            cpu_event_submit(copy->signal);
+        if (copy->kind == CPU_COMMAND_END && copy->u.end.left > 0)
+            atomic_fetch_add_explicit(&copy->u.end.list->uses, 1, memory_order_relaxed);
+    }
 }
 
 static ze_result_t check_executable(const struct cpu_place *place, struct cpu_list *list,
@@ -150,35 +150,20 @@ static ze_result_t check_executable(const struct cpu_place *place, struct cpu_li
 
 ze_result_t cpu_list_make_executions(const struct cpu_place *place, struct cpu_list *const *lists,
                                      uint32_t count, const char *function,
-                                     struct cpu_command **out_first, struct cpu_command **out_last)
+                                     struct cpu_chain *out_chain)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        ze_result_t result = check_executable(place, lists[i], function);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
+    struct cpu_chain chain = {0};
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = check_executable(place, lists[i], function);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++)
+        result = append_copies(lists[i], &chain);
+    if (result != ZE_RESULT_SUCCESS) {
+        cpu_chain_destroy(&chain);
+        return result;
     }
-    struct cpu_command *first = NULL;
-    struct cpu_command *last = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        struct cpu_command *command = create_execution(lists[i]);
-        if (command == NULL) {
-            for (; first != NULL; first = last) {
-                last = first->next;
-                cpu_command_destroy(first);
-            }
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        command->next = NULL;
-        if (last != NULL)
-            last->next = command;
-        else
-            first = command;
-        last = command;
-    }
-    for (struct cpu_command *command = first; command != NULL; command = command->next)
-        submit_execution(command);
-    *out_first = first;
-    *out_last = last;
+    submit_copies(&chain);
+    *out_chain = chain;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -248,13 +233,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
 
 static void drop_commands(struct cpu_list *list)
 {
-    while (list->head != NULL) {
-        struct cpu_command *next = list->head->next;
-        cpu_command_destroy(list->head);
-        list->head = next;
-    }
-    list->tail = NULL;
-    list->counter_wait_count = 0;
+    cpu_chain_destroy(&list->commands);
     cpu_mutable_finish(list);
 }
 
@@ -326,36 +305,30 @@ ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsExp(
         cpu_report(__func__, "list %p is not immediate", (void *)list);
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     }
-    struct cpu_command *before, *after, *first, *last;
-    ze_result_t result = cpu_list_command(list, CPU_COMMAND_BEGIN_LISTS, 0, NULL, numWaitEvents,
-                                          phWaitEvents, __func__, &before);
+    struct cpu_command *begin, *end;
+    struct cpu_chain copies;
+    ze_result_t result = cpu_list_command(list, CPU_COMMAND_BEGIN, 0, NULL, numWaitEvents,
+                                          phWaitEvents, __func__, &begin);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result =
-        cpu_list_command(list, CPU_COMMAND_END_LISTS, 0, hSignalEvent, 0, NULL, __func__, &after);
+    result = cpu_list_command(list, CPU_COMMAND_END, 0, hSignalEvent, 0, NULL, __func__, &end);
     if (result != ZE_RESULT_SUCCESS) {
-        cpu_command_destroy(before);
+        cpu_command_destroy(begin);
         return result;
     }
     const struct cpu_place place = {list->context, list->device, list->ordinal};
     result = cpu_list_make_executions(&place, (struct cpu_list *const *)phCommandLists,
-                                      numCommandLists, __func__, &first, &last);
+                                      numCommandLists, __func__, &copies);
     if (result != ZE_RESULT_SUCCESS) {
-        cpu_command_destroy(before);
-        cpu_command_destroy(after);
+        cpu_command_destroy(begin);
+        cpu_command_destroy(end);
         return result;
     }
-    before->u.lists.end = after;
-    before->next = first != NULL ? first : after;
-    if (last != NULL)
-        last->next = after;
-    if (after->signal != NULL) {
-        note_signal(list, after);
-        cpu_event_submit(after->signal);
-    }
-    cpu_stream_submit(list->stream, before, after);
-    return list->is_synchronous ? cpu_stream_synchronize(list->stream, UINT64_MAX)
-                                : ZE_RESULT_SUCCESS;
+    begin->u.begin.end = end;
+    struct cpu_chain chain = {begin, begin};
+    cpu_chain_append(&chain, copies);
+    cpu_chain_append(&chain, (struct cpu_chain){end, end});
+    return hand_over(list, chain);
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListImmediateAppendCommandListsWithParameters(

@@ -56,14 +56,13 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueExecuteCommandLists(
     struct cpu_queue *queue = (struct cpu_queue *)hCommandQueue;
     if (numCommandLists == 0)
         return ZE_RESULT_ERROR_INVALID_SIZE;
-    struct cpu_command *first, *last;
-    ze_result_t result =
-        cpu_list_make_executions(&queue->place, (struct cpu_list *const *)phCommandLists,
-                                 numCommandLists, __func__, &first, &last);
+    struct cpu_chain chain;
+    ze_result_t result = cpu_list_make_executions(
+        &queue->place, (struct cpu_list *const *)phCommandLists, numCommandLists, __func__, &chain);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    last->u.execute.fence = (struct cpu_fence *)hFence;
-    cpu_stream_submit(queue->stream, first, last);
+    chain.tail->u.end.fence = (struct cpu_fence *)hFence;
+    cpu_stream_submit(queue->stream, chain);
     return queue->is_synchronous ? cpu_stream_synchronize(queue->stream, UINT64_MAX)
                                  : ZE_RESULT_SUCCESS;
 }

@@ -20,15 +20,11 @@
 #define IDLE_NS 200000000u // after which a thread ends
 #define HOLD_NS 1000000u   // for which a window waits for more commands
 
-struct chain {
-    struct cpu_command *head, *tail;
-};
-
 struct cpu_stream {
     struct cpu_event_watch watch; // first member; of the event that the parked commands wait for
     struct cpu_engine *engine;    // used
     bool is_parked;               // this and the next two: for the engine's thread only
-    struct chain parked;          // owned; behind the window
+    struct cpu_chain parked;      // owned; behind the window
     uint64_t executed;
     // The next three are for the engine's thread only, too.
     struct cpu_window *window; // owned; NULL: commands are executed in the order of submission
@@ -65,7 +61,7 @@ struct cpu_engine {
     pthread_mutex_t
         mutex; // guards the members below; nothing is called under it, but a thread made
     pthread_cond_t work;
-    struct chain incoming; // owned
+    struct cpu_chain incoming; // owned
     struct cpu_stream *woken;
     pthread_t thread;
     enum thread_state thread_state;
@@ -85,15 +81,6 @@ static bool is_elsewhere(const _Atomic int *cpu)
 static void note_cpu(_Atomic int *cpu)
 {
     atomic_store_explicit(cpu, sched_getcpu(), memory_order_relaxed);
-}
-
-static void append(struct chain *chain, struct cpu_command *first, struct cpu_command *last)
-{
-    if (chain->head != NULL)
-        chain->tail->next = first;
-    else
-        chain->head = first;
-    chain->tail = last;
 }
 
 static void spin_for_work(struct cpu_engine *engine)
@@ -124,14 +111,13 @@ static bool is_flushed(struct cpu_engine *engine)
 }
 
 // The commands of streams whose wait is over come before all that was submitted later.
-static void take_woken_locked(struct cpu_engine *engine, struct chain *chain)
+static void take_woken_locked(struct cpu_engine *engine, struct cpu_chain *chain)
 {
-    struct chain woken = {0};
+    struct cpu_chain woken = {0};
     for (struct cpu_stream *stream = engine->woken; stream != NULL; stream = stream->next_woken) {
         stream->is_parked = false;
-        if (stream->parked.head != NULL)
-            append(&woken, stream->parked.head, stream->parked.tail);
-        stream->parked = (struct chain){0};
+        cpu_chain_append(&woken, stream->parked);
+        stream->parked = (struct cpu_chain){0};
         if (stream->window != NULL) {
             hold(engine, stream);
             engine->held_until_ns = 0;
@@ -139,19 +125,15 @@ static void take_woken_locked(struct cpu_engine *engine, struct chain *chain)
     }
     engine->woken = NULL;
     atomic_store_explicit(&engine->has_woken, false, memory_order_relaxed);
-    if (woken.head == NULL)
-        return;
-    if (chain->head != NULL)
-        append(&woken, chain->head, chain->tail);
+    cpu_chain_append(&woken, *chain);
     *chain = woken;
 }
 
 // More to execute.
-static void take_locked(struct cpu_engine *engine, struct chain *chain)
+static void take_locked(struct cpu_engine *engine, struct cpu_chain *chain)
 {
-    if (engine->incoming.head != NULL)
-        append(chain, engine->incoming.head, engine->incoming.tail);
-    engine->incoming = (struct chain){0};
+    cpu_chain_append(chain, engine->incoming);
+    engine->incoming = (struct cpu_chain){0};
     take_woken_locked(engine, chain);
     engine->taken = atomic_load_explicit(&engine->posted, memory_order_relaxed);
 }
@@ -175,7 +157,7 @@ static bool sleep_locked(struct cpu_engine *engine)
 }
 
 // All that can be executed. False if the thread shall end.
-static bool take_work(struct cpu_engine *engine, struct chain *chain)
+static bool take_work(struct cpu_engine *engine, struct cpu_chain *chain)
 {
     spin_for_work(engine);
     pthread_mutex_lock(&engine->mutex);
@@ -241,12 +223,16 @@ static void wake(struct cpu_event_watch *watch)
     pthread_mutex_unlock(&engine->mutex);
 }
 
-// The stream waits, with all that follows in it. False if it need not wait any more.
-static bool park(struct cpu_engine *engine, struct cpu_stream *stream, const struct cpu_wait *wait)
+// The stream waits for the command's next event, with all that follows in it. False if it need not
+// wait any more.
+static bool park(struct cpu_engine *engine, struct cpu_stream *stream, struct cpu_command *command)
 {
     publish(engine, stream, ZE_RESULT_SUCCESS);
+    const struct cpu_wait *wait = &command->waits[command->waited];
     stream->watch =
         (struct cpu_event_watch){.event = wait->event, .goal = wait->goal, .wake = wake};
+    // This wait is over when the stream wakes, if not now: the event may be reset by then.
+    command->waited++;
     stream->is_parked = cpu_event_watch(&stream->watch);
     return stream->is_parked;
 }
@@ -263,7 +249,7 @@ static void execute_window(struct cpu_engine *engine, struct cpu_stream *stream,
             left = window->count;
             stream->executed = cpu_window_executed(window);
             publish(engine, stream, result);
-        } else if (park(engine, stream, &window->units[0].wait)) {
+        } else if (park(engine, stream, window->units[0].next)) {
             return;
         }
     }
@@ -286,68 +272,67 @@ static void execute_held_if_over(struct cpu_engine *engine)
         execute_held(engine);
 }
 
-// The command, with those that belong to it, comes to its stream's window.
-static void add_to_window(struct cpu_engine *engine, struct chain *chain,
-                          struct cpu_command *command)
+// The next command, with those that belong to it, comes to its stream's window.
+static void add_to_window(struct cpu_engine *engine, struct cpu_chain *chain)
 {
-    struct cpu_stream *stream = command->stream;
-    struct cpu_command *last = command;
+    struct cpu_command *first = chain->head, *last = first;
+    struct cpu_stream *stream = first->stream;
     uint64_t count = 1;
-    for (; command->kind == CPU_COMMAND_BEGIN_LISTS && last != command->u.lists.end; count++) {
+    for (; first->kind == CPU_COMMAND_BEGIN && last != first->u.begin.end; count++)
         last = last->next;
-        chain->head = last->next;
-    }
+    chain->head = last->next;
     last->next = NULL;
     if (!stream->is_parked && stream->window->count == CPU_WINDOW_UNITS)
         execute_window(engine, stream, CPU_WINDOW_UNITS - 1);
     if (stream->is_parked) {
-        append(&stream->parked, command, last);
+        cpu_chain_append(&stream->parked, (struct cpu_chain){first, last});
         return;
     }
-    cpu_window_add(stream->window, command, count);
+    cpu_window_add(stream->window, first, count);
     hold(engine, stream);
 }
 
 // False: the command waits, and what follows it in its stream.
-static bool execute_command(struct cpu_engine *engine, struct cpu_command *command,
-                            ze_result_t *out_result)
+static bool wait_is_over(struct cpu_engine *engine, struct cpu_command *command)
 {
-    struct cpu_wait wait;
-    while (!cpu_executor_run(engine->executor, command, &wait, out_result))
-        if (park(engine, command->stream, &wait))
+    while (!cpu_command_is_ready(command))
+        if (park(engine, command->stream, command))
             return false;
     return true;
 }
 
-static void execute(struct cpu_engine *engine, struct chain *chain, struct cpu_command *command)
+static void execute_next(struct cpu_engine *engine, struct cpu_chain *chain)
 {
-    struct cpu_stream *stream = command->stream;
-    ze_result_t result;
-    if (stream->window != NULL) {
-        add_to_window(engine, chain, command);
-    } else if (stream->is_parked || !execute_command(engine, command, &result)) {
+    struct cpu_stream *stream = chain->head->stream;
+    if (!stream->is_parked)
+        cpu_window_choose_copy(&chain->head);
+    struct cpu_command *command = chain->head;
+    chain->head = command->next;
+    if (stream->is_parked || !wait_is_over(engine, command)) {
         command->next = NULL;
-        append(&stream->parked, command, command);
-    } else {
-        stream->executed++;
-        // Before another command of the stream the launches that are under way are not waited for:
-        // the count may lag behind.
-        if (chain->head == NULL || chain->head->stream != stream || result != ZE_RESULT_SUCCESS)
-            publish(engine, stream, result);
-        cpu_command_destroy(command);
+        cpu_chain_append(&stream->parked, (struct cpu_chain){command, command});
+        return;
     }
+    const ze_result_t result = cpu_executor_run(engine->executor, command);
+    stream->executed++;
+    // Before another command of the stream the launches that are under way are not waited for: the
+    // count may lag behind.
+    if (chain->head == NULL || chain->head->stream != stream || result != ZE_RESULT_SUCCESS)
+        publish(engine, stream, result);
+    cpu_command_destroy(command);
 }
 
 static void *run(void *argument)
 {
     struct cpu_engine *engine = argument;
-    struct chain chain = {0};
+    struct cpu_chain chain = {0};
     while (take_work(engine, &chain)) {
         note_cpu(&engine->cpu);
         while (chain.head != NULL) {
-            struct cpu_command *command = chain.head;
-            chain.head = command->next;
-            execute(engine, &chain, command);
+            if (chain.head->stream->window != NULL)
+                add_to_window(engine, &chain);
+            else
+                execute_next(engine, &chain);
             if (atomic_load_explicit(&engine->has_woken, memory_order_relaxed)) {
                 pthread_mutex_lock(&engine->mutex);
                 take_locked(engine, &chain);
@@ -496,19 +481,16 @@ void cpu_stream_destroy(struct cpu_stream *stream)
     free(stream);
 }
 
-void cpu_stream_submit(struct cpu_stream *stream, struct cpu_command *first,
-                       struct cpu_command *last)
+void cpu_stream_submit(struct cpu_stream *stream, struct cpu_chain chain)
 {
     struct cpu_engine *engine = stream->engine;
-    uint64_t count = 1;
-    for (struct cpu_command *command = first; command != last; command = command->next) {
+    uint64_t count = 0;
+    for (struct cpu_command *command = chain.head; command != NULL; command = command->next) {
         command->stream = stream;
         count++;
     }
-    last->stream = stream;
-    last->next = NULL;
     pthread_mutex_lock(&engine->mutex);
-    append(&engine->incoming, first, last);
+    cpu_chain_append(&engine->incoming, chain);
     atomic_fetch_add_explicit(&stream->submitted, count, memory_order_relaxed);
     atomic_fetch_add_explicit(&engine->submitted, count, memory_order_relaxed);
     atomic_fetch_add_explicit(&engine->posted, 1, memory_order_relaxed);

@@ -31,10 +31,9 @@ bool cpu_stream_reorder(struct cpu_stream *stream, uint64_t seed);
 // does nothing.
 void cpu_stream_destroy(struct cpu_stream *stream);
 
-// Appends a chain of commands (linked by next), which the stream owns from here on. Never blocks
-// for longer than another submission takes.
-void cpu_stream_submit(struct cpu_stream *stream, struct cpu_command *first,
-                       struct cpu_command *last);
+// Appends commands, at least one, which the stream owns from here on. Never blocks for longer than
+// another submission takes.
+void cpu_stream_submit(struct cpu_stream *stream, struct cpu_chain chain);
 
 // Waits until all that was submitted before is done. NOT_READY on timeout; else SUCCESS, or the
 // error of the first command that failed since the last synchronization.

@@ -108,8 +108,7 @@ ze_result_t cpu_executor_finish(struct cpu_executor *executor)
 static void begin_access(struct cpu_executor *executor, enum cpu_command_kind kind)
 {
     if (cpu_options()->is_integrated || executor->has_access || kind == CPU_COMMAND_BARRIER ||
-        kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_EXECUTE ||
-        kind == CPU_COMMAND_BEGIN_LISTS || kind == CPU_COMMAND_END_LISTS)
+        kind == CPU_COMMAND_RESET_EVENT || kind == CPU_COMMAND_BEGIN || kind == CPU_COMMAND_END)
         return;
     cpu_memory_begin_access(executor->device);
     executor->has_access = true;
@@ -308,8 +307,8 @@ static void exchange_dimensions(unsigned dimension, size_t *local, size_t *globa
     }
 }
 
-static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch *launch,
-                          const uint32_t group_count[3])
+static ze_result_t launch_groups(struct cpu_executor *executor, const struct cpu_launch *launch,
+                                 const uint32_t group_count[3])
 {
     size_t global[3], local[3], offset[3];
     size_t work_items = 1;
@@ -358,97 +357,19 @@ static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch
     return cpu_opencl_result(code);
 }
 
-static ze_result_t launch_indirect(struct cpu_executor *executor, const struct cpu_launch *indirect)
+static ze_result_t launch(struct cpu_executor *executor, const struct cpu_launch *launch)
 {
+    if (launch->counts == NULL)
+        return launch_groups(executor, launch, launch->group_count);
     // Earlier launches may write the counts.
     ze_result_t result = finish_launches(executor);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (indirect->limit != NULL && indirect->position >= *indirect->limit)
+    if (launch->limit != NULL && launch->position >= *launch->limit)
         return ZE_RESULT_SUCCESS;
-    const uint32_t counts[3] = {indirect->counts->groupCountX, indirect->counts->groupCountY,
-                                indirect->counts->groupCountZ};
-    return launch(executor, indirect, counts);
-}
-
-static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command,
-                           struct cpu_list *last_of);
-
-// Fills the window with the next command of the list; where commands are reordered, with all up to
-// a barrier, which is alone.
-static void fill_window(struct cpu_command *execution)
-{
-    const bool is_reordered =
-        cpu_options()->reorder_seed != 0 && !execution->u.execute.list->is_in_order;
-    size_t count = 0;
-    const struct cpu_command *command = execution->u.execute.rest;
-    do {
-        execution->u.execute.window[count++] =
-            (struct cpu_recorded){.command = command, .goals = execution->u.execute.goals};
-        for (uint32_t i = 0; i < command->wait_count; i++)
-            execution->u.execute.goals += cpu_wait_counts(&command->waits[i]) ? 1 : 0;
-        const bool is_barrier = command->kind == CPU_COMMAND_BARRIER;
-        command = command->next;
-        if (is_barrier)
-            break;
-    } while (is_reordered && command != NULL && command->kind != CPU_COMMAND_BARRIER);
-    execution->u.execute.rest = command;
-    execution->u.execute.window_count = count;
-}
-
-// Takes the command past the waits that are over. False: it waits for *out_wait, past which the
-// next call will take it.
-static bool pass_waits(struct cpu_recorded *recorded, struct cpu_wait *out_wait)
-{
-    while (recorded->waited < recorded->command->wait_count) {
-        *out_wait = recorded->command->waits[recorded->waited++];
-        out_wait->goal = cpu_wait_counts(out_wait) ? *recorded->goals++ : 1;
-        if (out_wait->event != NULL && !cpu_event_has_reached(out_wait->event, out_wait->goal))
-            return false;
-    }
-    return true;
-}
-
-// The last command of the window that has nothing to wait for; the first if all have.
-static size_t choose(const struct cpu_command *execution)
-{
-    size_t at = execution->u.execute.window_count - 1;
-    for (; at > 0; at--) {
-        struct cpu_recorded tried = execution->u.execute.window[at];
-        struct cpu_wait wait;
-        if (pass_waits(&tried, &wait))
-            break;
-    }
-    return at;
-}
-
-// The list may be reset, with its commands, when its last command signals.
-static bool execute_list(struct cpu_executor *executor, struct cpu_command *execution,
-                         struct cpu_wait *out_wait)
-{
-    struct cpu_list *list = execution->u.execute.list;
-    struct cpu_recorded *window = execution->u.execute.window;
-    bool is_over = execution->u.execute.rest == NULL && execution->u.execute.window_count == 0;
-    if (is_over)
-        atomic_fetch_sub_explicit(&list->uses, 1, memory_order_release);
-    while (!is_over) {
-        if (execution->u.execute.window_count == 0)
-            fill_window(execution);
-        const size_t at = choose(execution);
-        if (!pass_waits(&window[at], out_wait))
-            return false;
-        const struct cpu_command *command = window[at].command;
-        execution->u.execute.window_count--;
-        memmove(&window[at], &window[at + 1],
-                (execution->u.execute.window_count - at) * sizeof(window[0]));
-        is_over = execution->u.execute.rest == NULL && execution->u.execute.window_count == 0;
-        const ze_result_t result = perform(executor, command, is_over ? list : NULL);
-        if (execution->u.execute.result == ZE_RESULT_SUCCESS)
-            execution->u.execute.result = result;
-    }
-    if (execution->u.execute.fence != NULL)
-        cpu_fence_complete(execution->u.execute.fence);
-    return true;
+    const uint32_t counts[3] = {launch->counts->groupCountX, launch->counts->groupCountY,
+                                launch->counts->groupCountZ};
+    return launch_groups(executor, launch, counts);
 }
 
 static ze_result_t copy_image(struct cpu_executor *executor, const struct cpu_image_copy *copy)
@@ -498,17 +419,19 @@ static ze_result_t perform_on_host(const struct cpu_command *command)
     case CPU_COMMAND_HOST_FUNCTION:
         command->u.host.function(command->u.host.user);
         return ZE_RESULT_SUCCESS;
+    case CPU_COMMAND_END:
+        if (command->u.end.fence != NULL)
+            cpu_fence_complete(command->u.end.fence);
+        return ZE_RESULT_SUCCESS;
     default:
         return ZE_RESULT_SUCCESS;
     }
 }
 
-// `last_of`: the list whose last command it is in this execution, or NULL.
-static ze_result_t perform(struct cpu_executor *executor, const struct cpu_command *command,
-                           struct cpu_list *last_of)
+ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command)
 {
-    bool is_launch =
-        command->kind == CPU_COMMAND_LAUNCH || command->kind == CPU_COMMAND_LAUNCH_INDIRECT;
+    const bool is_launch = command->kind == CPU_COMMAND_LAUNCH;
+    const bool is_last_copy = command->end != NULL && --command->end->u.end.left == 0;
     struct cpu_event *signal = command->signal;
     ze_result_t result = ZE_RESULT_SUCCESS;
     // An event's times are those of its command alone.
@@ -516,20 +439,18 @@ static ze_result_t perform(struct cpu_executor *executor, const struct cpu_comma
         result = finish_launches(executor);
     begin_access(executor, command->kind);
     uint64_t start = signal != NULL ? cpu_device_clock() : 0;
-    if (command->kind == CPU_COMMAND_BEGIN_LISTS)
-        command->u.lists.end->u.lists.start = cpu_device_clock();
-    else if (command->kind == CPU_COMMAND_END_LISTS)
-        start = command->u.lists.start;
+    if (command->kind == CPU_COMMAND_BEGIN)
+        command->u.begin.end->u.end.start = cpu_device_clock();
+    else if (command->kind == CPU_COMMAND_END)
+        start = command->u.end.start;
     ze_result_t own;
-    if (command->kind == CPU_COMMAND_LAUNCH)
-        own = launch(executor, &command->u.launch, command->u.launch.group_count);
-    else if (command->kind == CPU_COMMAND_LAUNCH_INDIRECT)
-        own = launch_indirect(executor, &command->u.launch);
+    if (is_launch)
+        own = launch(executor, &command->u.launch);
     else if (command->kind == CPU_COMMAND_IMAGE_COPY)
         own = copy_image(executor, &command->u.image);
     else
         own = perform_on_host(command);
-    if (signal != NULL || last_of != NULL) {
+    if (signal != NULL || is_last_copy) {
         ze_result_t finished = cpu_executor_finish(executor);
         if (own == ZE_RESULT_SUCCESS)
             own = finished;
@@ -537,28 +458,10 @@ static ze_result_t perform(struct cpu_executor *executor, const struct cpu_comma
     if (own != ZE_RESULT_SUCCESS)
         cpu_report("engine", "a command failed with 0x%x", (unsigned)own);
     // Release: a thread that sees the list unused may reset it, and then the command is gone.
-    if (last_of != NULL)
-        atomic_fetch_sub_explicit(&last_of->uses, 1, memory_order_release);
+    if (is_last_copy)
+        atomic_fetch_sub_explicit(&command->end->u.end.list->uses, 1, memory_order_release);
     // A failed command signals too: better a wrong number than a program that hangs.
     if (signal != NULL)
         cpu_event_complete(signal, start, cpu_device_clock());
     return own != ZE_RESULT_SUCCESS ? own : result;
-}
-
-bool cpu_executor_run(struct cpu_executor *executor, struct cpu_command *command,
-                      struct cpu_wait *out_wait, ze_result_t *out_result)
-{
-    while (command->waited < command->wait_count) {
-        *out_wait = command->waits[command->waited++];
-        if (!cpu_event_has_reached(out_wait->event, out_wait->goal))
-            return false;
-    }
-    if (command->kind != CPU_COMMAND_EXECUTE) {
-        *out_result = perform(executor, command, NULL);
-        return true;
-    }
-    if (!execute_list(executor, command, out_wait))
-        return false;
-    *out_result = command->u.execute.result;
-    return true;
 }

@@ -13,11 +13,9 @@ struct cpu_executor;
 struct cpu_executor *cpu_executor_create(ze_device_handle_t device);
 void cpu_executor_destroy(struct cpu_executor *executor);
 
-// Does the command and signals its event when it is complete. A launch without an event to signal
-// may still be running on return. False: *out_wait has to happen first, and then the call to be
-// repeated.
-bool cpu_executor_run(struct cpu_executor *executor, struct cpu_command *command,
-                      struct cpu_wait *out_wait, ze_result_t *out_result);
+// Does the command, whose waits are over, and signals its event when it is complete. A launch
+// without an event to signal may still be running on return.
+ze_result_t cpu_executor_run(struct cpu_executor *executor, const struct cpu_command *command);
 
 // Waits for all launches. From here on until the next command nothing uses the device's memory.
 ze_result_t cpu_executor_finish(struct cpu_executor *executor);

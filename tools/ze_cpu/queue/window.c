@@ -29,21 +29,28 @@ static uint32_t next_random(struct cpu_window *window)
     return (uint32_t)(window->random >> 32);
 }
 
-static bool has_reached(const struct cpu_wait *wait)
+void cpu_window_choose_copy(struct cpu_command **first)
 {
-    return wait->event == NULL || cpu_event_has_reached(wait->event, wait->goal);
+    const struct cpu_command *end = (*first)->end;
+    struct cpu_command **chosen = first, **link = first;
+    if (end == NULL || !end->u.end.is_reordered)
+        return;
+    for (int i = 0; i < CPU_WINDOW_COPIES && (*link)->end == end; i++, link = &(*link)->next) {
+        if ((*link)->kind == CPU_COMMAND_BARRIER)
+            break;
+        if (cpu_command_is_ready(*link))
+            chosen = link;
+    }
+    struct cpu_command *command = *chosen;
+    *chosen = command->next;
+    command->next = *first;
+    *first = command;
 }
 
-// Past its waits that are over.
 static bool is_ready(struct cpu_unit *unit)
 {
-    struct cpu_command *command = unit->next;
-    while (has_reached(&unit->wait)) {
-        if (command->waited == command->wait_count)
-            return true;
-        unit->wait = command->waits[command->waited++];
-    }
-    return false;
+    cpu_window_choose_copy(&unit->next);
+    return cpu_command_is_ready(unit->next);
 }
 
 // NULL where every unit waits for something.
@@ -78,17 +85,16 @@ bool cpu_window_step(struct cpu_window *window, struct cpu_executor *executor,
                      ze_result_t *out_result)
 {
     struct cpu_unit *unit = choose(window);
-    ze_result_t own;
     *out_result = ZE_RESULT_SUCCESS;
     if (unit == NULL)
         return false;
-    while (unit->next != NULL && cpu_executor_run(executor, unit->next, &unit->wait, &own)) {
+    do {
         struct cpu_command *done = unit->next;
         unit->next = done->next;
-        unit->wait.event = NULL;
+        const ze_result_t own = cpu_executor_run(executor, done);
         cpu_command_destroy(done);
         *out_result = *out_result == ZE_RESULT_SUCCESS ? own : *out_result;
-    }
+    } while (unit->next != NULL && is_ready(unit));
     if (unit->next == NULL)
         remove_unit(window, unit);
     return true;

@@ -18,8 +18,7 @@ struct cpu_executor;
 // A choice takes one unit: a command, or closed lists with the commands around them.
 struct cpu_unit {
     struct cpu_command *next; // owned; the first that is not executed, linked by `next`
-    struct cpu_wait wait; // of that command, for which the executor has stopped; event NULL: none
-    uint64_t position;    // commands of the list before the unit
+    uint64_t position;        // commands of the list before the unit
 };
 
 struct cpu_window {
@@ -28,6 +27,12 @@ struct cpu_window {
     uint64_t arrived; // commands that it has had
     uint64_t random;  // state of the generator, not 0
 };
+
+// The copies of a closed list that is not in-order are executed backwards, as far as barriers and
+// wait lists allow: where the first command is such a copy, the last one behind it that may come
+// before the others comes first. It looks at so many copies.
+#define CPU_WINDOW_COPIES 64
+void cpu_window_choose_copy(struct cpu_command **first);
 
 // Its order follows from the seed.
 void cpu_window_init(struct cpu_window *window, uint64_t seed);
