@@ -11,7 +11,8 @@
 // (driver/checked.c).
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     ze_result_t ZE_APICALL cpu_##name parameters;
-#define NEWER(name, parameters, arguments, required) ze_result_t ZE_APICALL cpu_##name parameters;
+#define NEWER(table, minor, name, parameters, arguments, required)                                 \
+    ze_result_t ZE_APICALL cpu_##name parameters;
 #include "functions.def"
 
 #endif

@@ -15,13 +15,14 @@
     }
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     CALL(table.member, name, parameters, arguments)
-#define NEWER(name, parameters, arguments, required) CALL(newer.name, name, parameters, arguments)
+#define NEWER(table, minor, name, parameters, arguments, required)                                 \
+    CALL(newer.name, name, parameters, arguments)
 #include "functions.def"
 
 const struct cpu_tables cpu_tables_calls = {
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     .table.member = call_##name,
 #define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
-#define NEWER(name, parameters, arguments, required) .newer.name = call_##name,
+#define NEWER(table, minor, name, parameters, arguments, required) .newer.name = call_##name,
 #include "functions.def"
 };

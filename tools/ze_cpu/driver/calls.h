@@ -10,7 +10,7 @@
 
 enum cpu_call {
 #define IMPLEMENTED(table, member, name, parameters, arguments, required) CPU_CALL_##name,
-#define NEWER(name, parameters, arguments, required) CPU_CALL_##name,
+#define NEWER(table, minor, name, parameters, arguments, required) CPU_CALL_##name,
 #include "functions.def"
     CPU_CALL_COUNT
 };

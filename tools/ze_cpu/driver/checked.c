@@ -85,13 +85,14 @@ static inline ze_result_t check(enum cpu_kind kind, const void *argument, const 
     }
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     CHECKED(name, parameters, arguments, required)
-#define NEWER(name, parameters, arguments, required) CHECKED(name, parameters, arguments, required)
+#define NEWER(table, minor, name, parameters, arguments, required)                                 \
+    CHECKED(name, parameters, arguments, required)
 #include "functions.def"
 
 const struct cpu_tables cpu_tables_checked = {
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     .table.member = checked_##name,
 #define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
-#define NEWER(name, parameters, arguments, required) .newer.name = checked_##name,
+#define NEWER(table, minor, name, parameters, arguments, required) .newer.name = checked_##name,
 #include "functions.def"
 };

@@ -37,7 +37,7 @@ static inline ze_result_t complete(ze_event_handle_t signal)
     {                                                                                              \
         return complete(hSignalEvent);                                                             \
     }
-#define SUBMITTED_NEWER(name, parameters, arguments, required)                                     \
+#define SUBMITTED_NEWER(table, minor, name, parameters, arguments, required)                       \
     static ze_result_t ZE_APICALL idle_##name parameters                                           \
     {                                                                                              \
         return complete(hSignalEvent);                                                             \
@@ -87,9 +87,10 @@ const struct cpu_tables cpu_tables_idle = {
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     .table.member = cpu_##name,
 #define REFUSED(table, member, name) .table.member = (void *)cpu_refused_##name,
-#define NEWER(name, parameters, arguments, required) .newer.name = cpu_##name,
+#define NEWER(table, minor, name, parameters, arguments, required) .newer.name = cpu_##name,
 #define SUBMITTED(table, member, name, parameters, arguments, required) .table.member = idle_##name,
-#define SUBMITTED_NEWER(name, parameters, arguments, required) .newer.name = idle_##name,
+#define SUBMITTED_NEWER(table, minor, name, parameters, arguments, required)                       \
+    .newer.name = idle_##name,
 #include "functions.def"
     .command_list.pfnAppendSignalEvent = idle_signal,
     .command_list.pfnAppendEventReset = idle_reset,

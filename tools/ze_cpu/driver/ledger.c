@@ -27,7 +27,7 @@ struct failure {
 
 static const char *const call_names[] = {
 #define IMPLEMENTED(table, member, name, parameters, arguments, required) #name,
-#define NEWER(name, parameters, arguments, required) #name,
+#define NEWER(table, minor, name, parameters, arguments, required) #name,
 #include "functions.def"
 };
 

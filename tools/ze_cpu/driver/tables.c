@@ -54,7 +54,7 @@ static const struct name names[] = {
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)                          \
     {#name, offsetof(struct cpu_tables, table.member)},
 #define REFUSED(table, member, name) {#name, offsetof(struct cpu_tables, table.member)},
-#define NEWER(name, parameters, arguments, required)                                               \
+#define NEWER(table, minor, name, parameters, arguments, required)                                 \
     {#name, offsetof(struct cpu_tables, newer.name)},
 #include "functions.def"
 };
@@ -72,110 +72,45 @@ void *cpu_tables_find(const char *name)
     return NULL;
 }
 
-// The entries that newer specifications appended to a table of 1.4, with their version, in the
-// order of the table. Entries were only ever appended. `offset` is that of the function in struct
-// cpu_tables.
-struct later {
+// The entries that newer specifications appended to the tables of 1.4. Entries were only ever
+// appended. `offset` is that of the function in struct cpu_tables.
+static const struct later {
+    const char *table;
     uint32_t minor;
-    size_t offset;
+    size_t offset; // SIZE_MAX: there is no function
+} later[] = {
+#define IMPLEMENTED(table, member, name, parameters, arguments, required)
+#define NEWER(table, minor, name, parameters, arguments, required)                                 \
+    {#table, minor, offsetof(struct cpu_tables, newer.name)},
+#define REFUSED_NEWER(table, minor) {#table, minor, SIZE_MAX},
+#include "functions.def"
 };
 
-#define LATER(minor, name)                                                                         \
-    {                                                                                              \
-        minor, offsetof(struct cpu_tables, newer.name)                                             \
-    }
-#define LATER_REFUSED(minor)                                                                       \
-    {                                                                                              \
-        minor, SIZE_MAX                                                                            \
-    }
-
-static const struct later global_later[] = {LATER(10, zeInitDrivers)};
-static const struct later driver_later[] = {LATER(6, zeDriverGetLastErrorDescription)};
-static const struct later device_later[] = {
-    LATER(7, zeDeviceGetRootDevice),
-    LATER_REFUSED(12), // external semaphores
-    LATER_REFUSED(12),
-    LATER(13, zeDeviceGetVectorWidthPropertiesExt),
-    LATER(14, zeDeviceSynchronize),
-};
-static const struct later command_queue_later[] = {
-    LATER(9, zeCommandQueueGetOrdinal),
-    LATER(9, zeCommandQueueGetIndex),
-};
-static const struct later command_list_later[] = {
-    LATER(9, zeCommandListHostSynchronize),
-    LATER(9, zeCommandListGetDeviceHandle),
-    LATER(9, zeCommandListGetContextHandle),
-    LATER(9, zeCommandListGetOrdinal),
-    LATER(9, zeCommandListImmediateGetIndex),
-    LATER(9, zeCommandListIsImmediate),
-    LATER_REFUSED(12), // external semaphores
-    LATER_REFUSED(12),
-    LATER(14, zeCommandListAppendLaunchKernelWithParameters),
-    LATER(14, zeCommandListAppendLaunchKernelWithArguments),
-};
-static const struct later event_pool_later[] = {
-    LATER_REFUSED(6), // put IPC handle
-    LATER(9, zeEventPoolGetContextHandle),
-    LATER(9, zeEventPoolGetFlags),
-};
-static const struct later event_later[] = {
-    LATER(6, zeEventQueryKernelTimestampsExt), LATER(9, zeEventGetEventPool),
-    LATER(9, zeEventGetSignalScope),           LATER(9, zeEventGetWaitScope),
-    LATER(15, zeEventCounterBasedCreate),
-};
-static const struct later mem_later[] = {
-    LATER(6, zeMemPutIpcHandle),
-    LATER_REFUSED(9), // pitch of images
-    LATER(15, zeMemGetIpcHandleWithProperties),
-};
-static const struct later image_later[] = {LATER_REFUSED(5)};     // views
-static const struct later image_exp_later[] = {LATER_REFUSED(9)}; // device offset
-static const struct later kernel_exp_later[] = {LATER_REFUSED(11), LATER_REFUSED(14)};
-static const struct later command_list_exp_later[] = {
-    LATER_REFUSED(9), // clones
-    LATER(9, zeCommandListImmediateAppendCommandListsExp),
-    LATER(9, zeCommandListGetNextCommandIdExp),
-    LATER(9, zeCommandListUpdateMutableCommandsExp),
-    LATER(9, zeCommandListUpdateMutableCommandSignalEventExp),
-    LATER(9, zeCommandListUpdateMutableCommandWaitEventsExp),
-    LATER(10, zeCommandListGetNextCommandIdWithKernelsExp),
-    LATER(10, zeCommandListUpdateMutableCommandKernelsExp),
-    LATER(17, zeCommandListIsMutableExp),
-};
-static const struct later mem_exp_later[] = {
-    LATER(6, zeMemGetIpcHandleFromFileDescriptorExp),
-    LATER(6, zeMemGetFileDescriptorFromIpcHandleExp),
-    LATER(7, zeMemSetAtomicAccessAttributeExp),
-    LATER(7, zeMemGetAtomicAccessAttributeExp),
-};
-static const struct later none_later[] = {LATER_REFUSED(UINT32_MAX)};
-
-// Getter, member of struct cpu_tables, last entry in 1.4, later entries.
+// Getter, member of struct cpu_tables, last entry in 1.4.
 #define CORE_TABLES(TABLE)                                                                         \
-    TABLE(Global, global, pfnInit, global_later)                                                   \
-    TABLE(Driver, driver, pfnGetExtensionFunctionAddress, driver_later)                            \
-    TABLE(Device, device, pfnPciGetPropertiesExt, device_later)                                    \
-    TABLE(DeviceExp, device_exp, pfnGetFabricVertexExp, none_later)                                \
-    TABLE(Context, context, pfnCreateEx, none_later)                                               \
-    TABLE(CommandQueue, command_queue, pfnSynchronize, command_queue_later)                        \
-    TABLE(CommandList, command_list, pfnAppendImageCopyFromMemoryExt, command_list_later)          \
-    TABLE(Image, image, pfnGetAllocPropertiesExt, image_later)                                     \
-    TABLE(ImageExp, image_exp, pfnViewCreateExp, image_exp_later)                                  \
-    TABLE(Fence, fence, pfnReset, none_later)                                                      \
-    TABLE(EventPool, event_pool, pfnCloseIpcHandle, event_pool_later)                              \
-    TABLE(Event, event, pfnQueryKernelTimestamp, event_later)                                      \
-    TABLE(EventExp, event_exp, pfnQueryTimestampsExp, none_later)                                  \
-    TABLE(Module, module, pfnInspectLinkageExt, none_later)                                        \
-    TABLE(ModuleBuildLog, module_build_log, pfnGetString, none_later)                              \
-    TABLE(Kernel, kernel, pfnGetName, none_later)                                                  \
-    TABLE(KernelExp, kernel_exp, pfnSchedulingHintExp, kernel_exp_later)                           \
-    TABLE(Sampler, sampler, pfnDestroy, none_later)                                                \
-    TABLE(PhysicalMem, physical_mem, pfnDestroy, none_later)                                       \
-    TABLE(Mem, mem, pfnFreeExt, mem_later)                                                         \
-    TABLE(VirtualMem, virtual_mem, pfnGetAccessAttribute, none_later)                              \
-    TABLE(FabricVertexExp, fabric_vertex_exp, pfnGetDeviceExp, none_later)                         \
-    TABLE(FabricEdgeExp, fabric_edge_exp, pfnGetPropertiesExp, none_later)
+    TABLE(Global, global, pfnInit)                                                                 \
+    TABLE(Driver, driver, pfnGetExtensionFunctionAddress)                                          \
+    TABLE(Device, device, pfnPciGetPropertiesExt)                                                  \
+    TABLE(DeviceExp, device_exp, pfnGetFabricVertexExp)                                            \
+    TABLE(Context, context, pfnCreateEx)                                                           \
+    TABLE(CommandQueue, command_queue, pfnSynchronize)                                             \
+    TABLE(CommandList, command_list, pfnAppendImageCopyFromMemoryExt)                              \
+    TABLE(Image, image, pfnGetAllocPropertiesExt)                                                  \
+    TABLE(ImageExp, image_exp, pfnViewCreateExp)                                                   \
+    TABLE(Fence, fence, pfnReset)                                                                  \
+    TABLE(EventPool, event_pool, pfnCloseIpcHandle)                                                \
+    TABLE(Event, event, pfnQueryKernelTimestamp)                                                   \
+    TABLE(EventExp, event_exp, pfnQueryTimestampsExp)                                              \
+    TABLE(Module, module, pfnInspectLinkageExt)                                                    \
+    TABLE(ModuleBuildLog, module_build_log, pfnGetString)                                          \
+    TABLE(Kernel, kernel, pfnGetName)                                                              \
+    TABLE(KernelExp, kernel_exp, pfnSchedulingHintExp)                                             \
+    TABLE(Sampler, sampler, pfnDestroy)                                                            \
+    TABLE(PhysicalMem, physical_mem, pfnDestroy)                                                   \
+    TABLE(Mem, mem, pfnFreeExt)                                                                    \
+    TABLE(VirtualMem, virtual_mem, pfnGetAccessAttribute)                                          \
+    TABLE(FabricVertexExp, fabric_vertex_exp, pfnGetDeviceExp)                                     \
+    TABLE(FabricEdgeExp, fabric_edge_exp, pfnGetPropertiesExp)
 
 static ze_result_t check_version(ze_api_version_t version, const void *table)
 {
@@ -185,20 +120,25 @@ static ze_result_t check_version(ze_api_version_t version, const void *table)
                                                     : ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
 }
 
-// Only as far as the loader's version goes: its table ends there.
-static void fill_later(unsigned char *end, const struct later *later, size_t count,
-                       ze_api_version_t version)
+// Appends the later entries behind `end`, only as far as the loader's version goes: its table ends
+// there.
+static void fill_later(void *end, const char *table, ze_api_version_t version)
 {
-    for (size_t i = 0; i < count && later[i].minor <= ZE_MINOR_VERSION((uint32_t)version); i++) {
+    unsigned char *at = end;
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
         void *function = (void *)cpu_refused;
+        if (strcmp(later[i].table, table) != 0 ||
+            later[i].minor > ZE_MINOR_VERSION((uint32_t)version))
+            continue;
         if (later[i].offset != SIZE_MAX)
             memcpy(&function, (const unsigned char *)outermost() + later[i].offset,
                    sizeof(function));
-        memcpy(end + i * sizeof(function), &function, sizeof(function));
+        memcpy(at, &function, sizeof(function));
+        at += sizeof(function);
     }
 }
 
-#define CORE_GETTER(Name, member, last, later)                                                     \
+#define CORE_GETTER(Name, member, last)                                                            \
     EXPORTED ze_result_t ZE_APICALL zeGet##Name##ProcAddrTable(ze_api_version_t version,           \
                                                                ze_##member##_dditable_t *table)    \
     {                                                                                              \
@@ -207,8 +147,7 @@ static void fill_later(unsigned char *end, const struct later *later, size_t cou
         if (result != ZE_RESULT_SUCCESS)                                                           \
             return result;                                                                         \
         memcpy(table, &outermost()->member, size_bytes);                                           \
-        fill_later((unsigned char *)table + size_bytes, later, sizeof(later) / sizeof((later)[0]), \
-                   version);                                                                       \
+        fill_later((unsigned char *)table + size_bytes, #member, version);                         \
         return ZE_RESULT_SUCCESS;                                                                  \
     }
 CORE_TABLES(CORE_GETTER)
@@ -260,27 +199,23 @@ static void refuse_all(void *table, size_t size_bytes)
     }
 REFUSED_TABLES(REFUSED_GETTER)
 
-// System management of memory, fans, power and clocks. Newer headers have larger tables of 1.4;
-// functions that are not named here refuse.
-static const struct later zes_global_later[] = {LATER(5, zesInit)};
-static const struct later zes_driver_later[] = {LATER(5, zesDriverGet)};
-static const struct later zes_driver_exp_later[] = {LATER(7, zesDriverGetDeviceByUuidExp)};
-
 // Tables that 1.4 did not have.
-#define NEWER_GETTER(function, Name, later)                                                        \
+#define NEWER_GETTER(function, Name, later_table)                                                  \
     EXPORTED ze_result_t ZE_APICALL function(ze_api_version_t version, void *table) __asm__(Name); \
     ze_result_t ZE_APICALL function(ze_api_version_t version, void *table)                         \
     {                                                                                              \
         ze_result_t result = check_version(version, table);                                        \
         if (result == ZE_RESULT_SUCCESS)                                                           \
-            fill_later(table, later, sizeof(later) / sizeof((later)[0]), version);                 \
+            fill_later(table, #later_table, version);                                              \
         return result;                                                                             \
     }
-NEWER_GETTER(cpu_get_command_list_exp, "zeGetCommandListExpProcAddrTable", command_list_exp_later)
-NEWER_GETTER(cpu_get_mem_exp, "zeGetMemExpProcAddrTable", mem_exp_later)
-NEWER_GETTER(cpu_get_zes_global, "zesGetGlobalProcAddrTable", zes_global_later)
-NEWER_GETTER(cpu_get_zes_driver_exp, "zesGetDriverExpProcAddrTable", zes_driver_exp_later)
+NEWER_GETTER(cpu_get_command_list_exp, "zeGetCommandListExpProcAddrTable", command_list_exp)
+NEWER_GETTER(cpu_get_mem_exp, "zeGetMemExpProcAddrTable", mem_exp)
+NEWER_GETTER(cpu_get_zes_global, "zesGetGlobalProcAddrTable", zes_global)
+NEWER_GETTER(cpu_get_zes_driver_exp, "zesGetDriverExpProcAddrTable", zes_driver_exp)
 
+// System management of memory. Newer headers have larger tables of 1.4; functions that are not
+// named here refuse.
 EXPORTED ze_result_t ZE_APICALL zesGetDriverProcAddrTable(ze_api_version_t version,
                                                           zes_driver_dditable_t *table)
 {
@@ -289,7 +224,7 @@ EXPORTED ze_result_t ZE_APICALL zesGetDriverProcAddrTable(ze_api_version_t versi
     if (result != ZE_RESULT_SUCCESS)
         return result;
     refuse_all(table, size_bytes);
-    fill_later((unsigned char *)table + size_bytes, zes_driver_later, 1, version);
+    fill_later((unsigned char *)table + size_bytes, "zes_driver", version);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -33,7 +33,8 @@ struct cpu_tables {
     ze_fabric_edge_exp_dditable_t fabric_edge_exp;
     struct {
 #define IMPLEMENTED(table, member, name, parameters, arguments, required)
-#define NEWER(name, parameters, arguments, required) ze_result_t(ZE_APICALL *name) parameters;
+#define NEWER(table, minor, name, parameters, arguments, required)                                 \
+    ze_result_t(ZE_APICALL *name) parameters;
 #include "functions.def"
     } newer;
 };
