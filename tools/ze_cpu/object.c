@@ -41,6 +41,8 @@ static const char *const kind_names[CPU_KIND_COUNT] = {
     [CPU_KERNEL] = "kernel",
     [CPU_SAMPLER] = "sampler",
     [CPU_PHYSICAL_MEMORY] = "physical memory",
+    [CPU_RESERVATION] = "virtual memory reservation",
+    [CPU_IMPORT] = "import of host memory",
 };
 
 static void put_free_locked(struct store *store, struct cpu_object *object)

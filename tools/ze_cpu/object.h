@@ -28,6 +28,8 @@ enum cpu_kind {
     CPU_KERNEL,
     CPU_SAMPLER,
     CPU_PHYSICAL_MEMORY,
+    CPU_RESERVATION, // without a handle, as the next
+    CPU_IMPORT,
     CPU_KIND_COUNT
 };
 

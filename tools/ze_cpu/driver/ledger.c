@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "calls.h"
 #include "command/command_list.h"
-#include "memory/host_memory.h"
 #include "memory/memory.h"
-#include "memory/virtual_memory.h"
 #include "module/module.h"
 #include "object.h"
 #include "options.h"
@@ -150,12 +148,6 @@ static void print_leaks(void)
     const uint64_t allocations = cpu_memory_live(&bytes);
     if (allocations != 0)
         fprintf(stderr, "ze_cpu: leak: allocation %llu\n", (unsigned long long)allocations);
-    if (cpu_host_memory_live() != 0)
-        fprintf(stderr, "ze_cpu: leak: import of host memory %llu\n",
-                (unsigned long long)cpu_host_memory_live());
-    if (cpu_virtual_memory_live() != 0)
-        fprintf(stderr, "ze_cpu: leak: virtual memory reservation %llu\n",
-                (unsigned long long)cpu_virtual_memory_live());
 }
 
 // Runs when the library goes, which for a driver is the end of the process: after the destructors
@@ -281,7 +273,7 @@ EXPORTED void zeCpuSetHook(zeCpuHook *set)
 EXPORTED uint64_t zeCpuGetLiveObjects(void)
 {
     uint64_t bytes;
-    uint64_t sum = cpu_memory_live(&bytes) + cpu_virtual_memory_live() + cpu_host_memory_live();
+    uint64_t sum = cpu_memory_live(&bytes);
     for (uint32_t kind = CPU_CONTEXT; kind < CPU_KIND_COUNT; kind++)
         sum += cpu_object_live(kind);
     return sum;

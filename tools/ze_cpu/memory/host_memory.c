@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Memory of the host that the driver is told of, for faster copies: here a list.
-#include "host_memory.h"
-
 #include "entry.h"
 #include "object.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
 struct import {
+    struct cpu_object object;
     struct import *next;
     const char *start;
     size_t size_bytes;
@@ -39,10 +36,12 @@ static ze_result_t add_locked(const char *start, size_t size_bytes)
                    size_bytes, (const void *)start);
         return ZE_RESULT_ERROR_OVERLAPPING_REGIONS;
     }
-    struct import *import = malloc(sizeof(*import));
+    struct import *import = cpu_object_create(CPU_IMPORT, sizeof(*import));
     if (import == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    *import = (struct import){.next = imports, .start = start, .size_bytes = size_bytes};
+    import->next = imports;
+    import->start = start;
+    import->size_bytes = size_bytes;
     imports = import;
     return ZE_RESULT_SUCCESS;
 }
@@ -66,16 +65,6 @@ ze_result_t ZE_APICALL cpu_zexDriverReleaseImportedPointer(ze_driver_handle_t hD
     if (import != NULL)
         *link = import->next;
     pthread_mutex_unlock(&imports_mutex);
-    free(import);
+    cpu_object_destroy(import);
     return import != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
-}
-
-uint64_t cpu_host_memory_live(void)
-{
-    uint64_t count = 0;
-    pthread_mutex_lock(&imports_mutex);
-    for (const struct import *import = imports; import != NULL; import = import->next)
-        count++;
-    pthread_mutex_unlock(&imports_mutex);
-    return count;
 }

@@ -13,7 +13,7 @@ enum cpu_origin {
     CPU_IMPORTED, // by an IPC handle: pages of another process' file, or once more of this one's
     CPU_EXTERNAL, // pages of a file whose descriptor the host gave
     CPU_OF_HOST,  // the host's own memory
-    CPU_MAPPED,   // a piece of physical memory in a reservation (virtual_memory.h)
+    CPU_MAPPED,   // a piece of physical memory in a reservation (virtual_memory.c)
 };
 
 struct cpu_allocation {

@@ -24,8 +24,7 @@ bool cpu_memory_find(const void *pointer, struct cpu_allocation *out_allocation)
 // Whether a part of the range is in the table.
 bool cpu_memory_overlaps(uintptr_t start, size_t size);
 
-// The number of allocations, and their bytes. Mappings have a count of their own
-// (virtual_memory.h).
+// The number of allocations, and their bytes; mappings do not count.
 uint64_t cpu_memory_live(uint64_t *out_bytes);
 
 // A command on a discrete device begins or ends. Pairs.

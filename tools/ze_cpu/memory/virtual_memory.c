@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "virtual_memory.h"
-
+// Reservations are inaccessible mappings of the process; pieces of physical memory are mapped over
+// them. Mapped memory is in the table of table.h, and like any other for kernels, copies and fills.
 #include "device/device.h"
 #include "entry.h"
 #include "memory.h"
 #include "physical_memory.h"
 
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define INACCESSIBLE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 
 struct reservation {
+    struct cpu_object object;
     uintptr_t address;
     size_t size_bytes;
     ze_context_handle_t context; // borrowed
@@ -21,7 +20,6 @@ struct reservation {
 
 // Guarded by cpu_memory_lock; under it the process' mappings are changed, so that the table agrees.
 static void *reservations; // owned: a tree of tsearch, by address
-static uint64_t reservation_count;
 
 // The ones that overlap are equal.
 static int compare_reservations(const void *a, const void *b)
@@ -89,13 +87,13 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, con
     ze_result_t result = check_range(start, size, __func__);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct reservation *reservation = calloc(1, sizeof(*reservation));
+    struct reservation *reservation = cpu_object_create(CPU_RESERVATION, sizeof(*reservation));
     if (reservation == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     // Without MAP_FIXED the address is a hint, as the specification has it.
     void *pages = mmap((void *)pStart, size, PROT_NONE, INACCESSIBLE, -1, 0);
     if (pages == MAP_FAILED) {
-        free(reservation);
+        cpu_object_destroy(reservation);
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     reservation->address = (uintptr_t)pages;
@@ -103,13 +101,11 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemReserve(ze_context_handle_t hContext, con
     reservation->context = hContext;
     cpu_memory_lock();
     const bool is_known = tsearch(reservation, &reservations, compare_reservations) != NULL;
-    if (is_known)
-        reservation_count++;
-    else
+    if (!is_known)
         munmap(pages, size);
     cpu_memory_unlock();
     if (!is_known) {
-        free(reservation);
+        cpu_object_destroy(reservation);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     *pptr = pages;
@@ -148,8 +144,7 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemFree(ze_context_handle_t hContext, const 
         munmap((void *)ptr, size);
         drop_mappings_locked(ptr, size);
         tdelete(reservation, &reservations, compare_reservations);
-        reservation_count--;
-        free(reservation);
+        cpu_object_destroy(reservation);
     }
     cpu_memory_unlock();
     return result;
@@ -358,12 +353,4 @@ ze_result_t ZE_APICALL cpu_zeVirtualMemGetAccessAttribute(ze_context_handle_t hC
         *outSize = same_access_locked((uintptr_t)ptr, (uintptr_t)ptr + size, access);
     cpu_memory_unlock();
     return is_reserved ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
-}
-
-uint64_t cpu_virtual_memory_live(void)
-{
-    cpu_memory_lock();
-    uint64_t count = reservation_count;
-    cpu_memory_unlock();
-    return count;
 }
