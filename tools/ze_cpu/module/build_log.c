@@ -29,6 +29,20 @@ void cpu_log_finish(struct cpu_log *log)
     *log = (struct cpu_log){0};
 }
 
+ze_result_t cpu_log_give(struct cpu_log *log, ze_module_build_log_handle_t *out_handle)
+{
+    struct cpu_build_log *build_log =
+        out_handle != NULL ? cpu_object_create(CPU_BUILD_LOG, sizeof(*build_log)) : NULL;
+    if (build_log != NULL)
+        build_log->log = *log;
+    else
+        cpu_log_finish(log);
+    if (out_handle == NULL)
+        return ZE_RESULT_SUCCESS;
+    *out_handle = (ze_module_build_log_handle_t)build_log;
+    return build_log != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
 void cpu_log_add_program(struct cpu_log *log, cl_program program)
 {
     const struct cpu_opencl *cl = cpu_opencl();

@@ -18,6 +18,9 @@ __attribute__((format(printf, 2, 3))) void cpu_log_add(struct cpu_log *log, cons
                                                        ...);
 void cpu_log_finish(struct cpu_log *log);
 
+// Gives the log to the application, if it asks for one; consumes it.
+ze_result_t cpu_log_give(struct cpu_log *log, ze_module_build_log_handle_t *out_handle);
+
 // Adds the log of the OpenCL program, if it says anything.
 void cpu_log_add_program(struct cpu_log *log, cl_program program);
 

@@ -87,7 +87,6 @@ ze_result_t ZE_APICALL cpu_zeModuleCreate(ze_context_handle_t hContext, ze_devic
 {
     if ((uint32_t)desc->format > ZE_MODULE_FORMAT_NATIVE)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
-    struct cpu_build_log *build_log = NULL;
     struct cpu_module *module = cpu_object_create(CPU_MODULE, sizeof(*module));
     if (module == NULL)
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -96,17 +95,9 @@ ze_result_t ZE_APICALL cpu_zeModuleCreate(ze_context_handle_t hContext, ze_devic
     module->device = hDevice;
     struct cpu_log log = {0};
     ze_result_t result = build(module, desc, &log);
-    if (phBuildLog != NULL) {
-        build_log = cpu_object_create(CPU_BUILD_LOG, sizeof(*build_log));
-        if (build_log != NULL) {
-            build_log->log = log;
-            log = (struct cpu_log){0};
-        } else {
-            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        *phBuildLog = (ze_module_build_log_handle_t)build_log;
-    }
-    cpu_log_finish(&log);
+    const ze_result_t logged = cpu_log_give(&log, phBuildLog);
+    if (logged != ZE_RESULT_SUCCESS)
+        result = logged;
     if (result != ZE_RESULT_SUCCESS) {
         finish(module);
         return result;

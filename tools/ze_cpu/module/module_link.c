@@ -6,22 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ze_result_t give_log(struct cpu_log *log, ze_module_build_log_handle_t *out_handle)
-{
-    if (out_handle == NULL) {
-        cpu_log_finish(log);
-        return ZE_RESULT_SUCCESS;
-    }
-    struct cpu_build_log *build_log = cpu_object_create(CPU_BUILD_LOG, sizeof(*build_log));
-    *out_handle = (ze_module_build_log_handle_t)build_log;
-    if (build_log == NULL) {
-        cpu_log_finish(log);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    build_log->log = *log;
-    return ZE_RESULT_SUCCESS;
-}
-
 // All symbols of the modules, as one list of borrowed tables. NULL without memory.
 static struct zepi_spirv *gather(struct cpu_module *const *modules, uint32_t count,
                                  uint32_t *out_count)
@@ -109,7 +93,7 @@ ze_result_t ZE_APICALL cpu_zeModuleDynamicLink(uint32_t numModules, ze_module_ha
         adopt(modules, numModules, program);
         cpu_program_disown(program);
     }
-    ze_result_t logged = give_log(&log, phLinkLog);
+    ze_result_t logged = cpu_log_give(&log, phLinkLog);
     return result != ZE_RESULT_SUCCESS ? result : logged;
 }
 
@@ -145,5 +129,5 @@ ze_result_t ZE_APICALL cpu_zeModuleInspectLinkageExt(ze_linkage_inspection_ext_d
     struct cpu_log log = {0};
     list_symbols(&log, tables, table_count, pInspectDesc->flags);
     free(tables);
-    return give_log(&log, phLog);
+    return cpu_log_give(&log, phLog);
 }
