@@ -17,7 +17,6 @@ enum cpu_command_kind {
     CPU_COMMAND_LAUNCH,
     CPU_COMMAND_COPY,
     CPU_COMMAND_FILL,
-    CPU_COMMAND_COPY_REGION,
     CPU_COMMAND_RESET_EVENT,
     CPU_COMMAND_WRITE_TIMESTAMP,
     CPU_COMMAND_QUERY_TIMESTAMPS,
@@ -77,9 +76,9 @@ struct cpu_command {
         struct {
             const void *source;
             void *target;
-            size_t size_bytes;
-            size_t pattern_bytes; // fill: `source` is in the command's own memory
-            struct cpu_copy_region region;
+            struct cpu_copy_region region; // of a copy
+            size_t size_bytes;             // of a fill, as is the next
+            size_t pattern_bytes;          // `source` is in the command's own memory
         } copy;
         struct {
             struct cpu_event *event;

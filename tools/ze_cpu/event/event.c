@@ -25,7 +25,7 @@ struct shard {
 static struct shard shards[SHARDS] = {
     [0 ... SHARDS - 1] = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER}};
 _Atomic uint32_t cpu_event_waiters;
-void (*_Atomic cpu_event_before_wait)(void);
+
 static struct shard *shard_of(const struct cpu_event *event)
 {
     return &shards[((uintptr_t)event >> 6) % SHARDS];
@@ -159,9 +159,6 @@ bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns)
 {
     if (timeout_ns == 0)
         return cpu_event_has_reached(event, goal);
-    void (*const before_wait)(void) = atomic_load(&cpu_event_before_wait);
-    if (before_wait != NULL)
-        before_wait();
     const uint64_t deadline_ns = cpu_deadline(timeout_ns);
     for (int i = 0; i < SPINS; i++)
         if (cpu_event_has_reached(event, goal))

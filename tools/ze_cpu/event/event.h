@@ -88,9 +88,6 @@ static inline bool cpu_event_has_reached(struct cpu_event *event, uint64_t goal)
 // The times of the last signal, in ticks.
 void cpu_event_timestamps(struct cpu_event *event, ze_kernel_timestamp_result_t *out_result);
 
-// Called by a thread before it waits for an event. NULL: nothing.
-extern void (*_Atomic cpu_event_before_wait)(void);
-
 // Waits until done has reached the goal or the timeout (UINT64_MAX: none) is over. False on
 // timeout.
 bool cpu_event_wait(struct cpu_event *event, uint64_t goal, uint64_t timeout_ns);

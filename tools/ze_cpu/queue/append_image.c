@@ -118,6 +118,23 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopy(
                                                   hSignalEvent, numWaitEvents, phWaitEvents);
 }
 
+// Between memory and a region of an image.
+static ze_result_t append_transfer(ze_command_list_handle_t hCommandList,
+                                   struct cpu_image_copy *copy, const ze_image_region_t *region,
+                                   ze_event_handle_t signal, uint32_t wait_count,
+                                   ze_event_handle_t *waits, const char *function)
+{
+    const bool is_read = copy->source != NULL;
+    const struct cpu_image *image = is_read ? copy->source : copy->target;
+    ze_result_t result =
+        place(image, region, is_read ? copy->source_origin : copy->target_origin, copy->region);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_pitches(image, copy, function);
+    return result == ZE_RESULT_SUCCESS
+               ? append(hCommandList, copy, signal, wait_count, waits, function)
+               : result;
+}
+
 ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyToMemoryExt(
     ze_command_list_handle_t hCommandList, void *dstptr, ze_image_handle_t hSrcImage,
     const ze_image_region_t *pSrcRegion, uint32_t destRowPitch, uint32_t destSlicePitch,
@@ -127,12 +144,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyToMemoryExt(
                                   .pointer = dstptr,
                                   .row_bytes = destRowPitch,
                                   .slice_bytes = destSlicePitch};
-    ze_result_t result = place(copy.source, pSrcRegion, copy.source_origin, copy.region);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_pitches(copy.source, &copy, __func__);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return append(hCommandList, &copy, hSignalEvent, numWaitEvents, phWaitEvents, __func__);
+    return append_transfer(hCommandList, &copy, pSrcRegion, hSignalEvent, numWaitEvents,
+                           phWaitEvents, __func__);
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyToMemory(
@@ -154,12 +167,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyFromMemoryExt(
                                   .pointer = (void *)srcptr,
                                   .row_bytes = srcRowPitch,
                                   .slice_bytes = srcSlicePitch};
-    ze_result_t result = place(copy.target, pDstRegion, copy.target_origin, copy.region);
-    if (result == ZE_RESULT_SUCCESS)
-        result = check_pitches(copy.target, &copy, __func__);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    return append(hCommandList, &copy, hSignalEvent, numWaitEvents, phWaitEvents, __func__);
+    return append_transfer(hCommandList, &copy, pDstRegion, hSignalEvent, numWaitEvents,
+                           phWaitEvents, __func__);
 }
 
 ze_result_t ZE_APICALL cpu_zeCommandListAppendImageCopyFromMemory(

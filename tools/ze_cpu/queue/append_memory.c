@@ -28,7 +28,7 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopy(
     command->u.copy.source =
         is_early ? memcpy(cpu_command_take(command, size), srcptr, size) : srcptr;
     command->u.copy.target = dstptr;
-    command->u.copy.size_bytes = size;
+    command->u.copy.region = (struct cpu_copy_region){.width_bytes = size, .height = 1, .depth = 1};
     return cpu_list_add(list, command, __func__);
 }
 
@@ -76,8 +76,8 @@ ze_result_t ZE_APICALL cpu_zeCommandListAppendMemoryCopyRegion(
         dstRegion->depth != srcRegion->depth)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     struct cpu_command *command;
-    ze_result_t result = cpu_list_command(list, CPU_COMMAND_COPY_REGION, 0, hSignalEvent,
-                                          numWaitEvents, phWaitEvents, __func__, &command);
+    ze_result_t result = cpu_list_command(list, CPU_COMMAND_COPY, 0, hSignalEvent, numWaitEvents,
+                                          phWaitEvents, __func__, &command);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     command->u.copy.source = (const unsigned char *)srcptr + srcRegion->originX +

@@ -54,9 +54,7 @@ _Atomic uint64_t cpu_compute_copies;
 
 static void count_copy(const struct cpu_list *list, const struct cpu_command *command)
 {
-    const bool is_copy = command->kind == CPU_COMMAND_COPY ||
-                         command->kind == CPU_COMMAND_COPY_REGION ||
-                         command->kind == CPU_COMMAND_FILL;
+    const bool is_copy = command->kind == CPU_COMMAND_COPY || command->kind == CPU_COMMAND_FILL;
     if (is_copy && list->ordinal == CPU_GROUP_COMPUTE &&
         !(list->flags & CPU_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT))
         atomic_fetch_add_explicit(&cpu_compute_copies, 1, memory_order_relaxed);
@@ -195,14 +193,16 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
                                                         const ze_command_queue_desc_t *altdesc,
                                                         ze_command_list_handle_t *phCommandList)
 {
-    if (altdesc->ordinal >= CPU_GROUP_COUNT || altdesc->index >= CPU_GROUP_QUEUES)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    if ((altdesc->flags & ~0x7u) != 0 || (uint32_t)altdesc->mode > 2 ||
-        (uint32_t)altdesc->priority > 2)
-        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    struct cpu_stream *stream;
+    const ze_result_t result = cpu_stream_create(hDevice, altdesc, &stream);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     struct cpu_list *list = cpu_object_create(CPU_LIST, sizeof(*list));
-    if (list == NULL)
+    if (list == NULL) {
+        cpu_stream_destroy(stream);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    list->stream = stream;
     list->context = hContext;
     list->device = hDevice;
     list->ordinal = altdesc->ordinal;
@@ -214,18 +214,12 @@ ze_result_t ZE_APICALL cpu_zeCommandListCreateImmediate(ze_context_handle_t hCon
     static _Atomic uint16_t last_serial;
     atomic_init(&list->signaller.serial,
                 atomic_fetch_add_explicit(&last_serial, 1, memory_order_relaxed));
-    if (cpu_options()->executes) {
-        list->stream = cpu_stream_create(&(struct cpu_engine_name){
-            hDevice, altdesc->ordinal, altdesc->index, altdesc->priority});
-        const uint64_t seed = cpu_options()->reorder_seed;
-        const bool is_reordered = seed != 0 && !list->is_in_order && !list->is_synchronous;
-        if (list->stream == NULL ||
-            (is_reordered &&
-             !cpu_stream_reorder(list->stream, seed << 16 | list->signaller.serial))) {
-            cpu_stream_destroy(list->stream);
-            cpu_object_destroy(list);
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
+    const uint64_t seed = cpu_options()->reorder_seed;
+    if (stream != NULL && seed != 0 && !list->is_in_order && !list->is_synchronous &&
+        !cpu_stream_reorder(stream, seed << 16 | list->signaller.serial)) {
+        cpu_stream_destroy(stream);
+        cpu_object_destroy(list);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     *phCommandList = (ze_command_list_handle_t)list;
     return ZE_RESULT_SUCCESS;

@@ -4,7 +4,6 @@
 #include "engine.h"
 #include "entry.h"
 #include "event/fence.h"
-#include "options.h"
 
 struct cpu_queue {
     struct cpu_object object;
@@ -19,24 +18,19 @@ ze_result_t ZE_APICALL cpu_zeCommandQueueCreate(ze_context_handle_t hContext,
                                                 const ze_command_queue_desc_t *desc,
                                                 ze_command_queue_handle_t *phCommandQueue)
 {
-    if (desc->ordinal >= CPU_GROUP_COUNT || desc->index >= CPU_GROUP_QUEUES)
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    if ((desc->flags & ~0x7u) != 0 || (uint32_t)desc->mode > 2 || (uint32_t)desc->priority > 2)
-        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    struct cpu_stream *stream;
+    const ze_result_t result = cpu_stream_create(hDevice, desc, &stream);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     struct cpu_queue *queue = cpu_object_create(CPU_QUEUE, sizeof(*queue));
-    if (queue == NULL)
+    if (queue == NULL) {
+        cpu_stream_destroy(stream);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    queue->stream = stream;
     queue->place = (struct cpu_place){hContext, hDevice, desc->ordinal};
     queue->index = desc->index;
     queue->is_synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
-    if (cpu_options()->executes) {
-        queue->stream = cpu_stream_create(
-            &(struct cpu_engine_name){hDevice, desc->ordinal, desc->index, desc->priority});
-        if (queue->stream == NULL) {
-            cpu_object_destroy(queue);
-            return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        }
-    }
     *phCommandQueue = (ze_command_queue_handle_t)queue;
     return ZE_RESULT_SUCCESS;
 }

@@ -18,7 +18,7 @@
 
 #define IDLE_SPINS 2000
 #define IDLE_NS 200000000u // after which a thread ends
-#define HOLD_NS 1000000u   // for which a window waits for more commands
+#define HOLD_NS 200000u    // for which a window waits for more commands
 
 struct cpu_stream {
     struct cpu_event_watch watch; // first member; of the event that the parked commands wait for
@@ -39,6 +39,12 @@ struct cpu_stream {
     ze_result_t failure;
 };
 
+struct cpu_engine_name {
+    ze_device_handle_t device; // borrowed
+    uint32_t ordinal, index;
+    ze_command_queue_priority_t priority;
+};
+
 enum thread_state { THREAD_NONE, THREAD_RUNS, THREAD_HAS_ENDED };
 
 struct cpu_engine {
@@ -50,10 +56,8 @@ struct cpu_engine {
     uint64_t taken;                // see `served`; for the thread only
     struct cpu_stream *held;       // whose windows wait for more; for the thread only
     uint64_t held_until_ns;
-    _Atomic uint64_t flush_goal; // a host waits for these: until they are served no window waits
-    _Atomic uint64_t posted;     // submissions and streams that were woken
-    _Atomic uint64_t served;     // of these, after which the thread had nothing left to execute
-    _Atomic uint64_t submitted, completed; // commands
+    _Atomic uint64_t posted; // submissions and streams that were woken
+    _Atomic uint64_t served; // of these, after which the thread had nothing left to execute
     _Atomic bool has_woken;
     // Where the thread ran last, and which thread waited for it last: spinning for one that this
     // core would have to run is of no use.
@@ -71,6 +75,7 @@ struct cpu_engine {
 
 static pthread_mutex_t engines_mutex = PTHREAD_MUTEX_INITIALIZER; // guards the list of engines
 static struct cpu_engine *engines;
+static _Atomic uint64_t pending; // commands of all engines that are not complete
 
 // Relaxed: hints.
 static bool is_elsewhere(const _Atomic int *cpu)
@@ -93,7 +98,7 @@ static void spin_for_work(struct cpu_engine *engine)
     }
 }
 
-// What the window has is executed when it is full, a host waits or its time is over.
+// What the window has is executed when it is full or its time is over.
 static void hold(struct cpu_engine *engine, struct cpu_stream *stream)
 {
     if (stream->is_held)
@@ -103,11 +108,6 @@ static void hold(struct cpu_engine *engine, struct cpu_stream *stream)
     stream->is_held = true;
     stream->next_held = engine->held;
     engine->held = stream;
-}
-
-static bool is_flushed(struct cpu_engine *engine)
-{
-    return atomic_load(&engine->flush_goal) > atomic_load(&engine->served);
 }
 
 // The commands of streams whose wait is over come before all that was submitted later.
@@ -146,8 +146,7 @@ static bool sleep_locked(struct cpu_engine *engine)
     const uint64_t deadline_ns = holds ? engine->held_until_ns : cpu_deadline(IDLE_NS);
     bool is_in_time = true;
     engine->is_asleep = true;
-    while (engine->incoming.head == NULL && engine->woken == NULL && !engine->stops && is_in_time &&
-           !(holds && is_flushed(engine)))
+    while (engine->incoming.head == NULL && engine->woken == NULL && !engine->stops && is_in_time)
         // The runtime's part in the end of a thread may be gone when the process ends.
         is_in_time = cpu_condition_wait(
             &engine->work, &engine->mutex,
@@ -176,7 +175,7 @@ static void publish(struct cpu_engine *engine, struct cpu_stream *stream, ze_res
 {
     const ze_result_t finished = cpu_executor_finish(engine->executor);
     const uint64_t before = atomic_load_explicit(&stream->completed, memory_order_relaxed);
-    atomic_fetch_add(&engine->completed, stream->executed - before);
+    atomic_fetch_sub(&pending, stream->executed - before);
     pthread_mutex_lock(&stream->mutex);
     if (stream->failure == ZE_RESULT_SUCCESS)
         stream->failure = result != ZE_RESULT_SUCCESS ? result : finished;
@@ -340,10 +339,7 @@ static void *run(void *argument)
             }
             execute_held_if_over(engine);
         }
-        if (is_flushed(engine))
-            execute_held(engine);
-        else
-            execute_held_if_over(engine);
+        execute_held_if_over(engine);
         if (engine->held == NULL)
             atomic_store(&engine->served, engine->taken);
     }
@@ -420,38 +416,29 @@ static void leave_engine(struct cpu_engine *engine)
     free(engine);
 }
 
-// Without the mutex: where the thread is about to sleep it wakes when the windows' time is over.
-static void flush(struct cpu_engine *engine)
+ze_result_t cpu_stream_create(ze_device_handle_t device, const ze_command_queue_desc_t *desc,
+                              struct cpu_stream **out_stream)
 {
-    atomic_store(&engine->flush_goal, atomic_load(&engine->posted));
-    pthread_cond_signal(&engine->work);
-}
-
-static void flush_engines(void)
-{
-    const pid_t process = getpid();
-    // Not worth waiting for, and in a child of fork possibly nobody's.
-    if (pthread_mutex_trylock(&engines_mutex) != 0)
-        return;
-    for (struct cpu_engine *engine = engines; engine != NULL; engine = engine->next)
-        if (engine->process == process)
-            flush(engine);
-    pthread_mutex_unlock(&engines_mutex);
-}
-
-struct cpu_stream *cpu_stream_create(const struct cpu_engine_name *name)
-{
+    if (desc->ordinal >= CPU_GROUP_COUNT || desc->index >= CPU_GROUP_QUEUES)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    if ((desc->flags & ~0x7u) != 0 || (uint32_t)desc->mode > 2 || (uint32_t)desc->priority > 2)
+        return ZE_RESULT_ERROR_INVALID_ENUMERATION;
+    *out_stream = NULL;
+    if (!cpu_options()->executes)
+        return ZE_RESULT_SUCCESS;
     struct cpu_stream *stream = calloc(1, sizeof(*stream));
     if (stream == NULL)
-        return NULL;
-    stream->engine = use_engine(name);
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    stream->engine =
+        use_engine(&(struct cpu_engine_name){device, desc->ordinal, desc->index, desc->priority});
     if (stream->engine == NULL) {
         free(stream);
-        return NULL;
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     pthread_mutex_init(&stream->mutex, NULL);
     pthread_cond_init(&stream->done, NULL);
-    return stream;
+    *out_stream = stream;
+    return ZE_RESULT_SUCCESS;
 }
 
 bool cpu_stream_reorder(struct cpu_stream *stream, uint64_t seed)
@@ -460,7 +447,6 @@ bool cpu_stream_reorder(struct cpu_stream *stream, uint64_t seed)
     if (stream->window == NULL)
         return false;
     cpu_window_init(stream->window, seed);
-    atomic_store(&cpu_event_before_wait, flush_engines);
     return true;
 }
 
@@ -492,7 +478,7 @@ void cpu_stream_submit(struct cpu_stream *stream, struct cpu_chain chain)
     pthread_mutex_lock(&engine->mutex);
     cpu_chain_append(&engine->incoming, chain);
     atomic_fetch_add_explicit(&stream->submitted, count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&engine->submitted, count, memory_order_relaxed);
+    atomic_fetch_add(&pending, count);
     atomic_fetch_add_explicit(&engine->posted, 1, memory_order_relaxed);
     start_thread_locked(engine);
     const bool wakes = engine->is_asleep;
@@ -537,8 +523,6 @@ ze_result_t cpu_stream_synchronize(struct cpu_stream *stream, uint64_t timeout_n
     }
     if (timeout_ns == 0)
         return ZE_RESULT_NOT_READY;
-    if (stream->window != NULL)
-        flush(engine);
     if (!has_thread_for_work(engine))
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     bool is_in_time = true;
@@ -555,13 +539,7 @@ ze_result_t cpu_stream_synchronize(struct cpu_stream *stream, uint64_t timeout_n
 
 bool cpu_engines_are_idle(void)
 {
-    bool are_idle = true;
-    pthread_mutex_lock(&engines_mutex);
-    for (struct cpu_engine *engine = engines; engine != NULL; engine = engine->next)
-        if (atomic_load(&engine->completed) < atomic_load(&engine->submitted))
-            are_idle = false;
-    pthread_mutex_unlock(&engines_mutex);
-    return are_idle;
+    return atomic_load(&pending) == 0;
 }
 
 static bool are_settled(void)

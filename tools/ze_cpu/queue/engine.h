@@ -14,14 +14,9 @@
 // the event is signalled. An engine without work has no thread.
 struct cpu_stream;
 
-struct cpu_engine_name {
-    ze_device_handle_t device; // borrowed
-    uint32_t ordinal, index;
-    ze_command_queue_priority_t priority;
-};
-
-// NULL without memory.
-struct cpu_stream *cpu_stream_create(const struct cpu_engine_name *name);
+// On the engine that the description names. NULL comes back where nothing is executed.
+ze_result_t cpu_stream_create(ze_device_handle_t device, const ze_command_queue_desc_t *desc,
+                              struct cpu_stream **out_stream);
 
 // Before the first submission: commands are executed in another order, which window.h explains and
 // the seed chooses. False without memory.

@@ -397,14 +397,11 @@ static ze_result_t perform_on_host(const struct cpu_command *command)
     uint64_t now;
     switch (command->kind) {
     case CPU_COMMAND_COPY:
-        memmove(command->u.copy.target, command->u.copy.source, command->u.copy.size_bytes);
+        cpu_copy_region(command->u.copy.target, command->u.copy.source, &command->u.copy.region);
         return ZE_RESULT_SUCCESS;
     case CPU_COMMAND_FILL:
         cpu_fill(command->u.copy.target, command->u.copy.size_bytes, command->u.copy.source,
                  command->u.copy.pattern_bytes);
-        return ZE_RESULT_SUCCESS;
-    case CPU_COMMAND_COPY_REGION:
-        cpu_copy_region(command->u.copy.target, command->u.copy.source, &command->u.copy.region);
         return ZE_RESULT_SUCCESS;
     case CPU_COMMAND_RESET_EVENT:
         cpu_event_reset(command->u.reset.event);
