@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static void open_trace(void)
                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }
 
-bool shim_trace_is_on(void)
+static bool trace_is_on(void)
 {
     pthread_once(&trace_once, open_trace);
     return trace_fd >= 0;
@@ -45,9 +46,10 @@ static void append_bytes(FILE *line, const struct shim_trace_bytes *part)
         fprintf(line, "%02x", bytes[i]);
 }
 
-static void write_line(const struct shim_trace_bytes *parts, size_t count, const char *format,
-                       va_list arguments)
+void shim_trace_with(const struct shim_trace_bytes *parts, size_t count, const char *format, ...)
 {
+    if (!trace_is_on())
+        return;
     char *text = NULL;
     size_t size = 0;
     FILE *line = open_memstream(&text, &size);
@@ -56,7 +58,10 @@ static void write_line(const struct shim_trace_bytes *parts, size_t count, const
     // The number and the line's place in the file agree: both under one lock.
     pthread_mutex_lock(&trace_mutex);
     fprintf(line, "%" PRIu64 " ", ++sequence);
+    va_list arguments;
+    va_start(arguments, format);
     vfprintf(line, format, arguments);
+    va_end(arguments);
     for (size_t i = 0; i < count; i++)
         append_bytes(line, &parts[i]);
     fputc('\n', line);
@@ -64,24 +69,4 @@ static void write_line(const struct shim_trace_bytes *parts, size_t count, const
         sequence--; // the line is lost; the next one takes its number
     pthread_mutex_unlock(&trace_mutex);
     free(text);
-}
-
-void shim_trace(const char *format, ...)
-{
-    if (!shim_trace_is_on())
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    write_line(NULL, 0, format, arguments);
-    va_end(arguments);
-}
-
-void shim_trace_with(const struct shim_trace_bytes *parts, size_t count, const char *format, ...)
-{
-    if (!shim_trace_is_on())
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    write_line(parts, count, format, arguments);
-    va_end(arguments);
 }

@@ -2,16 +2,13 @@
 #ifndef DRM_SHIM_TRACE_H
 #define DRM_SHIM_TRACE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 // The trace (DRM_SHIM_TRACE): one line for each thing that engines do, in the order in which they
 // do it. README.md has the format. All functions are thread-safe and do nothing without a trace.
 
-bool shim_trace_is_on(void);
-
 // Writes a line: a sequence number, then the text.
-void shim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define shim_trace(...) shim_trace_with(NULL, 0, __VA_ARGS__)
 
 // As above, with bytes in hexadecimal behind the text: " NAME HEX" for each part.
 struct shim_trace_bytes {

@@ -248,16 +248,9 @@ static ze_result_t build_list(const struct shim_cpu_driver *cpu, const struct pr
                                             .pInputModules = list->modules,
                                             .pBuildFlags = list->options,
                                             .pConstants = list->constants};
-    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
-                             .format = ZE_MODULE_FORMAT_IL_SPIRV};
-    if (count > 1) {
-        desc.pNext = &several;
-    } else {
-        desc.inputSize = list->sizes[0];
-        desc.pInputModule = list->modules[0];
-        desc.pBuildFlags = list->options[0];
-        desc.pConstants = list->constants[0];
-    }
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .pNext = &several,
+                                   .format = ZE_MODULE_FORMAT_IL_SPIRV};
     return cpu->module.pfnCreate(cpu->context, cpu->device, &desc, out_module, out_log);
 }
 
