@@ -28,8 +28,9 @@ static void *memory_of(const ze_image_desc_t *desc)
     return pitched != NULL ? pitched->ptr : NULL;
 }
 
+// Fills the format and the extent of the image.
 static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc,
-                            struct cpu_image_format *out_format, struct cpu_image *out_image)
+                            struct cpu_image *out_image)
 {
     if (cpu_chain_has_external_memory(desc->pNext))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
@@ -38,8 +39,8 @@ static ze_result_t describe(const ze_image_desc_t *desc, cl_image_desc *out_desc
     const void *memory = memory_of(desc);
     if (desc->miplevels > 1 || (memory != NULL && desc->type != ZE_IMAGE_TYPE_BUFFER))
         return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    if (!cpu_image_format_find(desc, object_types[desc->type], out_format) ||
-        (memory != NULL && out_format->is_view))
+    if (!cpu_image_format_find(desc, object_types[desc->type], &out_image->format) ||
+        (memory != NULL && out_image->format.is_view))
         return ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT;
     bool is_1d_array = desc->type == ZE_IMAGE_TYPE_1DARRAY;
     bool is_2d_array = desc->type == ZE_IMAGE_TYPE_2DARRAY;
@@ -66,13 +67,12 @@ ze_result_t ZE_APICALL cpu_zeImageGetProperties(ze_device_handle_t hDevice,
                                                 ze_image_properties_t *pImageProperties)
 {
     cl_image_desc cl_desc;
-    struct cpu_image_format format;
     struct cpu_image image;
-    ze_result_t result = describe(desc, &cl_desc, &format, &image);
+    ze_result_t result = describe(desc, &cl_desc, &image);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     pImageProperties->samplerFilterFlags = ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT;
-    if (!format.is_integer)
+    if (!image.format.is_integer)
         pImageProperties->samplerFilterFlags |= ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR;
     return ZE_RESULT_SUCCESS;
 }
@@ -99,66 +99,65 @@ static cl_mem create_object(const struct cpu_image_format *format, cl_image_desc
     return object;
 }
 
-ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
-                                         const ze_image_desc_t *desc, ze_image_handle_t *phImage)
+static void finish_image(struct cpu_image *image)
 {
-    cl_image_desc cl_desc;
-    struct cpu_image_format format;
-    struct cpu_image described;
-    ze_result_t result = describe(desc, &cl_desc, &format, &described);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    const size_t elements = described.extent[0] * described.extent[1] * described.extent[2];
-    const size_t taken_bytes = memory_of(desc) != NULL ? 0 : elements * format.element_bytes;
-    if (!cpu_memory_take(taken_bytes))
-        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    cl_int code = CL_SUCCESS;
-    cl_mem memory = NULL;
-    // Where nothing is executed, no element is read or written.
-    if (cpu_options()->executes)
-        memory = create_object(&format, &cl_desc, memory_of(desc), &code);
-    if (code != CL_SUCCESS) {
-        cpu_memory_give(taken_bytes);
-        return code == CL_INVALID_IMAGE_SIZE || code == CL_INVALID_IMAGE_DESCRIPTOR
-                   ? ZE_RESULT_ERROR_INVALID_SIZE
-                   : cpu_opencl_result(code);
-    }
-    const bool has_hidden = format.is_view && cpu_image_channels_are_hidden(&format.channels);
-    unsigned char *hidden = has_hidden ? calloc(elements, format.element_bytes) : NULL;
-    struct cpu_image *image = cpu_object_create(CPU_IMAGE, sizeof(*image));
-    if (image == NULL || (has_hidden && hidden == NULL)) {
-        if (memory != NULL)
-            cpu_opencl()->api->clReleaseMemObject(memory);
-        free(hidden);
-        if (image != NULL)
-            cpu_object_destroy(image);
-        cpu_memory_give(taken_bytes);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    image->memory = memory;
-    image->taken_bytes = taken_bytes;
-    image->hidden = hidden;
-    image->format = format;
-    image->is_settled_after_launch = format.is_view && (desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE) &&
-                                     cpu_image_components_repeat(&format.channels);
-    image->is_1d_array = described.is_1d_array;
-    image->context = hContext;
-    image->id = cpu_memory_new_id();
-    for (int i = 0; i < 3; i++)
-        image->extent[i] = described.extent[i];
-    *phImage = (ze_image_handle_t)image;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t ZE_APICALL cpu_zeImageDestroy(ze_image_handle_t hImage)
-{
-    struct cpu_image *image = (struct cpu_image *)hImage;
     if (image->memory != NULL)
         cpu_opencl()->api->clReleaseMemObject(image->memory);
     free(image->hidden);
     image->hidden = NULL;
     cpu_memory_give(image->taken_bytes);
     cpu_object_destroy(image);
+}
+
+static ze_result_t fill_image(struct cpu_image *image, const ze_image_desc_t *desc)
+{
+    cl_image_desc cl_desc;
+    ze_result_t result = describe(desc, &cl_desc, image);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    const struct cpu_image_format *format = &image->format;
+    const size_t elements = image->extent[0] * image->extent[1] * image->extent[2];
+    const size_t taken_bytes = memory_of(desc) != NULL ? 0 : elements * format->element_bytes;
+    if (!cpu_memory_take(taken_bytes))
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    image->taken_bytes = taken_bytes;
+    cl_int code = CL_SUCCESS;
+    // Where nothing is executed, no element is read or written.
+    if (cpu_options()->executes)
+        image->memory = create_object(format, &cl_desc, memory_of(desc), &code);
+    if (code == CL_INVALID_IMAGE_SIZE || code == CL_INVALID_IMAGE_DESCRIPTOR)
+        return ZE_RESULT_ERROR_INVALID_SIZE;
+    if (code != CL_SUCCESS)
+        return cpu_opencl_result(code);
+    image->is_settled_after_launch = format->is_view &&
+                                     (desc->flags & ZE_IMAGE_FLAG_KERNEL_WRITE) &&
+                                     cpu_image_components_repeat(&format->channels);
+    if (!format->is_view || !cpu_image_channels_are_hidden(&format->channels))
+        return ZE_RESULT_SUCCESS;
+    image->hidden = calloc(elements, format->element_bytes);
+    return image->hidden != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+ze_result_t ZE_APICALL cpu_zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
+                                         const ze_image_desc_t *desc, ze_image_handle_t *phImage)
+{
+    struct cpu_image *image = cpu_object_create(CPU_IMAGE, sizeof(*image));
+    if (image == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    const ze_result_t result = fill_image(image, desc);
+    if (result != ZE_RESULT_SUCCESS) {
+        finish_image(image);
+        return result;
+    }
+    image->context = hContext;
+    image->id = cpu_memory_new_id();
+    *phImage = (ze_image_handle_t)image;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL cpu_zeImageDestroy(ze_image_handle_t hImage)
+{
+    finish_image((struct cpu_image *)hImage);
     return ZE_RESULT_SUCCESS;
 }
 
