@@ -44,8 +44,9 @@ static bool has_mode(int flags)
     return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-#define OPEN_AT(name)                                                                              \
-    SHIM_PUBLIC int name(int folder, const char *path, int flags, ...)                             \
+// `folder` and `path` are among the parameters, or `folder` is AT_FDCWD.
+#define OPEN(name, folder, ...)                                                                    \
+    SHIM_PUBLIC int name(__VA_ARGS__, int flags, ...)                                              \
     {                                                                                              \
         va_list arguments;                                                                         \
         va_start(arguments, flags);                                                                \
@@ -53,20 +54,10 @@ static bool has_mode(int flags)
         va_end(arguments);                                                                         \
         return open_at(folder, path, flags, mode);                                                 \
     }
-OPEN_AT(openat)
-OPEN_AT(openat64)
-
-#define OPEN(name)                                                                                 \
-    SHIM_PUBLIC int name(const char *path, int flags, ...)                                         \
-    {                                                                                              \
-        va_list arguments;                                                                         \
-        va_start(arguments, flags);                                                                \
-        const mode_t mode = has_mode(flags) ? va_arg(arguments, mode_t) : 0;                       \
-        va_end(arguments);                                                                         \
-        return open_at(AT_FDCWD, path, flags, mode);                                               \
-    }
-OPEN(open)
-OPEN(open64)
+OPEN(openat, folder, int folder, const char *path)
+OPEN(openat64, folder, int folder, const char *path)
+OPEN(open, AT_FDCWD, const char *path)
+OPEN(open64, AT_FDCWD, const char *path)
 
 // open() with _FORTIFY_SOURCE.
 SHIM_PUBLIC int __open_2(const char *path, int flags);
