@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <time.h>
 
 static struct cpu_device devices[CPU_DEVICE_MAXIMUM];
@@ -30,19 +31,27 @@ void cpu_devices_init(void)
     pthread_once(&devices_once, make_devices);
 }
 
-uint32_t cpu_device_count(void)
+void cpu_device_uuid(const struct cpu_device *device, uint8_t *out_uuid)
 {
-    return cpu_options()->devices;
+    uint32_t parent = device->parent != NULL ? device->parent->index + 1 : 0;
+    memset(out_uuid, 0, ZE_MAX_DEVICE_UUID_SIZE);
+    memcpy(out_uuid, "zepi-cpu-dev", 12);
+    out_uuid[13] = (uint8_t)parent;
+    out_uuid[14] = (uint8_t)device->index;
 }
 
-struct cpu_device *cpu_device_at(uint32_t index)
+const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid)
 {
-    return &devices[index];
-}
-
-struct cpu_device *cpu_device_part_at(uint32_t index, uint32_t part)
-{
-    return &sub_devices[index][part];
+    uint8_t own[ZE_MAX_DEVICE_UUID_SIZE];
+    for (uint32_t i = 0; i < cpu_options()->devices; i++) {
+        for (uint32_t j = 0; j <= cpu_options()->sub_devices; j++) {
+            const struct cpu_device *device = j == 0 ? &devices[i] : &sub_devices[i][j - 1];
+            cpu_device_uuid(device, own);
+            if (memcmp(own, uuid, sizeof(own)) == 0)
+                return device;
+        }
+    }
+    return NULL;
 }
 
 ze_result_t cpu_devices_check(uint32_t count, const ze_device_handle_t *handles,

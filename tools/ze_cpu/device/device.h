@@ -26,10 +26,8 @@ struct cpu_device {
 #define CPU_PAGE_BYTES 4096u
 
 void cpu_devices_init(void);
-uint32_t cpu_device_count(void);
-struct cpu_device *cpu_device_at(uint32_t index);
-struct cpu_device *cpu_device_part_at(uint32_t index, uint32_t part);
-// NULL: none.
+// Of ZE_MAX_DEVICE_UUID_SIZE bytes; and back: NULL: none.
+void cpu_device_uuid(const struct cpu_device *device, uint8_t *out_uuid);
 const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid);
 // Bytes that one allocation has at most unless its limit is relaxed; NULL: host memory.
 uint64_t cpu_device_allocation_limit(ze_device_handle_t device);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device/device.h"
+#include "driver.h"
 #include "entry.h"
-#include "memory_free.h"
 #include "object.h"
 #include "queue/engine.h"
 

@@ -24,30 +24,6 @@
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD |   \
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX)
 
-static void fill_uuid(const struct cpu_device *device, uint8_t *uuid)
-{
-    uint32_t parent = device->parent != NULL ? device->parent->index + 1 : 0;
-    memset(uuid, 0, ZE_MAX_DEVICE_UUID_SIZE);
-    memcpy(uuid, "zepi-cpu-dev", 12);
-    uuid[13] = (uint8_t)parent;
-    uuid[14] = (uint8_t)device->index;
-}
-
-const struct cpu_device *cpu_device_of_uuid(const uint8_t *uuid)
-{
-    uint8_t own[ZE_MAX_DEVICE_UUID_SIZE];
-    for (uint32_t i = 0; i < cpu_device_count(); i++) {
-        for (uint32_t j = 0; j <= cpu_options()->sub_devices; j++) {
-            const struct cpu_device *device =
-                j == 0 ? cpu_device_at(i) : cpu_device_part_at(i, j - 1);
-            fill_uuid(device, own);
-            if (memcmp(own, uuid, sizeof(own)) == 0)
-                return device;
-        }
-    }
-    return NULL;
-}
-
 // Bytes that the system could give to new allocations now; all memory if the system does not report
 // them.
 uint64_t cpu_device_usable_bytes(void)
@@ -162,7 +138,7 @@ ze_result_t ZE_APICALL cpu_zeDeviceGetProperties(ze_device_handle_t hDevice,
         properties.flags |= ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE;
         properties.subdeviceId = device->index;
     }
-    fill_uuid(device, properties.uuid.id);
+    cpu_device_uuid(device, properties.uuid.id);
     snprintf(properties.name, sizeof(properties.name), "zepi CPU driver: %s", cl->device_name);
     *pDeviceProperties = properties;
 

@@ -14,4 +14,7 @@
 // The address of a function of any table by its specification name; NULL if there is none.
 void *cpu_tables_find(const char *name);
 
+// Frees the memory that zeMemFreeExt deferred, if no queue has work. For any thread.
+void cpu_memory_sweep(void);
+
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "memory_free.h"
-
+// The ends of allocations: at once, or once no queue has work.
+#include "driver.h"
 #include "entry.h"
 #include "memory/memory.h"
 #include "queue/engine.h"
