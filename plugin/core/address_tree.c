@@ -7,9 +7,10 @@
 // ---- Order ----
 
 // Nodes at one address are in the order of where they lie.
-static bool is_before(uintptr_t address, uintptr_t place, const struct zepi_address_node *node)
+static bool is_before(const struct zepi_address_node *node, const struct zepi_address_node *other)
 {
-    return address != node->address ? address < node->address : place < (uintptr_t)node;
+    return node->address != other->address ? node->address < other->address
+                                           : (uintptr_t)node < (uintptr_t)other;
 }
 
 // Bits of the place, mixed, so that neighbours have priorities far apart.
@@ -27,7 +28,7 @@ static void split(struct zepi_address_node *from, const struct zepi_address_node
                   struct zepi_address_node **left, struct zepi_address_node **right)
 {
     while (from) {
-        if (is_before(node->address, (uintptr_t)node, from)) {
+        if (is_before(node, from)) {
             *right = from;
             right = &from->left;
             from = from->left;
@@ -45,7 +46,7 @@ void zepi_address_tree_add(struct zepi_address_tree *tree, struct zepi_address_n
     const uint64_t priority = priority_of(node);
     struct zepi_address_node **link = &tree->root;
     while (*link && priority_of(*link) >= priority)
-        link = is_before(node->address, (uintptr_t)node, *link) ? &(*link)->left : &(*link)->right;
+        link = is_before(node, *link) ? &(*link)->left : &(*link)->right;
     split(*link, node, &node->left, &node->right);
     *link = node;
 }
@@ -54,7 +55,7 @@ void zepi_address_tree_remove(struct zepi_address_tree *tree, struct zepi_addres
 {
     struct zepi_address_node **link = &tree->root;
     while (*link != node)
-        link = is_before(node->address, (uintptr_t)node, *link) ? &(*link)->left : &(*link)->right;
+        link = is_before(node, *link) ? &(*link)->left : &(*link)->right;
     // The two below it become one.
     struct zepi_address_node *left = node->left;
     struct zepi_address_node *right = node->right;
@@ -74,40 +75,17 @@ void zepi_address_tree_remove(struct zepi_address_tree *tree, struct zepi_addres
 
 // ---- Lookups ----
 
-// The first node behind a place at an address.
-static struct zepi_address_node *find_behind(const struct zepi_address_tree *tree,
-                                             uintptr_t address, uintptr_t place)
-{
-    struct zepi_address_node *found = NULL;
-    struct zepi_address_node *node = tree->root;
-    while (node) {
-        if (is_before(address, place, node)) {
-            found = node;
-            node = node->left;
-        } else {
-            node = node->right;
-        }
-    }
-    return found;
-}
-
 struct zepi_address_node *zepi_address_tree_at_least(const struct zepi_address_tree *tree,
                                                      uintptr_t address)
 {
-    return find_behind(tree, address, 0);
-}
-
-struct zepi_address_node *zepi_address_tree_at_most(const struct zepi_address_tree *tree,
-                                                    uintptr_t address)
-{
     struct zepi_address_node *found = NULL;
     struct zepi_address_node *node = tree->root;
     while (node) {
-        if (node->address <= address) {
+        if (address <= node->address) {
             found = node;
-            node = node->right;
-        } else {
             node = node->left;
+        } else {
+            node = node->right;
         }
     }
     return found;
@@ -118,10 +96,4 @@ struct zepi_address_node *zepi_address_tree_find(const struct zepi_address_tree 
 {
     struct zepi_address_node *node = zepi_address_tree_at_least(tree, (uintptr_t)address);
     return node && node->address == (uintptr_t)address ? node : NULL;
-}
-
-struct zepi_address_node *zepi_address_tree_next(const struct zepi_address_tree *tree,
-                                                 const struct zepi_address_node *node)
-{
-    return find_behind(tree, node->address, (uintptr_t)node);
 }

@@ -24,14 +24,8 @@ void zepi_address_tree_remove(struct zepi_address_tree *tree, struct zepi_addres
 // The first node at the address or behind it; NULL: none.
 struct zepi_address_node *zepi_address_tree_at_least(const struct zepi_address_tree *tree,
                                                      uintptr_t address);
-// The last node at the address or before it; NULL: none.
-struct zepi_address_node *zepi_address_tree_at_most(const struct zepi_address_tree *tree,
-                                                    uintptr_t address);
 // A node at just this address, the one that lies first; NULL: none.
 struct zepi_address_node *zepi_address_tree_find(const struct zepi_address_tree *tree,
                                                  const void *address);
-// The node after this one; NULL: it is the last.
-struct zepi_address_node *zepi_address_tree_next(const struct zepi_address_tree *tree,
-                                                 const struct zepi_address_node *node);
 
 #endif

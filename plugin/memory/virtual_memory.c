@@ -11,8 +11,9 @@
 
 // Pages that were mapped together, or the rest that an unmapping left of them.
 struct zepi_mapping {
-    struct zepi_address_node node; // first; the address is the start
-    uintptr_t end;
+    struct zepi_address_node node; // first; by the last byte: the first mapping at an address or
+                                   // behind it is the one that has it, or follows
+    uintptr_t start;
     struct zepi_physical_memory *memory; // one use
     struct zepi_mapping *next;           // of those that were taken out of the tree
 };
@@ -186,8 +187,8 @@ static void mappings_finish(struct zepi_context *context)
     // Quirk mapped-memory-stays: it cannot be destroyed.
     while (mappings->tree.root) {
         struct zepi_mapping *mapping = (struct zepi_mapping *)mappings->tree.root;
-        const uintptr_t start = mapping->node.address;
-        zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)start, mapping->end - start);
+        zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)mapping->start,
+                                  mapping->node.address + 1 - mapping->start);
         zepi_address_tree_remove(&mappings->tree, &mapping->node);
         mapping->next = gone;
         gone = mapping;
@@ -198,80 +199,52 @@ static void mappings_finish(struct zepi_context *context)
 ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_MAPPINGS, .size_bytes = sizeof(struct zepi_mappings),
                       .finish = mappings_finish);
 
-static void mappings_add(struct zepi_mappings *mappings, struct zepi_mapping *mapping)
-{
-    zepi_mutex_lock(&mappings->mutex);
-    zepi_address_tree_add(&mappings->tree, &mapping->node);
-    atomic_store_explicit(&mappings->is_any, true, memory_order_relaxed);
-    mapping->memory->uses++;
-    zepi_mutex_unlock(&mappings->mutex);
-}
-
-// The first mapping that ends behind the address; NULL: none.
+// The first mapping that has the address or lies behind it; NULL: none.
 static struct zepi_mapping *mappings_find_locked(const struct zepi_mappings *mappings,
                                                  uintptr_t address)
 {
-    struct zepi_mapping *mapping =
-        (struct zepi_mapping *)zepi_address_tree_at_most(&mappings->tree, address);
-    return mapping && address < mapping->end
-               ? mapping
-               : (struct zepi_mapping *)zepi_address_tree_at_least(&mappings->tree, address);
+    return (struct zepi_mapping *)zepi_address_tree_at_least(&mappings->tree, address);
 }
 
-// The part of a mapping behind `end`, which keeps it; `rest` becomes one.
-static void mappings_keep_rest_locked(struct zepi_mappings *mappings,
-                                      const struct zepi_mapping *mapping, uintptr_t end,
-                                      struct zepi_mapping *rest)
+// A mapping that reaches across the address becomes two, of which `spare` is the first, and is used
+// up (NULL then).
+static void mappings_split_locked(struct zepi_mappings *mappings, uintptr_t address,
+                                  struct zepi_mapping **spare)
 {
-    *rest = *mapping;
-    rest->node.address = end;
-    rest->memory->uses++;
-    zepi_address_tree_add(&mappings->tree, &rest->node);
+    struct zepi_mapping *rest = mappings_find_locked(mappings, address);
+    if (!rest || rest->start >= address)
+        return;
+    struct zepi_mapping *first = *spare;
+    *spare = NULL;
+    *first = *rest;
+    first->node.address = address - 1;
+    first->memory->uses++;
+    rest->start = address;
+    zepi_address_tree_add(&mappings->tree, &first->node);
 }
 
-// Takes the range out of the tree. The mappings in it are returned; `spare` is used up (NULL then)
-// if the range leaves two pieces of a mapping. That happens to one at most: they do not overlap.
-static struct zepi_mapping *mappings_cut_out_locked(struct zepi_mappings *mappings, uintptr_t start,
-                                                    uintptr_t end, struct zepi_mapping **spare)
-{
-    struct zepi_mapping *gone = NULL;
-    struct zepi_mapping *mapping = mappings_find_locked(mappings, start);
-    while (mapping && mapping->node.address < end) {
-        struct zepi_mapping *next =
-            (struct zepi_mapping *)zepi_address_tree_next(&mappings->tree, &mapping->node);
-        if (mapping->node.address < start) {
-            if (end < mapping->end) {
-                mappings_keep_rest_locked(mappings, mapping, end, *spare);
-                *spare = NULL;
-            }
-            mapping->end = start;
-        } else {
-            zepi_address_tree_remove(&mappings->tree, &mapping->node);
-            if (end < mapping->end) {
-                mapping->node.address = end;
-                zepi_address_tree_add(&mappings->tree, &mapping->node);
-            } else {
-                mapping->next = gone;
-                gone = mapping;
-            }
-        }
-        mapping = next;
-    }
-    return gone;
-}
-
-// The driver has unmapped the range.
+// The driver has unmapped the range. The spare mappings are consumed.
 static void mappings_forget(struct zepi_context *context, const void *start, size_t size_bytes,
-                            struct zepi_mapping *spare)
+                            struct zepi_mapping *spares[2])
 {
     struct zepi_mappings *mappings = mappings_of(context);
+    const uintptr_t begin = (uintptr_t)start;
+    const uintptr_t end = begin + size_bytes;
+    struct zepi_mapping *gone = NULL;
+    struct zepi_mapping *mapping;
     zepi_mutex_lock(&mappings->mutex);
-    struct zepi_mapping *gone =
-        mappings_cut_out_locked(mappings, (uintptr_t)start, (uintptr_t)start + size_bytes, &spare);
+    mappings_split_locked(mappings, begin, &spares[0]);
+    mappings_split_locked(mappings, end, &spares[1]);
+    while ((mapping = mappings_find_locked(mappings, begin)) && mapping->start < end) {
+        zepi_address_tree_remove(&mappings->tree, &mapping->node);
+        mapping->next = gone;
+        gone = mapping;
+    }
     atomic_store_explicit(&mappings->is_any, mappings->tree.root != NULL, memory_order_relaxed);
     zepi_mutex_unlock(&mappings->mutex);
     mapping_list_release(gone, context);
-    zepi_free(spare);
+    zepi_free(spares[0]);
+    zepi_free(spares[1]);
 }
 
 size_t zepi_mappings_room(const struct zepi_context *context, const void *address,
@@ -280,17 +253,15 @@ size_t zepi_mappings_room(const struct zepi_context *context, const void *addres
     struct zepi_mappings *mappings = mappings_of(context);
     const uintptr_t start = (uintptr_t)address;
     uintptr_t end = start;
+    const struct zepi_mapping *mapping;
     // Relaxed: a thread that may use a mapping knows of it.
     if (!atomic_load_explicit(&mappings->is_any, memory_order_relaxed))
         return SIZE_MAX;
     zepi_mutex_lock(&mappings->mutex);
     // Mappings may lie side by side, and be used as one.
-    const struct zepi_mapping *mapping = mappings_find_locked(mappings, start);
-    while (mapping && mapping->node.address <= end && end - start < size_bytes) {
-        end = mapping->end;
-        mapping =
-            (const struct zepi_mapping *)zepi_address_tree_next(&mappings->tree, &mapping->node);
-    }
+    while (end - start < size_bytes && (mapping = mappings_find_locked(mappings, end)) &&
+           mapping->start <= end)
+        end = mapping->node.address + 1;
     zepi_mutex_unlock(&mappings->mutex);
     return end == start ? SIZE_MAX : end - start;
 }
@@ -388,14 +359,17 @@ static zepi_result_t end_mappings_in(struct zepi_context *context, const void *s
     zepi_result_t result = check_virtual_range(start, size_bytes);
     if (result != ZEPI_SUCCESS)
         return result;
-    struct zepi_mapping *spare = zepi_allocate(1, sizeof(*spare));
-    if (!spare)
-        return zepi_fail_no_memory();
-    result = zepi_check_ze(function(context->ze, start, size_bytes), name);
-    if (result == ZEPI_SUCCESS)
-        mappings_forget(context, start, size_bytes, spare);
-    else
-        zepi_free(spare);
+    // For the pieces that the range leaves of mappings on both sides of it.
+    struct zepi_mapping *spares[2] = {zepi_allocate(1, sizeof(*spares[0])),
+                                      zepi_allocate(1, sizeof(*spares[1]))};
+    result = spares[0] && spares[1] ? zepi_check_ze(function(context->ze, start, size_bytes), name)
+                                    : zepi_fail_no_memory();
+    if (result == ZEPI_SUCCESS) {
+        mappings_forget(context, start, size_bytes, spares);
+        return result;
+    }
+    zepi_free(spares[0]);
+    zepi_free(spares[1]);
     return result;
 }
 
@@ -422,6 +396,7 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
                                       size_t size_bytes, struct zepi_physical_memory *memory,
                                       size_t offset_bytes, enum zepi_memory_access access)
 {
+    struct zepi_mappings *mappings = mappings_of(context);
     zepi_result_t result = check_virtual_range(start, size_bytes);
     if (result == ZEPI_SUCCESS &&
         (offset_bytes > memory->size_bytes || size_bytes > memory->size_bytes - offset_bytes))
@@ -439,10 +414,14 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
         zepi_free(mapping);
         return result;
     }
-    mapping->node.address = (uintptr_t)start;
-    mapping->end = (uintptr_t)start + size_bytes;
+    mapping->start = (uintptr_t)start;
+    mapping->node.address = mapping->start + size_bytes - 1;
     mapping->memory = memory;
-    mappings_add(mappings_of(context), mapping);
+    zepi_mutex_lock(&mappings->mutex);
+    zepi_address_tree_add(&mappings->tree, &mapping->node);
+    atomic_store_explicit(&mappings->is_any, true, memory_order_relaxed);
+    memory->uses++;
+    zepi_mutex_unlock(&mappings->mutex);
     return ZEPI_SUCCESS;
 }
 
