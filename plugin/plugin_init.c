@@ -42,7 +42,6 @@ static const zepi_plugin_t table = {
     .retain = zepi_retain_any,
     .release = zepi_release_any,
     .platform_get = zepi_platform_get,
-    .usm_allocate = zepi_usm_allocate,
     .usm_free = zepi_usm_free,
     .unit_register = zepi_unit_register,
     .unit_unregister = zepi_unit_unregister,

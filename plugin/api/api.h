@@ -18,6 +18,7 @@
     X(context_create_from_native)                                                                  \
     X(context_get_devices)                                                                         \
     X(context_get_native)                                                                          \
+    X(usm_allocate)                                                                                \
     X(usm_get_info)                                                                                \
     X(buffer_create)                                                                               \
     X(buffer_get_address)                                                                          \

@@ -52,3 +52,28 @@ zepi_result_t zepi_api_check_state(zepi_module_state_t state)
                : zepi_fail(ZEPI_ERROR_INVALID_VALUE,
                            "state %d is none of input (1), object (2), executable (3)", (int)state);
 }
+
+zepi_result_t zepi_api_check_usm_desc(const struct zepi_context *context,
+                                      const struct zepi_usm_alloc_desc *desc)
+{
+    uint32_t index;
+    if (desc->kind != ZEPI_USM_HOST && desc->kind != ZEPI_USM_DEVICE &&
+        desc->kind != ZEPI_USM_SHARED)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "kind %d of USM is none of host, device and shared", (int)desc->kind);
+    if (desc->kind == ZEPI_USM_HOST && desc->device)
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "host memory belongs to no device: "
+                                                   "expected NULL");
+    if (desc->device || desc->kind == ZEPI_USM_DEVICE) {
+        const zepi_result_t result = zepi_context_check_device(context, desc->device, &index);
+        if (result != ZEPI_SUCCESS)
+            return result;
+    }
+    if (desc->size_bytes == 0)
+        return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "an allocation of 0 bytes");
+    if (desc->alignment_bytes & (desc->alignment_bytes - 1))
+        return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
+                         "the alignment is %zu, expected a power of two or 0",
+                         desc->alignment_bytes);
+    return ZEPI_SUCCESS;
+}

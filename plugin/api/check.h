@@ -35,6 +35,10 @@ zepi_result_t zepi_api_check_state(zepi_module_state_t state);
 // A context and a device of it.
 zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device);
 
+// Kind, device, size and alignment of an allocation in the context.
+zepi_result_t zepi_api_check_usm_desc(const struct zepi_context *context,
+                                      const struct zepi_usm_alloc_desc *desc);
+
 // The queue and the wait list of a command.
 static inline zepi_result_t zepi_api_check_command(zepi_queue_t queue, zepi_wait_list_t wait)
 {

@@ -7,6 +7,34 @@
 #include "memory/interop/ipc.h"
 #include "memory/pool.h"
 
+static __attribute__((noinline)) zepi_result_t
+allocate_any(zepi_context_t context, zepi_device_t device, zepi_usm_kind_t kind, size_t size_bytes,
+             size_t alignment_bytes, void **out_memory)
+{
+    const struct zepi_usm_alloc_desc desc = {.device = device,
+                                             .kind = kind,
+                                             .size_bytes = size_bytes,
+                                             .alignment_bytes = alignment_bytes};
+    zepi_result_t result;
+    if ((result = zepi_check_object(context, &zepi_context_type)) ||
+        (result = zepi_api_check_usm_desc(context, &desc)) ||
+        (result = zepi_api_check_output(out_memory, "output for the memory")))
+        return result;
+    return zepi_usm_pool_allocate(zepi_usm_pools_of(context)->own, &desc, out_memory);
+}
+
+zepi_result_t zepi_api_usm_allocate(zepi_context_t context, zepi_device_t device,
+                                    zepi_usm_kind_t kind, size_t size_bytes, size_t alignment_bytes,
+                                    void **out_memory)
+{
+    void *memory =
+        out_memory ? zepi_usm_get_free(context, device, kind, size_bytes, alignment_bytes) : NULL;
+    if (__builtin_expect(!memory, 0))
+        return allocate_any(context, device, kind, size_bytes, alignment_bytes, out_memory);
+    *out_memory = memory;
+    return ZEPI_SUCCESS;
+}
+
 zepi_result_t zepi_api_usm_get_info(zepi_context_t context, const void *address,
                                     zepi_usm_info_t *out_info)
 {
@@ -24,7 +52,7 @@ zepi_result_t zepi_api_buffer_create(zepi_context_t context, size_t size_bytes,
     if (result == ZEPI_SUCCESS && size_bytes == 0)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the buffer's size_bytes is 0, expected at least 1");
-    return result ? result : zepi_buffer_create(context, size_bytes, host_data, out_buffer);
+    return result ? result : zepi_buffer_create(context, size_bytes, NULL, host_data, out_buffer);
 }
 
 zepi_result_t zepi_api_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,

@@ -121,7 +121,7 @@ zepi_result_t zepi_api_queue_allocate(zepi_queue_t queue, zepi_pool_t pool, zepi
                                              .kind = kind,
                                              .size_bytes = size_bytes,
                                              .alignment_bytes = alignment_bytes};
-    if ((result = zepi_usm_check_desc(queue->context, &desc)))
+    if ((result = zepi_api_check_usm_desc(queue->context, &desc)))
         return result;
     return zepi_queue_allocate(queue, pool, kind, size_bytes, alignment_bytes, wait, out_memory,
                                out_event);

@@ -102,7 +102,7 @@ zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void 
         return zepi_capture_command(queue, &fill.head, wait, out_event);
     // The caller may change its pattern once this returns.
     zepi_result_t result =
-        zepi_usm_allocate(queue->context, NULL, ZEPI_USM_HOST, pattern_size_bytes, 0, &values);
+        zepi_usm_allocate(queue->context, NULL, ZEPI_USM_HOST, pattern_size_bytes, &values);
     if (result != ZEPI_SUCCESS)
         return result;
     memcpy(values, pattern, pattern_size_bytes);

@@ -65,7 +65,7 @@ static void *stage(struct zepi_context *context, size_t size_bytes)
 {
     void *staged = NULL;
     if (size_bytes <= ZEPI_USM_POOLED_BYTES)
-        zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, size_bytes, 0, &staged);
+        zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, size_bytes, &staged);
     return staged;
 }
 

@@ -44,7 +44,7 @@ static zepi_result_t record_fill_by_copies(const struct recorder *recorder,
     const size_t pattern_size = fill->pattern_size_bytes;
     void *pattern;
     zepi_result_t result = zepi_usm_allocate(recorder->recording->context, NULL, ZEPI_USM_HOST,
-                                             pattern_size, 0, &pattern);
+                                             pattern_size, &pattern);
     if (result != ZEPI_SUCCESS)
         return result;
     memcpy(pattern, fill->pattern, pattern_size);

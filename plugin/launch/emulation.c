@@ -66,7 +66,7 @@ zepi_result_t zepi_emulation_init(struct zepi_emulation *emulation, struct zepi_
     if (result != ZEPI_SUCCESS)
         return result;
     result = zepi_usm_allocate(context, NULL, ZEPI_USM_HOST, target->image->emulation_size_bytes,
-                               VALUES_ALIGNMENT_BYTES, &emulation->values);
+                               &emulation->values);
     if (result != ZEPI_SUCCESS) {
         zepi_launch_room_finish(&emulation->room, &emulation->launch);
         return result;

@@ -70,7 +70,7 @@ static zepi_result_t buffer_init_fixed(struct zepi_buffer *buffer, const void *d
                                      : NULL;
     buffer->kind = device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST;
     const zepi_result_t result =
-        zepi_usm_allocate(context, device, buffer->kind, buffer->size_bytes, 0, &buffer->fixed);
+        zepi_usm_allocate(context, device, buffer->kind, buffer->size_bytes, &buffer->fixed);
     buffer->is_owned = result == ZEPI_SUCCESS;
     if (result != ZEPI_SUCCESS || !data)
         return result;
@@ -81,8 +81,6 @@ static zepi_result_t buffer_init_fixed(struct zepi_buffer *buffer, const void *d
     return ZEPI_SUCCESS;
 }
 
-// `host_memory`: the buffer's storage. `data`: bytes that are copied into it at once. One of them
-// at most.
 static zepi_result_t buffer_init_moving(struct zepi_buffer *buffer, void *host_memory,
                                         const void *data)
 {
@@ -108,8 +106,8 @@ static zepi_result_t buffer_init_moving(struct zepi_buffer *buffer, void *host_m
     return result;
 }
 
-static zepi_result_t buffer_create(struct zepi_context *context, size_t size_bytes,
-                                   void *host_memory, const void *data, zepi_buffer_t *out_buffer)
+zepi_result_t zepi_buffer_create(struct zepi_context *context, size_t size_bytes, void *host_memory,
+                                 const void *data, zepi_buffer_t *out_buffer)
 {
     struct zepi_buffer *buffer = buffer_create_empty(context, size_bytes);
     if (!buffer)
@@ -122,18 +120,6 @@ static zepi_result_t buffer_create(struct zepi_context *context, size_t size_byt
     else
         zepi_release(buffer);
     return result;
-}
-
-zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, const void *host_data,
-                                 zepi_buffer_t *out_buffer)
-{
-    return buffer_create(context, size_bytes, NULL, host_data, out_buffer);
-}
-
-zepi_result_t zepi_buffer_create_around(struct zepi_context *context, size_t size_bytes,
-                                        void *host_memory, zepi_buffer_t *out_buffer)
-{
-    return buffer_create(context, size_bytes, host_memory, NULL, out_buffer);
 }
 
 zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void *memory,
@@ -176,7 +162,7 @@ zepi_result_t zepi_buffer_need_location(struct zepi_buffer *buffer, uint32_t loc
     const bool is_device = location >= ZEPI_LOCATION_DEVICES;
     const zepi_result_t result = zepi_usm_allocate(
         context, is_device ? context->devices[location - ZEPI_LOCATION_DEVICES] : NULL,
-        is_device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, buffer->size_bytes, 0, &memory);
+        is_device ? ZEPI_USM_DEVICE : ZEPI_USM_HOST, buffer->size_bytes, &memory);
     if (result != ZEPI_SUCCESS)
         return result;
     zepi_mutex_lock(&buffer->mutex);

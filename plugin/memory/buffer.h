@@ -59,12 +59,11 @@ struct zepi_buffer_part {
 
 extern const struct zepi_type zepi_buffer_type;
 
-zepi_result_t zepi_buffer_create(zepi_context_t context, size_t size_bytes, const void *host_data,
-                                 zepi_buffer_t *out_buffer);
-// The host's memory is the buffer's storage, and outlives the commands that use the buffer.
-// `context` has been checked.
-zepi_result_t zepi_buffer_create_around(struct zepi_context *context, size_t size_bytes,
-                                        void *host_memory, zepi_buffer_t *out_buffer);
+// `host_memory`: the host's own, which is the buffer's storage and outlives the commands that use
+// the buffer. `data`: bytes that are copied into the buffer at once. One of them at most. `context`
+// has been checked.
+zepi_result_t zepi_buffer_create(struct zepi_context *context, size_t size_bytes, void *host_memory,
+                                 const void *data, zepi_buffer_t *out_buffer);
 // Around memory of the context, an allocation or a part of one. `context` has been checked.
 zepi_result_t zepi_buffer_create_from_native(struct zepi_context *context, void *memory,
                                              zepi_ownership_t ownership, zepi_buffer_t *out_buffer);

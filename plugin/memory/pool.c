@@ -7,6 +7,7 @@
 #include "core/sys.h"
 #include "device/context.h"
 #include "device/device.h"
+#include "memory/usm_driver.h"
 
 // A slab's blocks are counted in 32 bits, and known one by one.
 #define DRIVER_MOST_BYTES ((size_t)1 << 30)
@@ -127,7 +128,7 @@ static void usm_pool_release(struct zepi_usm_pool *pool)
     struct zepi_usm_pools *pools = zepi_usm_pools_of(pool->context);
     atomic_store_explicit(&pool->user, NULL, memory_order_relaxed);
     atomic_store_explicit(&pool->threshold_bytes, 0, memory_order_relaxed);
-    zepi_usm_pool_trim(pool, 0);
+    zepi_usm_pool_trim(pool, ZEPI_USM_ALL_SHARDS, 0);
     zepi_mutex_lock(&pools->mutex);
     pool->next_released = pools->released;
     pools->released = pool;
@@ -193,7 +194,8 @@ zepi_result_t zepi_pool_get_default(struct zepi_context *context, struct zepi_de
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_mutex_lock(mutex);
     if (!pools->default_pool)
-        result = zepi_pool_make(context, device, &desc, &pools->default_pool);
+        // Of all devices, so that it serves the device's parts, too.
+        result = zepi_pool_make(context, NULL, &desc, &pools->default_pool);
     if (result == ZEPI_SUCCESS)
         *out_pool = pools->default_pool;
     zepi_mutex_unlock(mutex);
@@ -226,7 +228,7 @@ void zepi_pool_trim(struct zepi_pool *pool, size_t keep_bytes)
 {
     // Freed memory whose commands are complete is not in use.
     zepi_sync_poll(zepi_sync_of(pool->context), 0);
-    zepi_usm_pool_trim(pool->usm, keep_bytes);
+    zepi_usm_pool_trim(pool->usm, ZEPI_USM_ALL_SHARDS, keep_bytes);
 }
 
 // ---- The component ----
@@ -250,7 +252,7 @@ static bool usm_reclaim(struct zepi_context *context, uint64_t timeout_ns)
     bool is_any = false;
     (void)timeout_ns;
     for (; pool; pool = pool->next)
-        is_any = zepi_usm_pool_trim(pool, 0) || is_any;
+        is_any = zepi_usm_pool_trim(pool, ZEPI_USM_ALL_SHARDS, 0) || is_any;
     return is_any;
 }
 
@@ -266,7 +268,8 @@ void zepi_usm_trim_unused(struct zepi_context *context)
     atomic_store_explicit(&pools->looked_ns, now_ns, memory_order_relaxed);
     struct zepi_usm_pool *pool = atomic_load_explicit(&pools->first, memory_order_acquire);
     for (; pool; pool = pool->next)
-        zepi_usm_pool_trim_unused(pool);
+        zepi_usm_pool_trim(pool, ZEPI_USM_UNUSED_SHARDS,
+                           atomic_load_explicit(&pool->threshold_bytes, memory_order_relaxed));
     // The second begins at the end of the look: one that takes longer is not repeated at once.
     atomic_store_explicit(&pools->looked_ns, zepi_clock_ns(), memory_order_relaxed);
 }

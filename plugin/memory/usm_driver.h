@@ -4,7 +4,7 @@
 
 #include "memory/usm_slab.h"
 
-// USM from the driver. Any thread.
+// USM from the driver, and back. Any thread.
 
 // Writes to a device's memory, which the host may not reach, and returns when that is over: `data`,
 // or zeros if it is NULL.
@@ -17,11 +17,18 @@ static inline zepi_usm_write **zepi_usm_write_of(const struct zepi_context *cont
     return context->components[ZEPI_COMPONENT_COPY];
 }
 
-// Gets memory for a heap from the driver, which is asked again after zepi_context_reclaim: for a
-// slab once, without a wait, since a dedicated allocation may be had in its place.
-zepi_result_t zepi_usm_driver_allocate(const struct zepi_usm_heap *heap,
-                                       const struct zepi_usm_region_desc *desc, void **out_memory);
-// Sets the memory of the region, which is the shard's and begins at `base`; its blocks are free.
+// Gets memory from the driver for the shard, and enters it into the table. The driver is asked
+// again after zepi_context_reclaim: for a slab once, without a wait, since a dedicated allocation
+// may be had in its place. *out_region NULL: a dedicated allocation that the table cannot have, and
+// the pool does not count. ZEPI_ERROR_UNSUPPORTED: a slab, or memory for export, that it cannot
+// have.
+zepi_result_t zepi_usm_region_allocate(struct zepi_usm_shard *shard,
+                                       const struct zepi_usm_region_desc *desc,
+                                       struct zepi_usm_region **out_region, void **out_memory);
+// Takes a region that is in no list of its shard out of the table, and frees its memory.
+zepi_result_t zepi_usm_region_free(struct zepi_usm_region *region);
+
+// Sets the memory of a region, which is the shard's and begins at `base`; its blocks are free.
 void zepi_usm_region_fill(struct zepi_usm_region *region, const struct zepi_usm_region_desc *desc,
                           struct zepi_usm_shard *shard, uintptr_t base);
 

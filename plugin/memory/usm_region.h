@@ -83,7 +83,6 @@ struct zepi_usm_region_desc {
     size_t size_bytes;
     unsigned shift; // of a block's length
     size_t alignment_bytes;
-    const void *next; // extensions of the driver's descriptor, or NULL
     ze_external_memory_type_flags_t export_types;
 };
 static inline bool zepi_usm_region_is_dedicated(const struct zepi_usm_region *region)

@@ -110,7 +110,7 @@ static size_t dedicated_bytes(struct zepi_usm_block *block)
 }
 
 struct zepi_usm_block *zepi_usm_shard_get_over_locked(struct zepi_usm_shard *shard, unsigned list,
-                                                      size_t keep_bytes, struct zepi_use *out_left)
+                                                      size_t keep_bytes)
 {
     struct zepi_usm_pool *pool = shard->heap->pool;
     struct zepi_sync *sync = zepi_sync_of(pool->context);
@@ -125,10 +125,9 @@ struct zepi_usm_block *zepi_usm_shard_get_over_locked(struct zepi_usm_shard *sha
     }
     while (*link) {
         struct zepi_usm_block *block = *link;
-        const bool is_over = is_idle || zepi_use_is_over(sync, &block->freed);
-        if (!is_over)
-            *out_left = block->freed;
-        if (!is_over || excess_bytes == 0) {
+        if (is_idle)
+            block->freed.point.timeline = NULL;
+        if (!zepi_use_is_over(sync, &block->freed) || excess_bytes == 0) {
             link = &block->next;
             continue;
         }
@@ -140,6 +139,17 @@ struct zepi_usm_block *zepi_usm_shard_get_over_locked(struct zepi_usm_shard *sha
         taken = block;
     }
     return taken;
+}
+
+struct zepi_use zepi_usm_shard_find_use_locked(const struct zepi_usm_shard *shard)
+{
+    struct zepi_use use = {{NULL, 0}, 0};
+    for (unsigned list = 0; list <= ZEPI_USM_DEDICATED; list++) {
+        // The last of a list was freed first.
+        for (const struct zepi_usm_block *block = shard->pending[list]; block; block = block->next)
+            use = block->freed.point.timeline ? block->freed : use;
+    }
+    return use;
 }
 
 static bool is_dependency(const struct zepi_usm_dependencies *dependencies, struct zepi_use use)

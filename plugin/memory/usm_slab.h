@@ -25,7 +25,7 @@ struct zepi_usm_heap;
 struct zepi_usm_shard {
     // Guards the members below and the blocks of the shard's slabs; no driver call under it.
     alignas(64) struct zepi_mutex mutex;
-    bool was_used;              // since the last look of zepi_usm_pool_trim_unused
+    bool was_used;              // a free block, since the last look for unused shards
     size_t idle_bytes;          // of slabs without a block in use, but for the first of each class
     struct zepi_usm_heap *heap; // that it is part of
     // Slabs with free blocks, and maybe full ones in front; at the end one without blocks.
@@ -98,12 +98,27 @@ struct zepi_usm_region *zepi_usm_shard_get_idle_locked(struct zepi_usm_shard *sh
                                                        size_t *excess_bytes);
 
 // Takes out pending blocks whose use is over; of dedicated allocations those beyond `keep_bytes` in
-// the pool. *out_left: a use that is not over.
+// the pool.
 struct zepi_usm_block *zepi_usm_shard_get_over_locked(struct zepi_usm_shard *shard, unsigned list,
-                                                      size_t keep_bytes, struct zepi_use *out_left);
+                                                      size_t keep_bytes);
+// The use of a pending block that was not over when it was looked at; no timeline: there is none.
+struct zepi_use zepi_usm_shard_find_use_locked(const struct zepi_usm_shard *shard);
 // Begins the allocation in a pending block that fits, and takes it out. NULL: there is none.
 struct zepi_usm_block *zepi_usm_shard_get_pending(struct zepi_usm_shard *shard, unsigned list,
                                                   const struct zepi_usm_alloc_desc *desc);
+
+// Counters of a pool. Relaxed: only the numbers matter.
+static inline size_t zepi_usm_add(atomic_size_t *counter, size_t value)
+{
+    return atomic_fetch_add_explicit(counter, value, memory_order_relaxed) + value;
+}
+static inline void zepi_usm_raise_to(atomic_size_t *high, size_t value)
+{
+    size_t before = atomic_load_explicit(high, memory_order_relaxed);
+    while (before < value && !atomic_compare_exchange_weak_explicit(
+                                 high, &before, value, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
 
 // The driver's memory in the pool beyond `keep_bytes`.
 static inline size_t zepi_usm_pool_excess_bytes(const struct zepi_usm_pool *pool, size_t keep_bytes)

@@ -71,10 +71,6 @@ zepi_result_t zepi_queue_free(zepi_queue_t queue, void *memory, zepi_wait_list_t
 {
     zepi_event_t event = NULL;
     zepi_result_t result = zepi_capture_refuse(queue, wait, "a free");
-    if (result == ZEPI_SUCCESS && !zepi_usm_may_be_freed(queue->context, memory))
-        result =
-            zepi_fail(ZEPI_ERROR_INVALID_VALUE,
-                      "%p is not where an allocation of the context begins, or was freed", memory);
     if (result == ZEPI_SUCCESS && (wait.count > 0 || out_event))
         result = zepi_capture_check_uncaptured(
             zepi_queue_marker(queue, wait, out_event ? &event : NULL));

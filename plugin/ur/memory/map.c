@@ -25,7 +25,7 @@ static zepi_result_t make_map(struct zepi_ur_mem *mem, size_t offset, size_t siz
     } else {
         void *staging;
         const zepi_result_t result =
-            zepi_usm_allocate(mem->context, NULL, ZEPI_USM_HOST, size, 0, &staging);
+            zepi_usm_allocate(mem->context, NULL, ZEPI_USM_HOST, size, &staging);
         if (result != ZEPI_SUCCESS) {
             zepi_release(map);
             return result;

@@ -118,8 +118,7 @@ ur_result_t zepi_urMemBufferCreate(ur_context_handle_t hContext, ur_mem_flags_t 
     mem->size_bytes = size;
     mem->host = flags & UR_MEM_FLAG_USE_HOST_POINTER ? host : NULL;
     result = zepi_ur_result(
-        mem->host ? zepi_buffer_create_around(mem->context, size, mem->host, &mem->buffer)
-                  : zepi_buffer_create(mem->context, size, host, &mem->buffer));
+        zepi_buffer_create(mem->context, size, mem->host, mem->host ? NULL : host, &mem->buffer));
     if (result != UR_RESULT_SUCCESS) {
         zepi_release(mem);
         return result;

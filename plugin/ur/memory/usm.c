@@ -43,45 +43,33 @@ usm_allocate_any(ur_context_handle_t context, ur_device_handle_t device, zepi_us
     return zepi_ur_result_with(result, ZEPI_ERROR_INVALID_SIZE, UR_RESULT_ERROR_INVALID_USM_SIZE);
 }
 
-// The code of an allocation that the core refused. It is asked for again, for the error that the
-// header wants; without memory that would be one more wait for it.
-static __attribute__((cold, noinline)) ur_result_t
-usm_allocate_refused(ur_context_handle_t context, ur_device_handle_t device, zepi_usm_kind_t kind,
-                     const ur_usm_desc_t *desc, size_t size, void **out, zepi_result_t refused)
+// Small memory of no pool of the host's, most of which is there.
+static inline ur_result_t usm_allocate_small(ur_context_handle_t context, ur_device_handle_t device,
+                                             zepi_usm_kind_t kind, const ur_usm_desc_t *desc,
+                                             ur_usm_pool_handle_t pool, size_t size, void **out)
 {
-    return refused == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY || refused == ZEPI_ERROR_OUT_OF_HOST_MEMORY
-               ? zepi_ur_fail(refused)
-               : usm_allocate_any(context, device, kind, desc, NULL, size, out);
-}
-
-// The core checks the sizes that it takes, and takes small ones from its pool.
-static inline ur_result_t usm_allocate_checked(ur_context_handle_t context,
-                                               ur_device_handle_t device, zepi_usm_kind_t kind,
-                                               const ur_usm_desc_t *desc, ur_usm_pool_handle_t pool,
-                                               size_t size, void **out)
-{
-    const bool is_usual = !pool && size <= ZEPI_USM_GRANULE_BYTES &&
+    const bool is_usual = out && !pool && size <= ZEPI_USM_GRANULE_BYTES &&
                           (!desc || !(desc->hints & UR_USM_ADVICE_FLAGS_MASK));
-    if (__builtin_expect(!is_usual, 0))
+    void *memory = is_usual ? zepi_usm_get_free(zepi_ur_context(context), zepi_ur_device(device),
+                                                kind, size, desc ? desc->align : 0)
+                            : NULL;
+    if (__builtin_expect(!memory, 0))
         return usm_allocate_any(context, device, kind, desc, pool, size, out);
-    const zepi_result_t result = zepi_usm_allocate(zepi_ur_context(context), zepi_ur_device(device),
-                                                   kind, size, desc ? desc->align : 0, out);
-    return __builtin_expect(result == ZEPI_SUCCESS, 1)
-               ? UR_RESULT_SUCCESS
-               : usm_allocate_refused(context, device, kind, desc, size, out, result);
+    *out = memory;
+    return UR_RESULT_SUCCESS;
 }
 
 ur_result_t zepi_urUSMHostAlloc(ur_context_handle_t hContext, const ur_usm_desc_t *pUSMDesc,
                                 ur_usm_pool_handle_t pool, size_t size, void **ppMem)
 {
-    return usm_allocate_checked(hContext, NULL, ZEPI_USM_HOST, pUSMDesc, pool, size, ppMem);
+    return usm_allocate_small(hContext, NULL, ZEPI_USM_HOST, pUSMDesc, pool, size, ppMem);
 }
 
 ur_result_t zepi_urUSMDeviceAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,
                                   const ur_usm_desc_t *pUSMDesc, ur_usm_pool_handle_t pool,
                                   size_t size, void **ppMem)
 {
-    return usm_allocate_checked(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
+    return usm_allocate_small(hContext, hDevice, ZEPI_USM_DEVICE, pUSMDesc, pool, size, ppMem);
 }
 
 ur_result_t zepi_urUSMSharedAlloc(ur_context_handle_t hContext, ur_device_handle_t hDevice,

@@ -31,7 +31,7 @@ static inline bool is_plainly_copied(struct zepi_queue *queue, const void *memor
         return true;
     return !zepi_queue_copies_early(queue) && memory &&
            (uintptr_t)memory + size > (uintptr_t)memory &&
-           zepi_usm_is_inside_any(queue->context, memory, size);
+           size <= zepi_usm_room(queue->context, memory, size);
 }
 
 // True: the queue's mutex is held, for zepi_queue_copy_end.

@@ -20,7 +20,14 @@ static void set_up_older(void)
     ur_set_up();
 }
 
+static void set_up_parts(void)
+{
+    setenv("ZE_CPU_SUB_DEVICES", "2", 1);
+    ur_set_up();
+}
+
 TestSuite(allocate, .init = ur_set_up, .fini = ur_tear_down);
+TestSuite(allocate_of_parts, .init = set_up_parts, .fini = ur_tear_down);
 TestSuite(allocate_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 TestSuite(allocate_older, .init = set_up_older, .fini = ur_tear_down);
 TestSuite(allocate_unpooled, .init = set_up_unpooled, .fini = ur_tear_down);
@@ -393,6 +400,38 @@ Test(allocate_of_two, each_device_has_a_default_pool_and_the_host_may_set_anothe
     for (int i = 0; i < 3; i++)
         UR_OK(urUSMPoolRelease(current));
     ur_free(enqueue(gear.queue, UR_USM_TYPE_SHARED, current, 100, 0, NULL, NULL));
+}
+
+// The default pool serves a device and its parts, whichever asked for it first.
+Test(allocate_of_parts, memory_of_the_default_pool_is_on_the_device_of_the_queue)
+{
+    const ur_device_partition_property_t by_affinity = {
+        .type = UR_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
+        .value.affinity_domain = UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA};
+    const ur_device_partition_properties_t properties = {
+        .stype = UR_STRUCTURE_TYPE_DEVICE_PARTITION_PROPERTIES,
+        .pProperties = &by_affinity,
+        .PropCount = 1};
+    ur_device_handle_t parts[2];
+    UR_OK(urDevicePartition(gear.device, &properties, 2, parts, NULL));
+    ur_queue_handle_t queues[] = {ur_queue(parts[0], 0), gear.queue, ur_queue(parts[1], 0)};
+    const ur_device_handle_t devices[] = {parts[0], gear.device, parts[1]};
+    for (int i = 0; i < 3; i++) {
+        ur_usm_pool_handle_t pool;
+        ur_device_handle_t device;
+        void *memory = device_memory(queues[i], 100);
+        UR_OK(urUSMGetMemAllocInfo(gear.context, memory, UR_USM_ALLOC_INFO_DEVICE, sizeof(device),
+                                   &device, NULL));
+        cr_assert_eq(device, devices[i], "queue %d", i);
+        UR_OK(urUSMPoolGetDevicePoolExp(gear.context, devices[i], &pool));
+        UR_OK(urUSMPoolTrimToExp(gear.context, devices[i], pool, 0));
+        free_in_order(queues[i], memory);
+        UR_OK(urQueueFinish(queues[i]));
+    }
+    for (int i = 0; i < 2; i++) {
+        UR_OK(urQueueRelease(queues[i * 2]));
+        UR_OK(urDeviceRelease(parts[i]));
+    }
 }
 
 // As the SYCL runtime makes them: maximum and threshold come as the limits of a native pool.
