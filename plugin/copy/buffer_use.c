@@ -206,19 +206,19 @@ static zepi_result_t copy_range_to_shared(struct zepi_buffer_uses *uses, struct 
     return result;
 }
 
-// Whether commands of the queue's device reach the location.
-static zepi_result_t query_peer_access(const struct zepi_queue *queue,
-                                       const struct zepi_buffer *buffer, uint32_t location,
-                                       bool *out_has)
+// Whether commands of the queue's device reach the location. A driver that cannot tell: they do
+// not.
+static bool is_reachable(const struct zepi_queue *queue, const struct zepi_buffer *buffer,
+                         uint32_t location)
 {
-    ze_bool_t has = true;
-    zepi_result_t result = ZEPI_SUCCESS;
-    if (location >= ZEPI_LOCATION_DEVICES &&
-        location != zepi_buffer_location_of(buffer, queue->device))
-        result = ZEPI_ZE(zeDeviceCanAccessPeer, queue->device->ze,
-                         buffer->context->devices[location - ZEPI_LOCATION_DEVICES]->ze, &has);
-    *out_has = has;
-    return result;
+    ze_bool_t has_access = false;
+    if (location < ZEPI_LOCATION_DEVICES ||
+        location == zepi_buffer_location_of(buffer, queue->device))
+        return true;
+    const struct zepi_device *other = buffer->context->devices[location - ZEPI_LOCATION_DEVICES];
+    return zepi_ze.zeDeviceCanAccessPeer(queue->device->ze, other->ze, &has_access) ==
+               ZE_RESULT_SUCCESS &&
+           has_access;
 }
 
 // Makes more of the range current there: from a location that the queue's device reaches, the
@@ -227,19 +227,15 @@ static zepi_result_t refresh_range(struct zepi_buffer_uses *uses, struct zepi_bu
                                    uint32_t location, const struct zepi_buffer_stale_range *range)
 {
     uint32_t from = 0;
-    bool is_reachable = false;
-    zepi_result_t result = ZEPI_SUCCESS;
-    for (uint32_t i = 0; i < buffer->location_count && !is_reachable && result == ZEPI_SUCCESS;
-         i++) {
+    bool has_found = false;
+    for (uint32_t i = 0; i < buffer->location_count && !has_found; i++) {
         if (!(range->locations & ZEPI_BUFFER_LOCATION(i)))
             continue;
         from = i;
-        result = query_peer_access(uses->queue, buffer, i, &is_reachable);
+        has_found = is_reachable(uses->queue, buffer, i);
     }
-    if (result != ZEPI_SUCCESS)
-        return result;
-    return is_reachable ? copy_range(uses, buffer, location, from, range)
-                        : copy_range_to_shared(uses, buffer, from, range);
+    return has_found ? copy_range(uses, buffer, location, from, range)
+                     : copy_range_to_shared(uses, buffer, from, range);
 }
 
 // The first bytes of the part that the location lacks.
@@ -320,41 +316,40 @@ zepi_result_t zepi_buffer_use(struct zepi_buffer_uses *uses, const struct zepi_b
 
 // ---- For the host ----
 
-// By a queue for this alone, after all other commands.
-static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
-                                        struct zepi_device *device, enum zepi_buffer_access access,
-                                        enum zepi_buffer_where where, void **out_address)
+static zepi_result_t create_queue_after_all(struct zepi_context *context,
+                                            struct zepi_device *device, zepi_queue_t *out_queue)
 {
-    zepi_queue_t queue;
-    struct zepi_context *context = part->buffer->context;
     struct zepi_use use = zepi_use_now(zepi_sync_of(context), 0);
     zepi_use_wait(zepi_sync_of(context), &use);
-    zepi_result_t result =
-        zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, ZEPI_COMPUTE_ENGINE_ANY, &queue);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    struct zepi_buffer_uses uses = {.queue = queue, .has_own_queue = true};
-    result = zepi_buffer_use(&uses, part, access, where, out_address);
-    zepi_buffer_uses_finish(&uses);
-    const zepi_result_t waited = zepi_queue_wait(queue);
-    zepi_release(queue);
-    return result == ZEPI_SUCCESS ? waited : result;
+    return zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, ZEPI_COMPUTE_ENGINE_ANY,
+                             out_queue);
 }
 
-// Waits for the copies to the location; true if that has all of the part then.
-static bool location_has_all(const struct zepi_buffer_part *part, uint32_t location,
-                             zepi_result_t *out_result)
+// The part is all there on return. What the location lacks is copied by a queue for this alone,
+// after all other commands of the context.
+static zepi_result_t use_buffer_at_once(const struct zepi_buffer_part *part,
+                                        struct zepi_device *device, enum zepi_buffer_access access,
+                                        uint32_t location)
 {
-    struct zepi_buffer_uses uses = {0};
+    struct zepi_buffer *buffer = part->buffer;
+    struct zepi_buffer_uses uses = {.has_own_queue = true};
     struct zepi_buffer_stale_range range;
-    *out_result = ZEPI_SUCCESS;
-    if (find_stale_range(part, location, &range))
-        return false;
-    *out_result = await_location(&uses, part->buffer, location);
-    if (*out_result == ZEPI_SUCCESS)
-        *out_result = zepi_event_wait(uses.wait.count, uses.wait.events, UINT64_MAX);
+    zepi_result_t result = zepi_buffer_need_location(buffer, location);
+    while (result == ZEPI_SUCCESS && find_stale_range(part, location, &range)) {
+        if (!uses.queue)
+            result = create_queue_after_all(buffer->context, device, &uses.queue);
+        if (result == ZEPI_SUCCESS)
+            result = refresh_range(&uses, buffer, location, &range);
+    }
+    if (result == ZEPI_SUCCESS)
+        result = await_location(&uses, buffer, location);
+    if (result == ZEPI_SUCCESS)
+        result = zepi_event_wait(uses.wait.count, uses.wait.events, UINT64_MAX);
+    if (result == ZEPI_SUCCESS && access == ZEPI_BUFFER_WRITE)
+        result = note_buffer_write(part, location);
     zepi_buffer_uses_finish(&uses);
-    return true;
+    zepi_release(uses.queue);
+    return result;
 }
 
 zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part)
@@ -364,33 +359,23 @@ zepi_result_t zepi_buffer_note_host_write(const struct zepi_buffer_part *part)
 
 zepi_result_t zepi_buffer_write_back(struct zepi_buffer *buffer)
 {
-    void *address;
-    zepi_result_t result;
     const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};
-    return location_has_all(&all, ZEPI_LOCATION_HOST, &result)
-               ? result
-               : use_buffer_at_once(&all, buffer->context->devices[0], ZEPI_BUFFER_READ,
-                                    ZEPI_BUFFER_ON_HOST, &address);
+    return use_buffer_at_once(&all, buffer->context->devices[0], ZEPI_BUFFER_READ,
+                              ZEPI_LOCATION_HOST);
 }
 
 zepi_result_t zepi_buffer_get_address_of(const struct zepi_buffer_part *part,
                                          struct zepi_device *device, void **out_address)
 {
     struct zepi_buffer *buffer = part->buffer;
-    zepi_result_t result;
-    if (buffer->fixed) {
-        *out_address = (char *)buffer->fixed + part->offset_bytes;
-        return ZEPI_SUCCESS;
+    char *memory = buffer->fixed;
+    if (!memory) {
+        const uint32_t location = zepi_buffer_location_of(buffer, device);
+        const zepi_result_t result = use_buffer_at_once(part, device, ZEPI_BUFFER_WRITE, location);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        memory = buffer->locations[location].memory;
     }
-    const uint32_t location = zepi_buffer_location_of(buffer, device);
-    if (!location_has_all(part, location, &result))
-        return use_buffer_at_once(part, device, ZEPI_BUFFER_WRITE, ZEPI_BUFFER_ON_DEVICE,
-                                  out_address);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_buffer_need_location(buffer, location);
-    if (result == ZEPI_SUCCESS)
-        result = note_buffer_write(part, location);
-    if (result == ZEPI_SUCCESS)
-        *out_address = (char *)buffer->locations[location].memory + part->offset_bytes;
-    return result;
+    *out_address = memory + part->offset_bytes;
+    return ZEPI_SUCCESS;
 }
