@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "copy/copy.h"
 #include "api/api.h"
 #include "api/check.h"
-#include "copy/fill.h"
 #include "queue/command/barrier.h"
 
 #define MOST_PATTERN_BYTES 128

@@ -3,42 +3,14 @@
 #define ZEPI_COPY_COPY_H
 
 #include "copy/gate.h"
+#include "copy/transfer.h"
 #include "core/stats.h"
 #include "queue/command_list.h"
 #include "ze/ze.h"
 
-// Copies between memories, as commands of a queue. Any thread, under no lock. The caller has
-// checked queue, wait list and ranges (checks/check.h), and copies some bytes (quirk empty-copies).
-
-struct zepi_image;
-
-// A rectangle of bytes as Level Zero takes it.
-struct zepi_layout {
-    ze_copy_region_t region;
-    uint32_t row_pitch_bytes;
-    uint32_t slice_pitch_bytes; // 0: one slice
-};
-
-// A copy, fill or hint, as a command of a queue or a graph. Borrowed for one call, with what it
-// points to.
-struct zepi_transfer {
-    struct zepi_captured_command head;
-    void *to;         // memory; NULL: an image
-    const void *from; // the same; memory of hints, too
-    size_t size_bytes;
-    struct zepi_layout to_layout; // rectangles
-    struct zepi_layout from_layout;
-    // Copies of images. NULL: memory, whose rows have no gaps if the pitches are 0.
-    struct zepi_image *to_image; // borrowed
-    struct zepi_image *from_image;
-    ze_image_region_t to_region; // of an image; a width of 0: all of it
-    ze_image_region_t from_region;
-    uint32_t row_pitch_bytes;
-    uint32_t slice_pitch_bytes;
-    const void *pattern; // of any size
-    size_t pattern_size_bytes;
-    uint32_t advice; // a bit for each zepi_advice_t
-};
+// Copies, fills and hints as commands of a queue. Any thread, under no lock. The caller has checked
+// queue, wait list, pattern and ranges (checks/check.h), and transfers some bytes (quirk
+// empty-copies).
 
 zepi_result_t zepi_queue_copy(zepi_queue_t queue, void *destination, const void *source,
                               size_t size_bytes, zepi_wait_list_t wait, zepi_event_t *out_event);
@@ -47,16 +19,12 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
                                    const struct zepi_layout *from, zepi_wait_list_t wait,
                                    zepi_event_t *out_event);
 
-// Enqueues a copy of a rectangle or an image, a fill that the driver has a command for, or a hint.
-// ZEPI_ERROR_UNSUPPORTED: the memory of an image has pitches, and the loader knows no such copies.
+// The pattern of a fill is read before the call returns.
 zepi_result_t zepi_queue_transfer(zepi_queue_t queue, const struct zepi_transfer *transfer,
                                   zepi_wait_list_t wait, zepi_event_t *out_event);
-
-// Appends to a list of the device. The driver has a command for a fill's pattern
-// (zepi_has_fill_command).
-zepi_result_t zepi_append_transfer(ze_command_list_handle_t list, const struct zepi_device *device,
-                                   const struct zepi_transfer *transfer, ze_event_handle_t signal,
-                                   uint32_t wait_count, ze_event_handle_t *waits);
+zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
+                              size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
+                              zepi_event_t *out_event);
 
 // ---- Copies without events, of a front end that has checked queue and ranges ----
 

@@ -2,7 +2,7 @@
 #ifndef ZEPI_GRAPH_GRAPH_COMMAND_H
 #define ZEPI_GRAPH_GRAPH_COMMAND_H
 
-#include "copy/copy.h"
+#include "copy/transfer.h"
 #include "launch/launch_record.h"
 
 struct zepi_command_list;

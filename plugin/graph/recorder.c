@@ -2,7 +2,6 @@
 #include "graph/recorder.h"
 
 #include "copy/copy.h"
-#include "copy/fill.h"
 #include "core/stats.h"
 #include "device/context.h"
 #include "graph/mutable_launch.h"
@@ -36,39 +35,17 @@ static zepi_result_t record_transfer(const struct recorder *recorder,
                                 recorder->signal, recorder->wait_count, recorder->waits);
 }
 
-// A pattern that the driver has no command for: copies of the bytes that are filled already.
-static zepi_result_t record_fill_by_copies(const struct recorder *recorder,
-                                           const struct zepi_transfer *fill)
+static zepi_result_t record_fill(const struct recorder *recorder, const struct zepi_transfer *fill)
 {
-    char *to = fill->to;
-    const size_t pattern_size = fill->pattern_size_bytes;
-    void *pattern;
-    zepi_result_t result = zepi_usm_allocate(recorder->recording->context, NULL, ZEPI_USM_HOST,
-                                             pattern_size, &pattern);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    memcpy(pattern, fill->pattern, pattern_size);
-    result = zepi_recording_keep(recorder->recording, pattern);
-    // The first one waits, a barrier after the last one signals.
-    struct recorder copy = *recorder;
-    copy.signal = NULL;
-    for (size_t done = 0; done < fill->size_bytes && result == ZEPI_SUCCESS;) {
-        const size_t ready = done == 0 ? pattern_size : done;
-        const size_t left = fill->size_bytes - done;
-        const size_t size = ready < left ? ready : left;
-        const struct zepi_transfer transfer = {.head.kind = ZEPI_COMMAND_COPY,
-                                               .to = to + done,
-                                               .from = done == 0 ? pattern : to,
-                                               .size_bytes = size};
-        result = record_transfer(&copy, &transfer);
-        copy.wait_count = 0;
-        copy.waits = NULL;
-        if (result == ZEPI_SUCCESS)
-            result = record_barrier_command(&copy);
-        done += size;
-    }
-    copy.signal = recorder->signal;
-    return result == ZEPI_SUCCESS && copy.signal ? record_barrier_command(&copy) : result;
+    struct zepi_recording *recording = recorder->recording;
+    struct zepi_transfer own = *fill;
+    void *values;
+    zepi_result_t result =
+        zepi_fill_make_values(recording->context, recording->device, fill, &values);
+    if (result == ZEPI_SUCCESS && values)
+        result = zepi_recording_keep(recording, values);
+    own.from = values;
+    return result == ZEPI_SUCCESS ? record_transfer(recorder, &own) : result;
 }
 
 // ---- Launches ----
@@ -131,10 +108,8 @@ static zepi_result_t record_command(const struct recorder *recorder,
     if (!command->transfer)
         return record_barrier_command(recorder);
     const struct zepi_transfer *transfer = &command->transfer->transfer;
-    return command->kind == ZEPI_COMMAND_FILL &&
-                   !zepi_has_fill_command(recorder->recording->device, transfer->pattern_size_bytes)
-               ? record_fill_by_copies(recorder, transfer)
-               : record_transfer(recorder, transfer);
+    return command->kind == ZEPI_COMMAND_FILL ? record_fill(recorder, transfer)
+                                              : record_transfer(recorder, transfer);
 }
 
 // ---- Buffers that move ----

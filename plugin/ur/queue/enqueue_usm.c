@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "copy/copy.h"
-#include "copy/fill.h"
 #include "queue/progress.h"
 #include "ur/queue/transfer.h"
 
@@ -123,15 +122,15 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
 // Rows in their allocation: the last one ends with its own bytes. Those without gaps, and a single
 // one, are filled as bytes, of any number.
 static ur_result_t check_rows(struct zepi_context *context, const void *pMem, size_t pitch,
-                              size_t width, size_t height, size_t size)
+                              size_t width, size_t height, size_t size,
+                              struct zepi_layout *out_layout)
 {
     const zepi_rect_t rect = {.row_pitch_bytes = pitch};
     const size_t region[3] = {width, height, 1};
-    struct zepi_layout layout;
     return pitch == width || (height == 1 && pitch > width)
                ? zepi_ur_check_range(context, pMem, size, "pMem")
                : zepi_ur_result_of_range(
-                     zepi_check_rect_in_memory(context, "pMem", pMem, &rect, region, &layout));
+                     zepi_check_rect_in_memory(context, "pMem", pMem, &rect, region, out_layout));
 }
 
 ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,
@@ -139,25 +138,27 @@ ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t
                                     size_t height, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
-    size_t size = 0;
+    struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
+                                 .to = pMem,
+                                 .pattern = pPattern,
+                                 .pattern_size_bytes = patternSize};
     ur_result_t result;
     if ((result = zepi_ur_command_begin(&command)) ||
-        ((pitch == 0 || __builtin_mul_overflow(width, height, &size)) &&
+        ((pitch == 0 || __builtin_mul_overflow(width, height, &fill.size_bytes)) &&
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                   "%zu rows of %zu bytes, with a pitch of %zu", height, width,
                                   pitch))) ||
-        (result = check_rows(command.queue->context, pMem, pitch, width, height, size)) ||
-        (result = zepi_ur_check_pattern(pPattern, patternSize, size)) ||
+        (result = check_rows(command.queue->context, pMem, pitch, width, height, fill.size_bytes,
+                             &fill.to_layout)) ||
+        (result = zepi_ur_check_pattern(pPattern, patternSize, fill.size_bytes)) ||
         ((patternSize & (patternSize - 1)) &&
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
                                   "a pattern of %zu bytes, expected a power of two", patternSize))))
         return result;
-    const struct zepi_fill_rect rect = {pitch, width, height};
-    return zepi_ur_command_end(&command,
-                               zepi_queue_fill_rect(command.queue, pMem, &rect, pPattern,
-                                                    patternSize, command.wait,
-                                                    zepi_ur_command_event(&command)),
-                               UR_COMMAND_USM_FILL_2D);
+    return zepi_ur_command_end(
+        &command,
+        zepi_queue_transfer(command.queue, &fill, command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_USM_FILL_2D);
 }
 
 ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, void *pDst,

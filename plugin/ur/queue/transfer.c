@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/queue/transfer.h"
 
-#include "copy/fill.h"
+#include "copy/copy.h"
 #include "queue/command/barrier.h"
 
 // ---- Checks ----
@@ -149,9 +149,6 @@ static zepi_result_t enqueue_core(struct zepi_queue *queue, const struct zepi_tr
     switch (core->head.kind) {
     case ZEPI_COMMAND_COPY:
         return zepi_queue_copy(queue, core->to, core->from, core->size_bytes, wait, out_event);
-    case ZEPI_COMMAND_FILL:
-        return zepi_queue_fill(queue, core->to, core->pattern, core->pattern_size_bytes,
-                               core->size_bytes, wait, out_event);
     case ZEPI_COMMAND_MARKER:
         return zepi_queue_marker(queue, wait, out_event);
     default:
