@@ -249,7 +249,8 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
             build_cache_fill(cache, key, build, user, placeholder);
             return build_cache_end_lookup(result, out_result);
         }
-        const bool is_over = zepi_build_result_wait(result);
+        const bool is_over = zepi_build_result_status(result) != ZEPI_BUILD_IN_PROGRESS ||
+                             zepi_build_result_wait(result);
         if (is_over && !result_is_spurious(result))
             return build_cache_end_lookup(result, out_result);
         zepi_build_result_release(result);

@@ -7,10 +7,6 @@
 #include "cache/build_store.h"
 #include "cache/key.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 // Key bytes to reference-counted results, through a build callback. For each key at most one build
 // runs at a time; a thread that asks meanwhile waits for that build and for nothing else.
 // Thread-safe. No lock is held while a callback, a destroy function or a store runs, so all of

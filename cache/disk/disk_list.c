@@ -72,25 +72,24 @@ bool zepi_disk_list_init(struct zepi_disk_list *out_list, int folder)
 {
     struct zepi_disk_list list = {0};
     const struct dirent *at;
+    bool is_complete = true;
     DIR *listing = zepi_sys_list(folder);
     if (!listing)
         return false;
-    while ((at = readdir(listing))) {
+    while (is_complete && (at = readdir(listing))) {
         struct zepi_disk_file file = {0};
         if (!disk_name_parse(at->d_name, &file.kind))
             continue;
         memcpy(file.name, at->d_name, strlen(at->d_name) + 1);
-        if (disk_file_read_times(folder, &file) && !disk_list_add(&list, &file))
-            goto no_memory;
+        if (disk_file_read_times(folder, &file))
+            is_complete = disk_list_add(&list, &file);
     }
     closedir(listing);
-    *out_list = list;
-    return true;
-
-no_memory:
-    closedir(listing);
-    zepi_disk_list_finish(&list);
-    return false;
+    if (is_complete)
+        *out_list = list;
+    else
+        zepi_disk_list_finish(&list);
+    return is_complete;
 }
 
 void zepi_disk_list_finish(struct zepi_disk_list *list)
