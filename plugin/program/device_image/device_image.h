@@ -20,6 +20,7 @@ struct zepi_device_image {
     // Sorted by id: `own_declarations`, or those of a plain image's code.
     const struct zepi_spec_declaration *declarations;
     uint32_t declaration_count;
+    bool has_own_defaults;                          // some differ from the literals of the SPIR-V
     struct zepi_spec_declaration *own_declarations; // owned; NULL if it is plain
     struct zepi_device_image_layout *layouts;       // owned
     uint32_t layout_count;
@@ -107,8 +108,9 @@ static inline const uint8_t *zepi_device_image_next_changed(const struct zepi_de
                                                             uint32_t *inout_index)
 {
     const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
+    const bool may_differ = spirv && (values || image->has_own_defaults);
     // Declarations and constants of the SPIR-V are sorted by id, with the same ids.
-    for (; spirv && *inout_index < image->declaration_count; ++*inout_index) {
+    for (; may_differ && *inout_index < image->declaration_count; ++*inout_index) {
         const struct zepi_spec_declaration *declaration = &image->declarations[*inout_index];
         const uint8_t *value = zepi_spec_effective(declaration, values);
         if (memcmp(value, spirv->constants[*inout_index].default_value, declaration->size_bytes) !=

@@ -310,8 +310,12 @@ static zepi_result_t build_identity(struct zepi_device_image *image)
     zepi_key_add_digest(&key, TAG_CODE, image->blob->digest);
     zepi_key_add_u32(&key, TAG_FORMAT, image->format);
     zepi_key_add_u32(&key, TAG_STATE, image->state);
+    const struct zepi_spirv *spirv = zepi_device_image_spirv(image);
     for (uint32_t i = 0; i < image->declaration_count; i++) {
         const struct zepi_spec_declaration *declaration = &image->declarations[i];
+        if (spirv && memcmp(declaration->default_value, spirv->constants[i].default_value,
+                            sizeof(declaration->default_value)) != 0)
+            image->has_own_defaults = true;
         zepi_key_add_numbered(&key, TAG_DECLARATION, declaration->id, declaration->default_value,
                               declaration->size_bytes);
         zepi_key_add_u32(&key, TAG_FLAGS,

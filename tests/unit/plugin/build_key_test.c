@@ -146,6 +146,7 @@ Test(build_key, has_the_image_s_own_defaults_where_they_are_not_the_literals)
     const struct zepi_spec_entry nine = entry(10, 9);
     const struct zepi_digest set = key_of(&fixture, 1, &nine);
     fixture.declarations[0].default_value[0] = 9;
+    fixture.image.has_own_defaults = true;
     cr_assert(!are_equal(key_of(&fixture, 0, NULL), literals));
     cr_assert(are_equal(key_of(&fixture, 0, NULL), set), "one build, however 9 came to be");
     const struct zepi_spec_entry seven = entry(10, 7);
