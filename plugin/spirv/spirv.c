@@ -85,16 +85,16 @@ static const char *type_text(const struct zepi_spirv_constant *constant)
 
 static bool write_constants(struct zepi_spirv_parser *parser, const struct spec_id *spec_ids,
                             uint32_t count, struct zepi_spirv_constant *constants,
-                            uint32_t *out_count)
+                            struct zepi_spirv *spirv)
 {
-    uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct zepi_spirv_constant constant;
         if (!read_constant(parser, spec_ids[i].decoration, &constant))
             return false;
-        const struct zepi_spirv_constant *last = kept == 0 ? NULL : &constants[kept - 1];
+        const struct zepi_spirv_constant *last =
+            spirv->constant_count == 0 ? NULL : &constants[spirv->constant_count - 1];
         if (!last || last->id != constant.id) {
-            constants[kept++] = constant;
+            constants[spirv->constant_count++] = constant;
             continue;
         }
         if (last->kind != constant.kind || last->size_bytes != constant.size_bytes ||
@@ -106,7 +106,6 @@ static bool write_constants(struct zepi_spirv_parser *parser, const struct spec_
                 constant.id, type_text(&constant), constant.size_bytes, type_text(last),
                 last->size_bytes, spec_ids[i - 1].defined_at);
     }
-    *out_count = kept;
     return true;
 }
 
@@ -131,8 +130,7 @@ static bool fill_constants(struct zepi_spirv_parser *parser, struct zepi_spirv *
             };
     }
     qsort(spec_ids, count, sizeof(*spec_ids), compare_spec_ids);
-    const bool is_written =
-        write_constants(parser, spec_ids, count, constants, &spirv->constant_count);
+    const bool is_written = write_constants(parser, spec_ids, count, constants, spirv);
     free(spec_ids);
     return is_written;
 }

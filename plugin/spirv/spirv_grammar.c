@@ -276,9 +276,3 @@ bool zepi_spirv_is_type(uint32_t opcode)
     const char *format = zepi_spirv_format(opcode);
     return format && format[0] == 'T';
 }
-
-bool zepi_spirv_has_result_type(uint32_t opcode)
-{
-    const char *format = zepi_spirv_format(opcode);
-    return format && format[0] == 't';
-}

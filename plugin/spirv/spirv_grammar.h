@@ -13,7 +13,5 @@ const char *zepi_spirv_format(uint32_t opcode);
 // NULL, too, if the table has the instruction in a row with others.
 const char *zepi_spirv_opcode_name(uint32_t opcode);
 bool zepi_spirv_is_type(uint32_t opcode);
-// Whether its first operand is the type of its result.
-bool zepi_spirv_has_result_type(uint32_t opcode);
 
 #endif

@@ -170,8 +170,9 @@ static bool take_switch_pairs(struct cursor *cursor)
 {
     uint32_t selector_id = zepi_spirv_operand(cursor->parser, cursor->instruction, 1);
     struct zepi_spirv_instruction selector = zepi_spirv_definition(cursor->parser, selector_id);
+    const char *format = zepi_spirv_format(selector.opcode);
     uint32_t words = 0;
-    if (zepi_spirv_has_result_type(selector.opcode))
+    if (format && format[0] == 't')
         words = literal_words(cursor->parser, zepi_spirv_operand(cursor->parser, selector, 1));
     if (words == 0) // the width cannot be known
         return true;
