@@ -216,23 +216,18 @@ static zepi_result_t build_spirv(const struct build *build, uint32_t device_inde
 // then the other of the two.
 static zepi_result_t build_for_device(const struct build *build, uint32_t device_index)
 {
-    const struct zepi_module *input = build->input;
     const bool emulates = build->options->native_policy == ZEPI_NATIVE_EMULATE;
     bool is_served = false;
-    zepi_result_t native = use_native(build, device_index, AS_MADE, &is_served);
-    if (native == ZEPI_SUCCESS && !is_served && emulates)
-        native = use_native(build, device_index, EMULATED, &is_served);
-    if (native != ZEPI_SUCCESS)
-        return native;
-    const zepi_result_t result = build_spirv(build, device_index, &is_served);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result = use_native(build, device_index, AS_MADE, &is_served);
+    if (result == ZEPI_SUCCESS && !is_served && emulates)
+        result = use_native(build, device_index, EMULATED, &is_served);
+    if (result == ZEPI_SUCCESS)
+        result = build_spirv(build, device_index, &is_served);
+    if (result == ZEPI_SUCCESS && !is_served && !emulates)
+        result = use_native(build, device_index, EMULATED, &is_served);
+    if (result != ZEPI_SUCCESS || is_served || build->input->image_count == 0)
         return result;
-    if (!is_served && !emulates)
-        native = use_native(build, device_index, EMULATED, &is_served);
-    if (native != ZEPI_SUCCESS)
-        return native;
-    return is_served || input->image_count == 0 ? ZEPI_SUCCESS
-                                                : fail_without_image(build, device_index);
+    return fail_without_image(build, device_index);
 }
 
 static zepi_result_t build_for_devices(struct build *build)

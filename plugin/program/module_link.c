@@ -90,15 +90,6 @@ static zepi_result_t link_sets_init(struct sets *sets, uint32_t object_count,
     return result;
 }
 
-static bool is_listed(uint32_t count, struct zepi_device_image *const *images,
-                      const struct zepi_device_image *image)
-{
-    uint32_t at = 0;
-    while (at < count && images[at] != image)
-        at++;
-    return at < count;
-}
-
 // The images of all sets, each once, in the order of the objects. Returns how many there are.
 static uint32_t list_linked_images(const struct sets *sets, struct zepi_device_image **images)
 {
@@ -106,7 +97,10 @@ static uint32_t list_linked_images(const struct sets *sets, struct zepi_device_i
     for (uint32_t i = 0; i < sets->count; i++) {
         for (uint32_t at = 0; at < sets->list[i].count; at++) {
             struct zepi_device_image *image = sets->list[i].members[at].image;
-            if (!is_listed(count, images, image))
+            uint32_t known = 0;
+            while (known < count && images[known] != image)
+                known++;
+            if (known == count)
                 images[count++] = image;
         }
     }

@@ -25,23 +25,6 @@ void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_byt
     text->size_bytes += size_bytes;
 }
 
-// Puts both into an output. Lack of memory leaves it without.
-static void set_texts(struct zepi_build_output *output, const char *error,
-                      const struct zepi_text *log)
-{
-    const size_t error_size = strlen(error) + 1;
-    if (error_size == 1 && log->size_bytes == 0)
-        return;
-    char *both = zepi_allocate(error_size + log->size_bytes + 1, 1);
-    if (!both)
-        return;
-    memcpy(both, error, error_size);
-    if (log->size_bytes > 0)
-        memcpy(both + error_size, log->bytes, log->size_bytes);
-    zepi_build_output_set_log(output, both, error_size + log->size_bytes);
-    zepi_free(both);
-}
-
 const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_size_bytes)
 {
     const char *both = zepi_build_result_log(result);
@@ -91,8 +74,20 @@ enum zepi_build_status zepi_build_status_of(zepi_result_t result)
 enum zepi_build_status zepi_build_output_end(struct zepi_build_output *output, zepi_result_t result,
                                              struct zepi_text *log)
 {
+    const char *error = result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL);
+    const size_t error_size = strlen(error) + 1;
+    char *both = NULL;
+    if (error[0] || log->size_bytes > 0)
+        both = zepi_allocate(error_size + log->size_bytes, 1);
+    // Lack of memory leaves the output without texts.
+    if (both) {
+        memcpy(both, error, error_size);
+        if (log->size_bytes > 0)
+            memcpy(both + error_size, log->bytes, log->size_bytes);
+        zepi_build_output_set_log(output, both, error_size + log->size_bytes);
+    }
+    zepi_free(both);
     output->code = (int32_t)result;
-    set_texts(output, result == ZEPI_SUCCESS ? "" : zepi_last_error(NULL), log);
     zepi_text_finish(log);
     return zepi_build_status_of(result);
 }

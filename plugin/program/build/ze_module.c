@@ -37,11 +37,12 @@ static const char *first_log_line(const struct zepi_text *log, char *line, size_
     return line;
 }
 
-static zepi_result_t check_created(ze_result_t ze, const struct zepi_text *log)
+// The result of a call that compiles or links, with the first line of its log in the sentence.
+static zepi_result_t check_built(ze_result_t ze, const char *call, const struct zepi_text *log)
 {
     char line[512];
-    const zepi_result_t result = zepi_check_ze(ze, "zeModuleCreate");
-    if (result == ZEPI_ERROR_COMPILE_FAILURE)
+    const zepi_result_t result = zepi_check_ze(ze, call);
+    if (result == ZEPI_ERROR_COMPILE_FAILURE || result == ZEPI_ERROR_LINK_FAILURE)
         zepi_error_append(": %s", first_log_line(log, line, sizeof(line)));
     return result;
 }
@@ -63,7 +64,7 @@ zepi_result_t zepi_ze_module_create(struct zepi_context *context, const struct z
     take_log(ze_log, log);
     if (ze == ZE_RESULT_SUCCESS)
         *out_module = module;
-    return check_created(ze, log);
+    return check_built(ze, "zeModuleCreate", log);
 }
 
 ze_module_desc_t zepi_ze_module_describe(const ze_module_program_exp_desc_t *sources,
@@ -126,15 +127,11 @@ zepi_result_t zepi_ze_module_has_imports(ze_module_handle_t module, bool *out_ha
 zepi_result_t zepi_ze_module_link(uint32_t count, const ze_module_handle_t *modules,
                                   struct zepi_text *log)
 {
-    char line[512];
     ze_module_build_log_handle_t ze_log = NULL;
     const ze_result_t ze =
         zepi_ze.zeModuleDynamicLink(count, (ze_module_handle_t *)modules, &ze_log);
     take_log(ze_log, log);
-    const zepi_result_t result = zepi_check_ze(ze, "zeModuleDynamicLink");
-    if (result == ZEPI_ERROR_LINK_FAILURE)
-        zepi_error_append(": %s", first_log_line(log, line, sizeof(line)));
-    return result;
+    return check_built(ze, "zeModuleDynamicLink", log);
 }
 
 zepi_result_t zepi_ze_module_load(struct zepi_context *context, const struct zepi_device *device,
