@@ -216,8 +216,12 @@ static zepi_result_t narrow_input(const struct zepi_kernel_search *search,
     return result;
 }
 
+// For the queue's device alone: what another device refuses is no failure of the launch.
 static zepi_result_t search_input(struct zepi_kernel_search *search)
 {
+    const zepi_build_desc_t desc = {.size = sizeof(desc),
+                                    .devices = (const zepi_device_t *)&search->queue->device,
+                                    .device_count = 1};
     struct zepi_module *input = search_next(search, ZEPI_MODULE_INPUT);
     struct zepi_module *executable = NULL;
     struct zepi_spec_values *values = NULL;
@@ -232,7 +236,7 @@ static zepi_result_t search_input(struct zepi_kernel_search *search)
     if (wanted.entry_count > 0 && !values)
         result = ZEPI_ERROR_OUT_OF_HOST_MEMORY;
     if (result == ZEPI_SUCCESS)
-        result = zepi_module_build_with(input, values, NULL, ZEPI_VARIABLES_SHARED, &executable);
+        result = zepi_module_build_with(input, values, &desc, ZEPI_VARIABLES_SHARED, &executable);
     // The build has chosen by the defaults, those of the images that may have the kernel.
     wanted.needs_defaults = false;
     if (result == ZEPI_SUCCESS)
