@@ -92,10 +92,13 @@ static inline bool zepi_arg_is_large(const struct zepi_arg *arg)
     return arg->kind == ZEPI_ARG_BYTES && arg->size_bytes > ZEPI_ARG_INLINE_BYTES;
 }
 
-// Whether the same words are the same argument in a later launch, while no memory is freed. For the
-// quirk kept-argument-allocation, the same address in other memory must be set again; of memory
-// that zepi did not make, nothing is known. A word of bytes may be an address or a handle, unless
-// the kernel declares it as a value.
+// Whether a later launch with the same words need not set the argument again, as long as no memory
+// was freed. The driver remembers the allocation behind an address (quirk
+// kept-argument-allocation), so that the same address in other memory has to be set again:
+// - Bytes that the kernel declares as a value, or that are too few for an address, are comparable.
+//   Eight others may be an address or a handle. Of more than eight the word is a pointer to them.
+// - An address is comparable in memory that zepi made: it knows when that is freed.
+// - The handle of an image or sampler may be another object's later.
 static inline bool zepi_arg_is_comparable(const struct zepi_arg *arg,
                                           const struct zepi_kernel_argument *declared)
 {

@@ -54,18 +54,14 @@ static struct place lookup_place(const struct zepi_queue *queue, const zepi_laun
     return place;
 }
 
-// No constant has another size.
+// Most have 4 bytes, for which the compiler calls no function.
 static inline uint64_t value_bits(const zepi_spec_value_t *value)
 {
     uint64_t bits = 0;
-    if (value->size_bytes == 4)
-        memcpy(&bits, value->value, 4);
-    else if (value->size_bytes == 8)
-        memcpy(&bits, value->value, 8);
-    else if (value->size_bytes == 2)
-        memcpy(&bits, value->value, 2);
-    else if (value->size_bytes == 1)
-        memcpy(&bits, value->value, 1);
+    if (value->size_bytes == sizeof(uint32_t))
+        memcpy(&bits, value->value, sizeof(uint32_t));
+    else
+        memcpy(&bits, value->value, value->size_bytes);
     return bits;
 }
 

@@ -16,7 +16,7 @@ void zepi_kernel_instance_free(struct zepi_kernel_instance *instance)
     zepi_free(instance);
 }
 
-#define NOT_SET UINT16_MAX // in place of a kind: the argument is to be set in any case
+#define NOT_SET UINT16_MAX // in place of a kind: the argument differs from any other
 
 static void forget_args(struct zepi_kernel_instance *instance, uint32_t count)
 {
@@ -79,8 +79,8 @@ fail_set_arg(uint32_t index, const struct zepi_arg *arg, zepi_result_t result)
     return result;
 }
 
-// Checks and sets an argument of another kind or size than the one that was set, or one that has to
-// be set in each launch.
+// Checks and sets an argument of another head than the one that was set: of another kind or size,
+// or after one that is not comparable.
 static __attribute__((noinline)) zepi_result_t
 check_and_set_arg(struct zepi_kernel_instance *instance, const struct zepi_device *device,
                   const struct zepi_launch *launch, uint32_t index)
@@ -100,8 +100,8 @@ check_and_set_arg(struct zepi_kernel_instance *instance, const struct zepi_devic
     return result == ZEPI_SUCCESS ? ZEPI_SUCCESS : fail_set_arg(index, arg, result);
 }
 
-// Sets an argument of the kind and size that was set, which is comparable as that was, unless it
-// is an address of memory that zepi did not make.
+// Sets an argument of the kind and size of the one that was set, which was comparable: it is right,
+// too. It is as comparable, unless it is an address in memory that zepi did not make.
 static inline __attribute__((always_inline)) zepi_result_t
 set_other_payload(struct zepi_kernel_instance *instance, uint32_t index, const struct zepi_arg *arg,
                   struct zepi_arg *set)

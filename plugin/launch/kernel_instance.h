@@ -28,7 +28,8 @@ struct zepi_kernel_instance {
     uint32_t group_size[3]; // zeros: not known
     uint32_t offset[3];
     uint64_t usm_version; // of the last launch; `args` is out of date in another one
-    // As they were set. One that is to be set in any case has a kind that no argument has.
+    // As they were set. One that is not comparable (argument.h) has a kind that no argument has, so
+    // that it differs from any other.
     struct zepi_arg args[];
 };
 

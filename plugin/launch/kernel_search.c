@@ -297,7 +297,7 @@ zepi_result_t zepi_kernel_search_take(struct zepi_kernel_search *search,
             return take_kernel(search, part);
         if (!out_mismatch->declaration)
             *out_mismatch = mismatch;
-        // A kernel object is that of the first part.
+        // A kernel object keeps its code: the first part with its kernel (kernel.c).
         if (search->desc->kernel && !search->chosen)
             break;
     }

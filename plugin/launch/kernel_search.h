@@ -11,8 +11,9 @@
 // The search for the kernel of a launch by name: what is wanted, the code that there is, and what
 // was found. Lives in one call.
 
-// A kernel with what it needs, as a result of the context's third cache, or of none. The key there
-// is where a launch looks (a unit in its present version, or a module), the name and the values.
+// A kernel with what it needs, as a result of the context's cache of lookups (`lookups` in
+// handle_caches.h), or of none. The key there is where a launch looks (a unit in its present
+// version, or a module), the name and the values.
 struct zepi_found_kernel {
     struct zepi_target target;
     // Kernels of a unit are held, which keeps code alive, but no module. Those of a module are the
@@ -67,7 +68,9 @@ zepi_result_t zepi_kernel_search_match(const struct zepi_kernel_search *search,
                                        struct zepi_mismatch *out_mismatch);
 
 // Takes the kernel of the first part of an executable that has it, is the selector's choice and has
-// the values. If there is none, *out_mismatch is of the first that lacks a value.
+// the values. If there is none, *out_mismatch is of the first that lacks a value. A kernel object
+// keeps its code, that of the first part with the kernel: no other part is looked at, unless a
+// selector chooses an image.
 zepi_result_t zepi_kernel_search_take(struct zepi_kernel_search *search,
                                       const struct zepi_module *module,
                                       const struct zepi_wanted *wanted,

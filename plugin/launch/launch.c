@@ -75,9 +75,9 @@ static zepi_result_t launch_emulated(struct zepi_queue *queue, const struct zepi
     return result;
 }
 
-zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,
-                                       const struct zepi_launch *launch, uint32_t wait_count,
-                                       const zepi_event_t *events, zepi_event_t *out_event)
+zepi_result_t zepi_launch_capture_or_mark(zepi_result_t result, struct zepi_queue *queue,
+                                          const struct zepi_launch *launch, uint32_t wait_count,
+                                          const zepi_event_t *events, zepi_event_t *out_event)
 {
     const zepi_wait_list_t wait = {events, wait_count};
     const struct zepi_captured_launch command = {.head.kind = ZEPI_COMMAND_LAUNCH,
@@ -132,7 +132,7 @@ zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_lau
                      : launch_with_instance(queue, launch, wait, out_event);
     if (result != ZEPI_SUCCESS)
         result =
-            zepi_launch_not_appended(result, queue, launch, wait.count, wait.events, out_event);
+            zepi_launch_capture_or_mark(result, queue, launch, wait.count, wait.events, out_event);
     if (has_moving_buffers)
         zepi_buffer_uses_finish(&uses);
     if (result == ZEPI_SUCCESS && launch->use_count > 0)

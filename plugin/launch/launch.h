@@ -20,11 +20,12 @@ static inline struct zepi_kernel_instance *zepi_launch_instance(const struct zep
 zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_launch *launch,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
     __attribute__((noinline));
-// After a launch of which nothing was appended: it is captured, or is a marker if it has no
-// work-items, or has failed.
-zepi_result_t zepi_launch_not_appended(zepi_result_t result, struct zepi_queue *queue,
-                                       const struct zepi_launch *launch, uint32_t wait_count,
-                                       const zepi_event_t *events, zepi_event_t *out_event)
+// Ends a launch of which nothing was appended, as `result` says: captures it (ZEPI_CAPTURED), or
+// appends a marker in its place, as it has no work-items (ZEPI_NOTHING_TO_LAUNCH). Other results
+// are failures, and returned.
+zepi_result_t zepi_launch_capture_or_mark(zepi_result_t result, struct zepi_queue *queue,
+                                          const struct zepi_launch *launch, uint32_t wait_count,
+                                          const zepi_event_t *events, zepi_event_t *out_event)
     __attribute__((cold, noinline));
 // The one way to launch a kernel: buffers that move are brought to the device; under the queue's
 // mutex its instance of the kernel is compared with the launch, what differs is set, and the
@@ -39,7 +40,8 @@ static inline zepi_result_t zepi_launch(struct zepi_queue *queue, const struct z
     const zepi_result_t result =
         zepi_kernel_instance_launch(instance, queue, launch, wait, out_event);
     return __builtin_expect(result != ZEPI_SUCCESS, 0)
-               ? zepi_launch_not_appended(result, queue, launch, wait.count, wait.events, out_event)
+               ? zepi_launch_capture_or_mark(result, queue, launch, wait.count, wait.events,
+                                             out_event)
                : ZEPI_SUCCESS;
 }
 
