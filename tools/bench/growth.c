@@ -84,15 +84,14 @@ int bench_held(const struct bench *bench)
     const long more_kib = resident_kib() - before_kib;
     const long long device_kib =
         free_bytes < 0 ? -1 : (long long)(free_bytes - ur_row_free_device_bytes(row->state)) / 1024;
-    if (json_is_asked_for()) {
-        cJSON *document = cJSON_CreateObject();
-        cJSON_AddNumberToObject(document, "allocations", HELD_STEPS);
-        cJSON_AddNumberToObject(document, "resident_kib", (double)more_kib);
-        if (free_bytes >= 0)
-            cJSON_AddNumberToObject(document, "device_kib", (double)device_kib);
-        json_print(document);
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddNumberToObject(document, "allocations", HELD_STEPS);
+    cJSON_AddNumberToObject(document, "resident_kib", (double)more_kib);
+    if (free_bytes >= 0)
+        cJSON_AddNumberToObject(document, "device_kib", (double)device_kib);
+    json_print(document);
+    if (json_is_asked_for())
         return EXIT_OK;
-    }
     printf("resident: %ld KiB more after %d allocations of random sizes\n", more_kib, HELD_STEPS);
     if (free_bytes < 0)
         puts("device: not known");

@@ -40,6 +40,7 @@ static bool print_growth(const struct bench *bench, int place, int operation, ch
     return cell->has_growth;
 }
 
+// Whether a row has a value of the operation.
 static bool is_in_any_row(const struct bench *bench, int operation, print_cell_fn *print_cell)
 {
     char text[BENCH_TITLE_SIZE];
@@ -49,51 +50,37 @@ static bool is_in_any_row(const struct bench *bench, int operation, print_cell_f
     return is_there;
 }
 
-// The last column of the counts that print_operations prints.
-static void put_limits(struct grid *grid, const struct bench *bench)
-{
-    int line = 0;
-    grid_put(grid, line++, grid->columns, "limit");
-    for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
-        if (!is_in_any_row(bench, i, print_count))
-            continue;
-        if (!bench_operations[i].is_unlimited)
-            grid_put(grid, line, grid->columns, "%.0f", bench_operations[i].limit);
-        line++;
-    }
-    grid->columns++;
-}
-
-// One line an operation, one column a row of the bench that has any of them.
+// One line an operation, one column a row of the bench; counts have their limits behind them.
 static void print_operations(const struct bench *bench, const char *title,
                              print_cell_fn *print_cell)
 {
     static struct grid grid;
-    char text[BENCH_TITLE_SIZE];
+    const bool has_limits = print_cell == print_count && bench->driver != HOST_DRIVER_INTEL;
     memset(&grid, 0, sizeof(grid));
-    grid.columns = 1;
     grid_put(&grid, 0, 0, "%s", title);
-    for (int place = 0; place < BENCH_ROW_COUNT; place++) {
-        bool has_any = false;
-        for (int i = 0; i < BENCH_OPERATION_COUNT; i++)
-            has_any = has_any || print_cell(bench, place, i, text, sizeof(text));
-        if (!has_any)
+    grid.lines = 1;
+    for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
+        char(*line)[BENCH_TITLE_SIZE] = grid.text[grid.lines];
+        int column = 1;
+        if (!is_in_any_row(bench, i, print_cell))
             continue;
-        grid.lines = 1;
-        grid_put(&grid, 0, grid.columns, "%s", bench->rows[place].name);
-        for (int i = 0; i < BENCH_OPERATION_COUNT; i++) {
-            if (!is_in_any_row(bench, i, print_cell))
+        bench_title(i, line[0]);
+        for (int place = 0; place < BENCH_ROW_COUNT; place++) {
+            if (!bench->rows[place].steps)
                 continue;
-            bench_title(i, grid.text[grid.lines][0]);
-            if (print_cell(bench, place, i, text, sizeof(text)))
-                grid_put(&grid, grid.lines, grid.columns, "%s", text);
-            grid.lines++;
+            grid_put(&grid, 0, column, "%s", bench->rows[place].name);
+            if (!print_cell(bench, place, i, line[column], BENCH_TITLE_SIZE))
+                line[column][0] = '\0';
+            column++;
         }
-        grid.columns++;
+        if (has_limits)
+            grid_put(&grid, 0, column, "limit");
+        if (has_limits && !bench_operations[i].is_unlimited)
+            grid_put(&grid, grid.lines, column, "%.0f", bench_operations[i].limit);
+        grid.columns = column + has_limits;
+        grid.lines++;
     }
-    if (print_cell == print_count && bench->driver != HOST_DRIVER_INTEL)
-        put_limits(&grid, bench);
-    if (grid.columns > 1)
+    if (grid.lines > 1)
         grid_print(&grid);
 }
 

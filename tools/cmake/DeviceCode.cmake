@@ -12,22 +12,9 @@
 # The newest clang and llvm-spirv of equal version, unless they are named.
 # ZEPI_TYPED_POINTERS: flags of this clang for code with images, events or printf. Up to version 16 the
 # translator knows these by the names of the structs that they are pointers to.
-foreach(version RANGE 14 40)
-  find_program(clang clang-${version} NO_CACHE)
-  find_program(llvm_spirv llvm-spirv-${version} NO_CACHE)
-  if(clang AND llvm_spirv)
-    set(newest_clang "${clang}")
-    set(newest_llvm_spirv "${llvm_spirv}")
-  endif()
-  unset(clang)
-  unset(llvm_spirv)
-endforeach()
-set(ZEPI_CLANG "${newest_clang}" CACHE FILEPATH "clang that compiles OpenCL C to LLVM bitcode")
-set(ZEPI_LLVM_SPIRV "${newest_llvm_spirv}" CACHE FILEPATH
-    "Translator from LLVM bitcode of the same version to SPIR-V")
+include("${CMAKE_CURRENT_LIST_DIR}/../package/zepiKernels.cmake")
+zepi_find_device_compiler()
 if(NOT ZEPI_CLANG OR NOT ZEPI_LLVM_SPIRV)
-  unset(ZEPI_CLANG CACHE)
-  unset(ZEPI_LLVM_SPIRV CACHE)
   return()
 endif()
 execute_process(COMMAND "${ZEPI_CLANG}" -dumpversion OUTPUT_VARIABLE clang_version)

@@ -15,10 +15,8 @@ static bool fail(const char *path, int error)
     return false;
 }
 
-bool file_read(const char *path, struct file_bytes *out_file)
+static bool read_file(const char *path, FILE *file, struct file_bytes *out_file)
 {
-    const bool is_input = strcmp(path, "-") == 0;
-    FILE *file = is_input ? stdin : fopen(path, "rb");
     size_t capacity = 65536;
     size_t size = 0;
     unsigned char *bytes = malloc(capacity + 1);
@@ -40,7 +38,7 @@ bool file_read(const char *path, struct file_bytes *out_file)
         }
     }
     const int error = !bytes ? ENOMEM : ferror(file) ? errno : 0;
-    if (!is_input)
+    if (file != stdin)
         fclose(file);
     if (error) {
         free(bytes);
@@ -48,6 +46,20 @@ bool file_read(const char *path, struct file_bytes *out_file)
     }
     bytes[size] = '\0';
     *out_file = (struct file_bytes){bytes, size};
+    return true;
+}
+
+bool file_read(const char *path, struct file_bytes *out_file)
+{
+    static struct file_bytes input; // standard input, which can be read once
+    if (strcmp(path, "-") != 0)
+        return read_file(path, fopen(path, "rb"), out_file);
+    if (!input.bytes && !read_file(path, stdin, &input))
+        return false;
+    *out_file = (struct file_bytes){malloc(input.size_bytes + 1), input.size_bytes};
+    if (!out_file->bytes)
+        return fail(path, ENOMEM);
+    memcpy(out_file->bytes, input.bytes, input.size_bytes + 1);
     return true;
 }
 

@@ -72,28 +72,18 @@ static void add_sizes(cJSON *object, const zepi_device_info_t *info)
 
 static void add_abilities(cJSON *object, const zepi_device_info_t *info)
 {
-    const struct {
-        const char *name;
-        bool is_there;
-    } abilities[] = {{"fp16", info->has_fp16},
-                     {"fp64", info->has_fp64},
-                     {"int64_atomics", info->has_int64_atomics},
-                     {"shared_usm", info->has_shared_usm},
-                     {"images", info->has_images}};
-    const struct {
-        const char *name;
-        bool is_there;
-    } optional[] = {{"in_order_lists", info->has_in_order_lists},
-                    {"counter_based_events", info->has_counter_based_events},
-                    {"module_program", info->has_module_program},
-                    {"linkage_inspection", info->has_linkage_inspection},
-                    {"native_binaries", info->has_native_binaries}};
-    cJSON *list = cJSON_AddObjectToObject(object, "abilities");
-    for (size_t i = 0; i < sizeof(abilities) / sizeof(abilities[0]); i++)
-        cJSON_AddBoolToObject(list, abilities[i].name, abilities[i].is_there);
-    list = cJSON_AddObjectToObject(object, "optional_functions");
-    for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++)
-        cJSON_AddBoolToObject(list, optional[i].name, optional[i].is_there);
+    cJSON *abilities = cJSON_AddObjectToObject(object, "abilities");
+    cJSON *functions = cJSON_AddObjectToObject(object, "optional_functions");
+    cJSON_AddBoolToObject(abilities, "fp16", info->has_fp16);
+    cJSON_AddBoolToObject(abilities, "fp64", info->has_fp64);
+    cJSON_AddBoolToObject(abilities, "int64_atomics", info->has_int64_atomics);
+    cJSON_AddBoolToObject(abilities, "shared_usm", info->has_shared_usm);
+    cJSON_AddBoolToObject(abilities, "images", info->has_images);
+    cJSON_AddBoolToObject(functions, "in_order_lists", info->has_in_order_lists);
+    cJSON_AddBoolToObject(functions, "counter_based_events", info->has_counter_based_events);
+    cJSON_AddBoolToObject(functions, "module_program", info->has_module_program);
+    cJSON_AddBoolToObject(functions, "linkage_inspection", info->has_linkage_inspection);
+    cJSON_AddBoolToObject(functions, "native_binaries", info->has_native_binaries);
 }
 
 static cJSON *describe_device(zepi_device_t device)
@@ -274,10 +264,9 @@ static void print_text(cJSON *document)
     printf("options:\n");
     cJSON_ArrayForEach(option, options)
     {
-        printf("  %s=%s%s\n", cJSON_GetObjectItem(option, "name")->valuestring,
-               cJSON_GetObjectItem(option, "value")->valuestring,
+        printf("  %s=%s%s\n", json_text(option, "name"), json_text(option, "value"),
                cJSON_IsTrue(cJSON_GetObjectItem(option, "is_set")) ? "  (set)" : "");
-        print_description(cJSON_GetObjectItem(option, "description")->valuestring);
+        print_description(json_text(option, "description"));
     }
     cJSON_AddItemToObject(document, "options", options);
 }

@@ -92,6 +92,12 @@ cJSON *json_add_object(cJSON *array)
     return object;
 }
 
+const char *json_text(const cJSON *object, const char *name)
+{
+    const cJSON *item = cJSON_GetObjectItem(object, name);
+    return item && item->valuestring ? item->valuestring : "";
+}
+
 cJSON *json_value(const char *value)
 {
     cJSON *parsed = cJSON_ParseWithOpts(value, NULL, 1);

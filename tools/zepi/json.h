@@ -23,6 +23,9 @@ void json_print(cJSON *document);
 // A new object at the end of an array.
 cJSON *json_add_object(cJSON *array);
 
+// A member that is a string, or a number as it was written; "" if there is none.
+const char *json_text(const cJSON *object, const char *name);
+
 // A number or truth value of any size, exactly as the text has it; a string for "inf" and "nan".
 cJSON *json_value(const char *text);
 

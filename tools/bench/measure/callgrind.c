@@ -2,6 +2,7 @@
 #include "callgrind.h"
 
 #include "tools/zepi/commands.h"
+#include "tools/zepi/file_bytes.h"
 #include "tools/zepi/paths.h"
 #include "tools/zepi/probe.h"
 
@@ -52,19 +53,6 @@ bool bench_callgrind_is_there(void)
     fputs("zepi-bench: instructions need callgrind, which is not there: install valgrind\n",
           stderr);
     return false;
-}
-
-// The end of a log, on stderr.
-static void print_end(const char *path)
-{
-    char text[1024];
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return;
-    if (fseek(file, -(long)sizeof(text), SEEK_END) != 0)
-        rewind(file);
-    fwrite(text, 1, fread(text, 1, sizeof(text), file), stderr);
-    fclose(file);
 }
 
 struct bench_callgrind bench_callgrind_start(const struct bench *bench, const char *folder)
@@ -124,7 +112,7 @@ bool bench_callgrind_end(struct bench_callgrind *callgrind, bool is_good)
     if (!is_good) {
         fputs("zepi-bench: callgrind does not count:\n", stderr);
         snprintf(log, sizeof(log), "%s/log", callgrind->folder);
-        print_end(log);
+        file_show(log);
     }
     return is_good;
 }

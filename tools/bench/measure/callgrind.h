@@ -25,8 +25,8 @@ struct bench_callgrind bench_callgrind_start(const struct bench *bench, const ch
 // Waits for the next count, reads its file and removes it. False: there is none, or it has a wrong
 // format.
 bool bench_callgrind_read(struct bench_callgrind *callgrind, struct callgrind_file *out_file);
-// Waits for its end; false: it did not end well, or `is_good` is not. Says so on stderr, with the
-// end of its log.
+// Waits for its end; false: it did not end well, or `is_good` is not. Says so on stderr, with its
+// log.
 bool bench_callgrind_end(struct bench_callgrind *callgrind, bool is_good);
 
 // Under callgrind: calls `run`. Only in here callgrind counts. The count is the next that

@@ -176,7 +176,6 @@ struct bench {
     const char *adapters[BENCH_MAX_ADAPTERS]; // borrowed
     int adapter_count;
     struct bench_row rows[BENCH_ROW_COUNT];
-    char names[BENCH_ROW_COUNT][64]; // of adapters' files
     struct bench_cell cells[BENCH_ROW_COUNT][BENCH_OPERATION_COUNT];
     struct bench_pair pairs[BENCH_ROW_COUNT][BENCH_CREW_COUNT];
     struct bench_pair spin;  // of threads that share nothing

@@ -17,32 +17,26 @@
     X(Event)                                                                                       \
     X(EventExp)                                                                                    \
     X(CommandBufferExp)                                                                            \
-    X(Program) X(ProgramExp) X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Mem) X(Device)
-
-// What --scale alone needs.
-#define OPTIONAL_GETTERS(X) X(BindlessImagesExp)
+    X(Program)                                                                                     \
+    X(ProgramExp)                                                                                  \
+    X(Kernel) X(Queue) X(Enqueue) X(EnqueueExp) X(USM) X(Mem) X(Device) X(BindlessImagesExp)
 
 static bool fill_tables(void *library, ur_dditable_t *table)
 {
     static const struct {
         const char *name;
         size_t offset;
-        bool is_optional;
     } getters[] = {
-#define GETTER(noun) {"urGet" #noun "ProcAddrTable", offsetof(ur_dditable_t, noun), false},
+#define GETTER(noun) {"urGet" #noun "ProcAddrTable", offsetof(ur_dditable_t, noun)},
         GETTERS(GETTER)
-#undef GETTER
-#define GETTER(noun) {"urGet" #noun "ProcAddrTable", offsetof(ur_dditable_t, noun), true},
-            OPTIONAL_GETTERS(GETTER)
 #undef GETTER
     };
     for (size_t i = 0; i < sizeof(getters) / sizeof(getters[0]); i++) {
         ur_result_t (*get)(ur_api_version_t, void *);
         void *symbol = dlsym(library, getters[i].name);
         memcpy(&get, &symbol, sizeof(symbol));
-        const bool is_filled = get && get(UR_API_VERSION_CURRENT,
-                                          (char *)table + getters[i].offset) == UR_RESULT_SUCCESS;
-        if (!is_filled && !getters[i].is_optional)
+        if (!get ||
+            get(UR_API_VERSION_CURRENT, (char *)table + getters[i].offset) != UR_RESULT_SUCCESS)
             return false;
     }
     return true;

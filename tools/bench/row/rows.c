@@ -34,30 +34,18 @@ static bool choose(struct bench *bench, int place)
 
 // ---- Bringing up ----
 
-// The file's name, of characters that JSON, XML and Markdown take or know how to escape.
-static const char *name_adapter(struct bench *bench, int place, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *name = bench->names[place];
-    snprintf(name, sizeof(bench->names[place]), "%s", slash ? slash + 1 : path);
-    for (; *name; name++) {
-        if (*name < ' ' || *name > '~' || *name == '|')
-            *name = '?';
-    }
-    return bench->names[place];
-}
-
 static bool open_ur(struct bench *bench, int place, const char *path)
 {
     const char *message = NULL;
-    const bool is_ours = place == BENCH_ROW_UR;
+    const char *slash = strrchr(path, '/');
     struct ur_row *row = ur_row_open(path, &message);
     if (!row) {
         fprintf(stderr, "zepi-bench: %s is left out: %s\n", path, message);
         return false;
     }
-    bench->rows[place] = (struct bench_row){.name = is_ours ? "zepi, Unified Runtime"
-                                                            : name_adapter(bench, place, path),
+    bench->rows[place] = (struct bench_row){.name = place == BENCH_ROW_UR ? "zepi, Unified Runtime"
+                                                    : slash               ? slash + 1
+                                                                          : path,
                                             .steps = ur_row_steps,
                                             .launch = ur_row_launch,
                                             .settle = ur_row_settle,

@@ -35,11 +35,6 @@ const struct scale_left_out scale_left_out[] = {
 
 // ---- Operations ----
 
-static bool make_and_drop(struct scale *scale, const struct scale_case *info, unsigned i)
-{
-    return info->make(scale, i) && info->drop(scale, i);
-}
-
 struct loop {
     struct scale *scale;
     const struct scale_case *info;
@@ -52,14 +47,16 @@ enum { ONE_MORE, IN_BETWEEN, NAMED };
 static bool run_one(const struct loop *loop, unsigned i)
 {
     struct scale *scale = loop->scale;
-    switch (loop->operation) {
-    case ONE_MORE:
-        return make_and_drop(scale, loop->info, scale->live);
-    case IN_BETWEEN:
-        return loop->info->drop(scale, i) && loop->info->make(scale, i);
-    default:
-        return loop->info->operations[loop->operation - NAMED].run(scale, i);
-    }
+    const struct scale_case *info = loop->info;
+    if (loop->operation == ONE_MORE)
+        return info->make(scale, scale->live) && info->drop(scale, scale->live);
+    if (loop->operation == IN_BETWEEN)
+        return info->drop(scale, i) && info->make(scale, i);
+    const struct scale_operation *named = &info->operations[loop->operation - NAMED];
+    if (!named->is_new)
+        return named->run(scale, i);
+    return info->make(scale, scale->live) && named->run(scale, scale->live) &&
+           info->drop(scale, scale->live);
 }
 
 // Always at the same places.

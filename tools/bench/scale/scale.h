@@ -38,6 +38,7 @@ typedef bool scale_fn(struct scale *scale, unsigned i);
 struct scale_operation {
     const char *title;
     scale_fn *run; // at random places; the object stays alive
+    bool is_new;   // of one more object, made before and released behind it
 };
 
 struct scale_case {
@@ -125,6 +126,10 @@ bool scale_launch(const struct scale *scale, struct scale_launch launch);
 // Its description, for graphs. `launch` and `arguments` have to live as long.
 zepi_launch_desc_t scale_describe(const struct scale *scale, const struct scale_launch *launch,
                                   zepi_argument_t arguments[3]);
+
+bool scale_launch_in_queue(struct scale *scale, unsigned i);
+// The event of a launch.
+bool scale_make_event(struct scale *scale, unsigned i);
 
 bool scale_create_queue(const struct scale *scale, zepi_queue_flags_t flags, void **out_queue);
 

@@ -85,36 +85,24 @@ static bool drop_capture(struct scale *scale, unsigned i)
            scale_ok(zepi.release(scale->beside[i]));
 }
 
-static bool launch_captured(struct scale *scale, unsigned i)
-{
-    return scale_launch(scale, (struct scale_launch){.queue = scale->objects[i]});
-}
-
 static bool open_capture(struct scale *scale)
 {
-    return scale_create_queue(scale, 0, &scale->common[1]) &&
-           create_graph(scale, 0, &scale->common[0]) &&
-           scale_ok(zepi.queue_begin_capture(scale->common[1], scale->common[0]));
+    return scale_create_queue(scale, 0, &scale->common[0]) &&
+           create_graph(scale, 0, &scale->common[1]) &&
+           scale_ok(zepi.queue_begin_capture(scale->common[0], scale->common[1]));
 }
 
 static void close_capture(struct scale *scale)
 {
-    if (scale->common[1])
-        zepi.queue_end_capture(scale->common[1]);
+    if (scale->common[0])
+        zepi.queue_end_capture(scale->common[0]);
     scale_close_common(scale);
-}
-
-static bool make_captured(struct scale *scale, unsigned i)
-{
-    return scale_launch(scale,
-                        (struct scale_launch){.queue = scale->common[1],
-                                              .out_event = (zepi_event_t *)&scale->objects[i]});
 }
 
 static bool launch_after_captured(struct scale *scale, unsigned i)
 {
     return scale_launch(
-        scale, (struct scale_launch){.queue = scale->common[1], .wait = scale->objects[i]});
+        scale, (struct scale_launch){.queue = scale->common[0], .wait = scale->objects[i]});
 }
 
 const struct scale_case scale_graphs[] = {
@@ -133,12 +121,12 @@ const struct scale_case scale_graphs[] = {
      .types = "capture_graph queue graph",
      .make = make_capture,
      .drop = drop_capture,
-     .operations = {{"launch in one of them", launch_captured}}},
+     .operations = {{"launch in one of them", scale_launch_in_queue}}},
     {.name = "captured-command",
      .types = "event graph_command",
      .open = open_capture,
      .close = close_capture,
-     .make = make_captured,
+     .make = scale_make_event,
      .drop = scale_release,
      .operations = {{"launch after one", launch_after_captured}}},
     {0}};

@@ -97,13 +97,6 @@ static bool allocate_in_pool(struct scale *scale, unsigned i)
            scale_ok(zepi.queue_free(queue, memory, none, NULL));
 }
 
-static bool use_new_pool(struct scale *scale, unsigned i)
-{
-    (void)i;
-    return make_pool(scale, scale->live) && allocate_in_pool(scale, scale->live) &&
-           scale_release(scale, scale->live);
-}
-
 // ---- Buffers ----
 
 static bool make_buffer(struct scale *scale, unsigned i)
@@ -148,30 +141,6 @@ static bool open_virtual(struct scale *scale)
                                                       1, &scale->page_bytes));
 }
 
-static bool create_physical(struct scale *scale, void **out_memory)
-{
-    return scale_ok(zepi.physical_memory_create(scale_context(scale), scale->row->host.device,
-                                                scale->page_bytes,
-                                                (zepi_physical_memory_t *)out_memory));
-}
-
-static bool make_physical(struct scale *scale, unsigned i)
-{
-    return create_physical(scale, &scale->objects[i]);
-}
-
-static bool make_reservation(struct scale *scale, unsigned i)
-{
-    return scale_ok(zepi.virtual_memory_reserve(scale_context(scale), NULL, scale->page_bytes,
-                                                &scale->objects[i]));
-}
-
-static bool free_reservation(struct scale *scale, unsigned i)
-{
-    return scale_ok(
-        zepi.virtual_memory_free(scale_context(scale), scale->objects[i], scale->page_bytes));
-}
-
 static bool map(struct scale *scale, unsigned i)
 {
     return scale_ok(zepi.virtual_memory_map(scale_context(scale), scale->objects[i],
@@ -187,12 +156,19 @@ static bool unmap(struct scale *scale, unsigned i)
 
 static bool make_mapping(struct scale *scale, unsigned i)
 {
-    return create_physical(scale, &scale->beside[i]) && make_reservation(scale, i) && map(scale, i);
+    return scale_ok(zepi.physical_memory_create(scale_context(scale), scale->row->host.device,
+                                                scale->page_bytes,
+                                                (zepi_physical_memory_t *)&scale->beside[i])) &&
+           scale_ok(zepi.virtual_memory_reserve(scale_context(scale), NULL, scale->page_bytes,
+                                                &scale->objects[i])) &&
+           map(scale, i);
 }
 
 static bool drop_mapping(struct scale *scale, unsigned i)
 {
-    return unmap(scale, i) && free_reservation(scale, i) &&
+    return unmap(scale, i) &&
+           scale_ok(zepi.virtual_memory_free(scale_context(scale), scale->objects[i],
+                                             scale->page_bytes)) &&
            scale_ok(zepi.release(scale->beside[i]));
 }
 
@@ -259,7 +235,7 @@ const struct scale_case scale_memory[] = {
      .make = make_pool,
      .drop = scale_release,
      .operations = {{"allocate and free 4 KiB in one of them", allocate_in_pool},
-                    {"one more: make, allocate, free, release", use_new_pool},
+                    {"one more: make, allocate, free, release", allocate_in_pool, .is_new = true},
                     {"allocate and free 4 KiB of the context's pool", scale_allocate}}},
     {.name = "buffer",
      .types = "buffer",
@@ -268,15 +244,6 @@ const struct scale_case scale_memory[] = {
      .operations = {{"launch with one", launch_with_buffer}}},
     {.name = "image", .types = "image", .make = make_image, .drop = scale_release},
     {.name = "sampler", .types = "sampler", .make = make_sampler, .drop = scale_release},
-    {.name = "physical-memory",
-     .types = "physical_memory",
-     .open = open_virtual,
-     .make = make_physical,
-     .drop = scale_release},
-    {.name = "virtual-memory",
-     .open = open_virtual,
-     .make = make_reservation,
-     .drop = free_reservation},
     {.name = "virtual-mapping",
      .types = "physical_memory",
      .open = open_virtual,

@@ -99,7 +99,7 @@ static bool make_queue(struct scale *scale, unsigned i)
            finish_queue(scale, i);
 }
 
-static bool launch_in_queue(struct scale *scale, unsigned i)
+bool scale_launch_in_queue(struct scale *scale, unsigned i)
 {
     return scale_launch(scale, (struct scale_launch){.queue = scale->objects[i]});
 }
@@ -141,10 +141,12 @@ static bool use_and_free(struct scale *scale, unsigned i)
 
 // ---- Events ----
 
-static bool make_event(struct scale *scale, unsigned i)
+// In the row's queue, or in the one that the case has opened.
+bool scale_make_event(struct scale *scale, unsigned i)
 {
     return scale_launch(scale,
-                        (struct scale_launch){.out_event = (zepi_event_t *)&scale->objects[i]});
+                        (struct scale_launch){.queue = scale->common[0],
+                                              .out_event = (zepi_event_t *)&scale->objects[i]});
 }
 
 static bool open_profiling(struct scale *scale)
@@ -156,13 +158,6 @@ void scale_close_common(struct scale *scale)
 {
     for (size_t i = 0; i < sizeof(scale->common) / sizeof(scale->common[0]); i++)
         host_release(scale->common[i]);
-}
-
-static bool make_event_profiling(struct scale *scale, unsigned i)
-{
-    return scale_launch(scale,
-                        (struct scale_launch){.queue = scale->common[0],
-                                              .out_event = (zepi_event_t *)&scale->objects[i]});
 }
 
 static bool get_times(struct scale *scale, unsigned i)
@@ -209,15 +204,8 @@ static bool launch_kernel(struct scale *scale, unsigned i)
     return scale_launch(scale, (struct scale_launch){.kernel = scale->objects[i]});
 }
 
-static bool launch_new_kernel(struct scale *scale, unsigned i)
-{
-    (void)i;
-    return make_kernel(scale, scale->live) && launch_kernel(scale, scale->live) &&
-           scale_release(scale, scale->live);
-}
-
 #define QUEUE_OPERATIONS                                                                           \
-    {"launch in one of them", launch_in_queue}, {"launch, finish", finish_queue},                  \
+    {"launch in one of them", scale_launch_in_queue}, {"launch, finish", finish_queue},            \
         {"allocate and free 4 KiB", scale_allocate},                                               \
     {                                                                                              \
         "allocate, copy in one of eight, free", use_and_free                                       \
@@ -249,14 +237,14 @@ const struct scale_case scale_objects[] = {
      .operations = {QUEUE_OPERATIONS}},
     {.name = "event-in-order",
      .types = "event",
-     .make = make_event,
+     .make = scale_make_event,
      .drop = scale_release,
      .operations = {EVENT_OPERATIONS, {"allocate and free 4 KiB", scale_allocate}}},
     {.name = "event-profiling",
      .types = "event",
      .open = open_profiling,
      .close = scale_close_common,
-     .make = make_event_profiling,
+     .make = scale_make_event,
      .drop = scale_release,
      .operations = {EVENT_OPERATIONS, {"times", get_times}}},
     {.name = "event-host",
@@ -270,5 +258,5 @@ const struct scale_case scale_objects[] = {
      .make = make_kernel,
      .drop = scale_release,
      .operations = {{"launch", launch_kernel},
-                    {"one more: make, launch, release", launch_new_kernel}}},
+                    {"one more: make, launch, release", launch_kernel, .is_new = true}}},
     {0}};

@@ -89,21 +89,6 @@ static bool launch_from_module(struct scale *scale, unsigned i)
     return scale_launch(scale, (struct scale_launch){.module = scale->objects[i]});
 }
 
-// ---- Device images ----
-
-static bool make_image(struct scale *scale, unsigned i)
-{
-    void *module;
-    uint32_t count;
-    bool is_good = create_different(scale, i, &module);
-    if (is_good) {
-        is_good = scale_ok(zepi.module_get_device_images(
-            module, 1, (zepi_device_image_t *)&scale->objects[i], &count));
-        host_release(module);
-    }
-    return is_good;
-}
-
 // ---- Translation units ----
 
 // The token of number `i`.
@@ -137,13 +122,6 @@ static bool launch_from_unit(struct scale *scale, unsigned i)
     return scale_launch(scale, (struct scale_launch){.unit = unit_of(scale, i)});
 }
 
-static bool launch_from_new_unit(struct scale *scale, unsigned i)
-{
-    (void)i;
-    return make_unit(scale, scale->live) && launch_from_unit(scale, scale->live) &&
-           drop_unit(scale, scale->live);
-}
-
 const struct scale_case scale_programs[] = {
     {.name = "module-input",
      .types = "module module_images device_image",
@@ -164,17 +142,10 @@ const struct scale_case scale_programs[] = {
      .make = make_executable,
      .drop = scale_release,
      .operations = {{"get a kernel, release", get_kernel}, {"launch by name", launch_from_module}}},
-    {.name = "device-image",
-     .types = "device_image",
-     .open = open_bytes,
-     .close = close_bytes,
-     .make = make_image,
-     .drop = scale_release,
-     .operations = {{"create from known bytes, release", create_known}}},
     {.name = "unit",
      .make = make_unit,
      .drop = drop_unit,
      .operations = {{"has modules", unit_has_module},
                     {"launch by name", launch_from_unit},
-                    {"one more: register, launch, unregister", launch_from_new_unit}}},
+                    {"one more: register, launch, unregister", launch_from_unit, .is_new = true}}},
     {0}};

@@ -281,45 +281,17 @@ static int export(const struct care *care)
     return is_written ? EXIT_OK : EXIT_FAILED;
 }
 
-struct refusals {
-    const struct cache_use *use;
-    cJSON *list;  // a reason, and its number of files
-    size_t codes; // files with native code; others are records of compilers
-    size_t refused;
-};
-
-static void note_refusal(void *user, const uint8_t *key, size_t key_size)
-{
-    struct refusals *refusals = user;
-    const char *refusal = key_refusal(refusals->use->key, refusals->use->key_size, key, key_size);
-    cJSON *item;
-    refusals->codes += key_is_of_code(key, key_size);
-    if (!refusal)
-        return;
-    refusals->refused++;
-    cJSON_ArrayForEach(item, refusals->list)
-    {
-        cJSON *files = cJSON_GetObjectItem(item, "files");
-        if (strcmp(cJSON_GetObjectItem(item, "reason")->valuestring, refusal) == 0) {
-            cJSON_SetNumberValue(files, files->valuedouble + 1);
-            return;
-        }
-    }
-    item = json_add_object(refusals->list);
-    cJSON_AddNumberToObject(item, "files", 1);
-    cJSON_AddStringToObject(item, "reason", refusal);
-}
-
 // The files come with this machine's record of its compiler: processes here then use them from the
 // first build on.
 static int import(const struct care *care)
 {
     struct cache_imported imported = {0};
     struct cache_use use = {0};
-    struct refusals refusals = {.use = &use, .list = cJSON_CreateArray()};
+    struct cache_refusals refusals = {.use = &use, .list = cJSON_CreateArray()};
     int code = cache_use_init(&use, care->warm.driver);
-    const bool is_read = cache_import(care->disk, care->argument,
-                                      code == EXIT_OK ? note_refusal : NULL, &refusals, &imported);
+    const bool is_read =
+        cache_import(care->disk, care->argument, code == EXIT_OK ? cache_note_refusal : NULL,
+                     &refusals, &imported);
     add_tally(care->document, "imported", &imported.good);
     add_tally(care->document, "bad", &imported.bad);
     add_tally(care->document, "not_written", &imported.not_written);
@@ -354,7 +326,7 @@ static const struct {
 };
 
 // A line a file, or a line a reason with the name of the device.
-static void print_unused(const cJSON *list, const cJSON *device)
+static void print_unused(const cJSON *list, const char *device)
 {
     const cJSON *item;
     cJSON_ArrayForEach(item, list)
@@ -362,10 +334,9 @@ static void print_unused(const cJSON *list, const cJSON *device)
         const cJSON *files = cJSON_GetObjectItem(item, "files");
         if (files)
             printf("unused: %.0f files: %s (the device here is %s)\n", files->valuedouble,
-                   cJSON_GetObjectItem(item, "reason")->valuestring, device->valuestring);
+                   json_text(item, "reason"), device);
         else
-            printf("unused: %s: %s\n", cJSON_GetObjectItem(item, "file")->valuestring,
-                   cJSON_GetObjectItem(item, "reason")->valuestring);
+            printf("unused: %s: %s\n", json_text(item, "file"), json_text(item, "reason"));
     }
 }
 
@@ -376,7 +347,7 @@ static void print(const cJSON *document)
     cJSON_ArrayForEach(item, document)
     {
         if (cJSON_IsArray(item))
-            print_unused(item, cJSON_GetObjectItem(document, "compared_with"));
+            print_unused(item, json_text(document, "compared_with"));
         else if (cJSON_IsNumber(item))
             printf("%s: %.6g\n", json_label(item->string, label), item->valuedouble);
         else if (cJSON_IsObject(item))

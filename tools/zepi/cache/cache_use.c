@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cache_use.h"
 
+#include "../json.h"
 #include "../kernels.h"
 #include "../scratch.h"
 #include "disk_files.h"
@@ -70,4 +71,27 @@ void cache_use_finish(struct cache_use *use)
         scratch_remove(zepi_disk_path(use->disk));
     zepi_disk_destroy(use->disk);
     free(use->key);
+}
+
+void cache_note_refusal(void *user, const uint8_t *key, size_t key_size)
+{
+    struct cache_refusals *refusals = user;
+    const struct cache_use *use = refusals->use;
+    const char *refusal = key_refusal(use->key, use->key_size, key, key_size);
+    cJSON *item;
+    refusals->codes += key_is_of_code(key, key_size);
+    if (!refusal)
+        return;
+    refusals->refused++;
+    cJSON_ArrayForEach(item, refusals->list)
+    {
+        cJSON *files = cJSON_GetObjectItem(item, "files");
+        if (strcmp(json_text(item, "reason"), refusal) == 0) {
+            cJSON_SetNumberValue(files, files->valuedouble + 1);
+            return;
+        }
+    }
+    item = json_add_object(refusals->list);
+    cJSON_AddNumberToObject(item, "files", 1);
+    cJSON_AddStringToObject(item, "reason", refusal);
 }

@@ -35,7 +35,7 @@ struct compare_way {
 struct compare {
     enum host_driver driver;
     char *const *program;
-    unsigned rounds;
+    uint32_t rounds;
     const char *folder; // scratch
     struct compare_way ways[2];
 };

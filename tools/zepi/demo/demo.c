@@ -34,8 +34,8 @@ static void print_row(const struct demo_row *row)
         printf("%7.2f %6.3f %6.2f", row->build_ms, row->again_ms, row->disk_ms);
     else
         printf("%7s %6s %6s", "-", "-", "-");
-    printf(" %7.3f %7.1e %7.0e  %s\n", row->launch_ms, row->max_error, row->tolerance,
-           row->max_error <= row->tolerance ? "right" : "WRONG");
+    printf(" %7.*f %7.1e %7.0e  %s\n", row->launch_ms < 1000 ? 3 : 1, row->launch_ms,
+           row->max_error, row->tolerance, row->max_error <= row->tolerance ? "right" : "WRONG");
     fflush(stdout);
 }
 

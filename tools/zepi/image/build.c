@@ -32,7 +32,7 @@ static const char usage[] =
 
 #define MAX_FILES 64
 
-struct build_options {
+struct build {
     struct spec_options spec;
     zepi_build_desc_t desc;
     bool is_compile; // one file to an object
@@ -44,46 +44,42 @@ struct build_options {
     uint32_t input_count;
     const char *output;
     enum host_driver driver;
-};
 
-// The build, for both ways of printing.
-struct built {
-    const struct build_options *options;
     zepi_module_t input;
     zepi_module_t executable; // NULL: only shown
     size_t native_bytes;
     double build_ms;
 };
 
-static int parse(int argc, char **argv, struct build_options *options)
+static int parse(int argc, char **argv, struct build *build)
 {
-    const struct command_option own[] = {SPEC_OPTIONS(&options->spec),
-                                         {.name = "options", .text = &options->desc.options},
-                                         {.name = "debug", .flag = &options->is_debug},
-                                         {.name = "show", .flag = &options->is_show},
-                                         {.name = "compile", .flag = &options->is_compile},
-                                         {.name = "link", .flag = &options->is_link},
-                                         {.name = "join", .flag = &options->is_join},
-                                         {.name = "o", .text = &options->output},
+    const struct command_option own[] = {SPEC_OPTIONS(&build->spec),
+                                         {.name = "options", .text = &build->desc.options},
+                                         {.name = "debug", .flag = &build->is_debug},
+                                         {.name = "show", .flag = &build->is_show},
+                                         {.name = "compile", .flag = &build->is_compile},
+                                         {.name = "link", .flag = &build->is_link},
+                                         {.name = "join", .flag = &build->is_join},
+                                         {.name = "o", .text = &build->output},
                                          {0}};
     struct command_options common = {.usage = usage, .own = own, .words = COMMAND_WORDS};
     const int code = command_parse(argc, argv, &common);
     if (code != EXIT_OK)
         return code;
-    const bool takes_several = options->is_link || options->is_join;
+    const bool takes_several = build->is_link || build->is_join;
     if (argc == optind || (argc - optind != 1 && !takes_several)) {
         fprintf(stderr, "zepi build: expected one FILE (or --link, --join with several), got %d\n",
                 argc - optind);
         return EXIT_USAGE;
     }
-    if (options->is_link && (options->spec.spec_count > 0 || options->spec.layout_count > 0)) {
+    if (build->is_link && (build->spec.spec_count > 0 || build->spec.layout_count > 0)) {
         fprintf(stderr, "zepi build: --link takes no --spec: values are set at --compile\n");
         return EXIT_USAGE;
     }
-    options->inputs = (const char *const *)argv + optind;
-    options->input_count = (uint32_t)(argc - optind);
-    options->desc.flags = options->is_debug ? ZEPI_BUILD_DEBUG : 0;
-    options->driver = common.driver;
+    build->inputs = (const char *const *)argv + optind;
+    build->input_count = (uint32_t)(argc - optind);
+    build->desc.flags = build->is_debug ? ZEPI_BUILD_DEBUG : 0;
+    build->driver = common.driver;
     return EXIT_OK;
 }
 
@@ -95,14 +91,14 @@ static void release_all(uint32_t count, zepi_module_t *modules)
         host_release(modules[i]);
 }
 
-static int join(const struct host_device *host, const struct build_options *options,
+static int join(const struct host_device *host, const struct build *build,
                 zepi_module_t *out_module)
 {
     zepi_module_t modules[MAX_FILES] = {NULL};
     uint32_t count = 0;
     int code = EXIT_OK;
-    for (; count < options->input_count && code == EXIT_OK; count++)
-        code = spec_create_module(&options->spec, host, options->inputs[count], &modules[count]);
+    for (; count < build->input_count && code == EXIT_OK; count++)
+        code = spec_create_module(&build->spec, host, build->inputs[count], &modules[count]);
     if (code == EXIT_OK && zepi.module_join(count, modules, out_module) != ZEPI_SUCCESS)
         code = host_fail("join");
     release_all(count, modules);
@@ -116,8 +112,6 @@ static int show(const struct spec_options *spec, const struct host_device *host,
 {
     struct file_bytes file;
     zepi_result_t result = ZEPI_ERROR_LINK_FAILURE;
-    if (strcmp(path, "-") == 0)
-        return spec_create_module(spec, host, path, out_module);
     if (!image_read(path, &file))
         return EXIT_FAILED;
     const bool is_native = !image_is_spirv(&file);
@@ -133,19 +127,18 @@ static int show(const struct spec_options *spec, const struct host_device *host,
 
 // One file as an input, or native code as an executable, with values set; several joined. A file
 // that is only shown may be of any state.
-static int make_input(const struct host_device *host, const struct build_options *options,
-                      bool is_built, zepi_module_t *out_module)
+static int make_input(const struct host_device *host, const struct build *build, bool is_built,
+                      zepi_module_t *out_module)
 {
-    if (options->input_count > MAX_FILES) {
+    if (build->input_count > MAX_FILES) {
         fprintf(stderr, "zepi build: at most %d files\n", MAX_FILES);
         return EXIT_USAGE;
     }
-    if (options->is_link)
+    if (build->is_link)
         return EXIT_OK;
-    if (options->is_join)
-        return join(host, options, out_module);
-    return (is_built ? spec_create_module : show)(&options->spec, host, options->inputs[0],
-                                                  out_module);
+    if (build->is_join)
+        return join(host, build, out_module);
+    return (is_built ? spec_create_module : show)(&build->spec, host, build->inputs[0], out_module);
 }
 
 // An object of a file: SPIR-V is compiled, native code is taken as an object.
@@ -164,26 +157,26 @@ static zepi_result_t make_object(const struct host_device *host, const struct fi
 }
 
 // *out_failed names what the plugin refused.
-static int link_files(const struct host_device *host, const struct build_options *options,
+static int link_files(const struct host_device *host, const struct build *build,
                       const char **out_failed, zepi_module_t *out_module)
 {
     zepi_module_t objects[MAX_FILES] = {NULL};
     uint32_t count = 0;
     int code = EXIT_OK;
-    for (; count < options->input_count && code == EXIT_OK; count++) {
+    for (; count < build->input_count && code == EXIT_OK; count++) {
         struct file_bytes file;
-        if (!image_read(options->inputs[count], &file)) {
+        if (!image_read(build->inputs[count], &file)) {
             code = EXIT_FAILED;
             break;
         }
-        if (make_object(host, &file, &options->desc, &objects[count]) != ZEPI_SUCCESS) {
-            *out_failed = options->inputs[count];
+        if (make_object(host, &file, &build->desc, &objects[count]) != ZEPI_SUCCESS) {
+            *out_failed = build->inputs[count];
             code = EXIT_FAILED;
         }
         free(file.bytes);
     }
     if (code == EXIT_OK &&
-        zepi.module_link(count, objects, &options->desc, out_module) != ZEPI_SUCCESS) {
+        zepi.module_link(count, objects, &build->desc, out_module) != ZEPI_SUCCESS) {
         *out_failed = "link";
         code = EXIT_FAILED;
     }
@@ -191,94 +184,86 @@ static int link_files(const struct host_device *host, const struct build_options
     return code;
 }
 
-static int write_native(const struct host_device *host, struct built *built)
+static int write_native(const struct host_device *host, struct build *build)
 {
-    if (zepi.module_get_native_binary(built->executable, host->device, &built->native_bytes,
+    if (zepi.module_get_native_binary(build->executable, host->device, &build->native_bytes,
                                       NULL) != ZEPI_SUCCESS)
         return host_fail("native code");
-    if (!built->options->output)
+    if (!build->output)
         return EXIT_OK;
-    uint8_t *bytes = malloc(built->native_bytes ? built->native_bytes : 1);
-    if (!bytes || zepi.module_get_native_binary(built->executable, host->device,
-                                                &built->native_bytes, bytes) != ZEPI_SUCCESS) {
+    uint8_t *bytes = malloc(build->native_bytes ? build->native_bytes : 1);
+    if (!bytes || zepi.module_get_native_binary(build->executable, host->device,
+                                                &build->native_bytes, bytes) != ZEPI_SUCCESS) {
         free(bytes);
         return host_fail("native code");
     }
-    const bool is_written = file_write(built->options->output, bytes, built->native_bytes);
+    const bool is_written = file_write(build->output, bytes, build->native_bytes);
     free(bytes);
     return is_written ? EXIT_OK : EXIT_FAILED;
 }
 
-static int build(const struct host_device *host, struct built *built)
+static int run_build(const struct host_device *host, struct build *build)
 {
     const uint64_t start_ns = host_now_ns();
-    const struct build_options *options = built->options;
     const char *failed = NULL;
     int code = EXIT_OK;
-    if (options->is_link)
-        code = link_files(host, options, &failed, &built->executable);
-    else if ((options->is_compile ? zepi.module_compile : zepi.module_build)(
-                 built->input, &options->desc, &built->executable) != ZEPI_SUCCESS)
-        failed = options->inputs[0];
-    built->build_ms = (double)(host_now_ns() - start_ns) / 1e6;
+    if (build->is_link)
+        code = link_files(host, build, &failed, &build->executable);
+    else if ((build->is_compile ? zepi.module_compile : zepi.module_build)(
+                 build->input, &build->desc, &build->executable) != ZEPI_SUCCESS)
+        failed = build->inputs[0];
+    build->build_ms = (double)(host_now_ns() - start_ns) / 1e6;
     host_print_build_log();
     if (failed)
         return host_fail(failed);
-    return code == EXIT_OK ? write_native(host, built) : code;
+    return code == EXIT_OK ? write_native(host, build) : code;
 }
 
-static cJSON *describe(const struct built *built)
+static cJSON *describe(const struct build *build)
 {
-    const struct build_options *options = built->options;
-    cJSON *document = show_describe(&(struct shown){
-        .module = built->executable ? built->executable : built->input,
-        .input = built->input,
-        .files = options->inputs,
-        .file_count = options->input_count,
-    });
-    if (built->executable) {
-        cJSON_AddNumberToObject(document, "native_bytes", (double)built->native_bytes);
-        cJSON_AddNumberToObject(document, "build_ms", built->build_ms);
+    cJSON *document = show_describe(build->executable ? build->executable : build->input,
+                                    build->inputs, build->input_count);
+    if (build->executable) {
+        cJSON_AddNumberToObject(document, "native_bytes", (double)build->native_bytes);
+        cJSON_AddNumberToObject(document, "build_ms", build->build_ms);
     }
     return document;
 }
 
-static void print(const struct built *built)
+static void print(const struct build *build)
 {
     // Standard output may be where the native code goes.
-    if (built->options->output && strcmp(built->options->output, "-") == 0)
+    if (build->output && strcmp(build->output, "-") == 0)
         return;
-    cJSON *document = describe(built);
-    if (built->options->is_show && !json_is_asked_for())
+    cJSON *document = describe(build);
+    if (build->is_show && !json_is_asked_for())
         show_print(document);
-    if (built->executable && !json_is_asked_for())
-        printf("built in %.2f ms, %zu bytes of native code%s%s\n", built->build_ms,
-               built->native_bytes, built->options->output ? " in " : "",
-               built->options->output ? built->options->output : "");
+    if (build->executable && !json_is_asked_for())
+        printf("built in %.2f ms, %zu bytes of native code%s%s\n", build->build_ms,
+               build->native_bytes, build->output ? " in " : "",
+               build->output ? build->output : "");
     json_print(document);
 }
 
 int command_build(int argc, char **argv)
 {
-    struct build_options options = {.desc = {.size = sizeof(options.desc)}};
-    struct built built = {.options = &options};
+    struct build build = {.desc = {.size = sizeof(build.desc)}};
     struct host_device host;
-    int code = parse(argc, argv, &options);
-    if (code == EXIT_OK && options.output && !file_check_output(options.output))
+    int code = parse(argc, argv, &build);
+    if (code == EXIT_OK && build.output && !file_check_output(build.output))
         code = EXIT_FAILED;
     if (code == EXIT_OK)
-        code = host_open(&host, options.driver);
+        code = host_open(&host, build.driver);
     if (code != EXIT_OK)
         return code;
-    const bool is_built =
-        options.output || options.is_compile || options.is_link || !options.is_show;
-    code = make_input(&host, &options, is_built, &built.input);
+    const bool is_built = build.output || build.is_compile || build.is_link || !build.is_show;
+    code = make_input(&host, &build, is_built, &build.input);
     if (code == EXIT_OK && is_built)
-        code = build(&host, &built);
+        code = run_build(&host, &build);
     if (code == EXIT_OK)
-        print(&built);
-    host_release(built.executable);
-    host_release(built.input);
+        print(&build);
+    host_release(build.executable);
+    host_release(build.input);
     host_close(&host);
     return code;
 }

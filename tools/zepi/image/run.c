@@ -28,12 +28,13 @@ static const char usage[] =
     "Example: zepi run scale.spv --kernel scale --global 8 --spec 7=3 \\\n"
     "             --arg buffer:i32:8,ramp=0:1 --arg buffer:i32:8,out\n";
 
-struct run_options {
+struct run {
+    // Of the command line.
     struct spec_options spec;
     zepi_build_desc_t build;
     const char *input;
     const char *kernel;
-    const char *arguments[MAX_ARGUMENTS];
+    const char *texts[MAX_ARGUMENTS]; // of the arguments
     uint32_t argument_count;
     uint32_t work_dim;
     uint32_t local_dim; // 0: no group size is given
@@ -41,24 +42,13 @@ struct run_options {
     size_t group_size[3];
     uint32_t repeat;
     enum host_driver driver;
-};
 
-// One round's times.
-struct round {
-    double build_ms;
-    double launch_ms;
-};
-
-// The state of a run.
-struct run {
-    const struct run_options *options;
     struct host_device host;
     zepi_module_t module; // input, or an executable of native code
     zepi_module_state_t state;
     struct argument arguments[MAX_ARGUMENTS];
-    uint32_t argument_count;
-    struct round *rounds;
-    double disk_ms; // one more build after everything in memory was forgotten; of several rounds
+    uint32_t made_count; // of these
+    cJSON *document;
 };
 
 // "X", "X,Y" or "X,Y,Z". Returns the number of dimensions, 0 if it is none of these.
@@ -83,92 +73,96 @@ static int refuse(const char *option, const char *text, const char *expected)
 
 static int take_global(void *user, const char *text)
 {
-    struct run_options *options = user;
-    options->work_dim = parse_size(text, options->global_size);
-    return options->work_dim ? EXIT_OK : refuse("--global", text, "X[,Y[,Z]]");
+    struct run *run = user;
+    run->work_dim = parse_size(text, run->global_size);
+    return run->work_dim ? EXIT_OK : refuse("--global", text, "X[,Y[,Z]]");
 }
 
 static int take_local(void *user, const char *text)
 {
-    struct run_options *options = user;
-    options->local_dim = parse_size(text, options->group_size);
-    return options->local_dim ? EXIT_OK : refuse("--local", text, "X[,Y[,Z]]");
+    struct run *run = user;
+    run->local_dim = parse_size(text, run->group_size);
+    return run->local_dim ? EXIT_OK : refuse("--local", text, "X[,Y[,Z]]");
 }
 
 static int take_argument(void *user, const char *text)
 {
-    struct run_options *options = user;
-    if (options->argument_count == MAX_ARGUMENTS)
+    struct run *run = user;
+    if (run->argument_count == MAX_ARGUMENTS)
         return refuse("--arg", text, "at most 256 arguments");
-    options->arguments[options->argument_count++] = text;
+    run->texts[run->argument_count++] = text;
     return EXIT_OK;
 }
 
-static int parse(int argc, char **argv, struct run_options *options)
+static int parse(int argc, char **argv, struct run *run)
 {
     const struct command_option own[] = {
-        {.name = "kernel", .text = &options->kernel},
-        {.name = "global", .take = take_global, .user = options},
-        {.name = "local", .take = take_local, .user = options},
-        {.name = "arg", .take = take_argument, .user = options},
-        SPEC_OPTIONS(&options->spec),
-        {.name = "options", .text = &options->build.options},
-        {.name = "repeat", .number = &options->repeat, .most = MAX_REPEAT},
+        {.name = "kernel", .text = &run->kernel},
+        {.name = "global", .take = take_global, .user = run},
+        {.name = "local", .take = take_local, .user = run},
+        {.name = "arg", .take = take_argument, .user = run},
+        SPEC_OPTIONS(&run->spec),
+        {.name = "options", .text = &run->build.options},
+        {.name = "repeat", .number = &run->repeat, .most = MAX_REPEAT},
         {0}};
     struct command_options common = {.usage = usage, .own = own, .words = COMMAND_WORDS};
     const int code = command_parse(argc, argv, &common);
     if (code != EXIT_OK)
         return code;
-    options->driver = common.driver;
-    if (argc - optind != 1 || !options->kernel || options->work_dim == 0) {
+    run->driver = common.driver;
+    if (argc - optind != 1 || !run->kernel || run->work_dim == 0) {
         fprintf(stderr, "zepi run: expected one FILE, --kernel and --global\n");
         return EXIT_USAGE;
     }
-    if (options->local_dim != 0 && options->local_dim != options->work_dim) {
-        fprintf(stderr, "zepi run: --local has %u dimensions, --global %u\n", options->local_dim,
-                options->work_dim);
+    if (run->local_dim != 0 && run->local_dim != run->work_dim) {
+        fprintf(stderr, "zepi run: --local has %u dimensions, --global %u\n", run->local_dim,
+                run->work_dim);
         return EXIT_USAGE;
     }
-    options->input = argv[optind];
+    run->input = argv[optind];
     return EXIT_OK;
 }
 
-static int launch(struct run *run, zepi_module_t executable, struct round *round)
+static int launch(struct run *run, zepi_module_t executable, double *out_ms)
 {
-    const struct run_options *options = run->options;
     const zepi_wait_list_t no_wait = {0};
     zepi_argument_t arguments[MAX_ARGUMENTS];
     zepi_launch_desc_t desc = {.size = sizeof(desc),
                                .arguments = arguments,
                                .argument_count = run->argument_count,
-                               .work_dim = options->work_dim};
-    if (zepi.module_get_kernel(executable, options->kernel, &desc.kernel) != ZEPI_SUCCESS)
+                               .work_dim = run->work_dim};
+    if (zepi.module_get_kernel(executable, run->kernel, &desc.kernel) != ZEPI_SUCCESS)
         return host_fail("--kernel");
     for (uint32_t i = 0; i < run->argument_count; i++)
         arguments[i] = argument_for_launch(&run->arguments[i]);
-    memcpy(desc.global_size, options->global_size, sizeof(desc.global_size));
-    memcpy(desc.group_size, options->group_size, sizeof(desc.group_size));
+    memcpy(desc.global_size, run->global_size, sizeof(desc.global_size));
+    memcpy(desc.group_size, run->group_size, sizeof(desc.group_size));
     const uint64_t start_ns = host_now_ns();
     int code = EXIT_OK;
     if (zepi.queue_launch(run->host.queue, &desc, no_wait, NULL) != ZEPI_SUCCESS)
         code = host_fail("launch");
     else if (zepi.queue_finish(run->host.queue) != ZEPI_SUCCESS)
         code = host_fail("waiting for the launch");
-    round->launch_ms = (double)(host_now_ns() - start_ns) / 1e6;
+    *out_ms = (double)(host_now_ns() - start_ns) / 1e6;
     host_release(desc.kernel);
     return code;
 }
 
-static int run_round(struct run *run, struct round *round)
+static int run_round(struct run *run, uint32_t number, cJSON *round)
 {
     zepi_module_t executable = NULL;
-    if (run->state != ZEPI_MODULE_INPUT)
-        return launch(run, run->module, round);
-    int code = host_build(run->module, &run->options->build, run->options->input, &executable,
-                          &round->build_ms);
+    double build_ms = 0;
+    double launch_ms = 0;
+    int code = EXIT_OK;
+    if (run->state == ZEPI_MODULE_INPUT)
+        code = host_build(run->module, &run->build, run->input, &executable, &build_ms);
     if (code == EXIT_OK)
-        code = launch(run, executable, round);
+        code = launch(run, executable ? executable : run->module, &launch_ms);
     host_release(executable);
+    cJSON_AddNumberToObject(round, "build_ms", build_ms);
+    cJSON_AddNumberToObject(round, "launch_ms", launch_ms);
+    if (code == EXIT_OK && run->repeat > 1 && !json_is_asked_for())
+        fprintf(stderr, "round %u: build %.3f ms, launch %.3f ms\n", number, build_ms, launch_ms);
     return code;
 }
 
@@ -176,11 +170,14 @@ static int run_round(struct run *run, struct round *round)
 static int build_from_disk(struct run *run)
 {
     zepi_module_t executable = NULL;
+    double ms = 0;
     int code = host_forget_builds(&run->host);
     if (code == EXIT_OK && run->state == ZEPI_MODULE_INPUT)
-        code = host_build(run->module, &run->options->build, run->options->input, &executable,
-                          &run->disk_ms);
+        code = host_build(run->module, &run->build, run->input, &executable, &ms);
     host_release(executable);
+    cJSON_AddNumberToObject(run->document, "disk_ms", ms);
+    if (code == EXIT_OK && !json_is_asked_for())
+        fprintf(stderr, "from the disk: build %.3f ms\n", ms);
     return code;
 }
 
@@ -194,24 +191,6 @@ static void print_buffer(const struct argument *argument, uint32_t index)
     for (uint64_t i = 0; i < argument->count; i++)
         printf(" %s", scalar_format(argument->type, (uint8_t *)argument->memory + i * size, text));
     putchar('\n');
-}
-
-static int print_text(const struct run *run)
-{
-    int code = EXIT_OK;
-    for (uint32_t i = 0; i < run->argument_count && code == EXIT_OK; i++) {
-        const struct argument *argument = &run->arguments[i];
-        if (argument->is_output && argument->output)
-            code = argument_write(argument);
-        else if (argument->is_output)
-            print_buffer(argument, i);
-    }
-    for (uint32_t i = 0; i < run->options->repeat && run->options->repeat > 1; i++)
-        fprintf(stderr, "round %u: build %.3f ms, launch %.3f ms\n", i + 1, run->rounds[i].build_ms,
-                run->rounds[i].launch_ms);
-    if (run->options->repeat > 1)
-        fprintf(stderr, "from the disk: build %.3f ms\n", run->disk_ms);
-    return code;
 }
 
 static void add_buffer(cJSON *array, const struct argument *argument, uint32_t index)
@@ -229,72 +208,61 @@ static void add_buffer(cJSON *array, const struct argument *argument, uint32_t i
     cJSON_AddItemToObject(object, "values", values);
 }
 
-static int print_json(const struct run *run)
+// Writes or prints each buffer that is asked for, or adds it to the document.
+static int report_buffers(struct run *run)
 {
     int code = EXIT_OK;
-    cJSON *document = cJSON_CreateObject();
-    cJSON_AddStringToObject(document, "device", run->host.info.name);
-    cJSON_AddStringToObject(document, "kernel", run->options->kernel);
-    cJSON *rounds = cJSON_AddArrayToObject(document, "rounds");
-    for (uint32_t i = 0; i < run->options->repeat; i++) {
-        cJSON *round = cJSON_CreateObject();
-        cJSON_AddNumberToObject(round, "build_ms", run->rounds[i].build_ms);
-        cJSON_AddNumberToObject(round, "launch_ms", run->rounds[i].launch_ms);
-        cJSON_AddItemToArray(rounds, round);
-    }
-    if (run->options->repeat > 1)
-        cJSON_AddNumberToObject(document, "disk_ms", run->disk_ms);
-    cJSON *buffers = cJSON_AddArrayToObject(document, "buffers");
+    cJSON *buffers = cJSON_AddArrayToObject(run->document, "buffers");
     for (uint32_t i = 0; i < run->argument_count && code == EXIT_OK; i++) {
         const struct argument *argument = &run->arguments[i];
         if (argument->is_output && argument->output)
             code = argument_write(argument);
-        else if (argument->is_output)
+        else if (argument->is_output && json_is_asked_for())
             add_buffer(buffers, argument, i);
+        else if (argument->is_output)
+            print_buffer(argument, i);
     }
-    json_print(document);
     return code;
 }
 
 static int run_all(struct run *run)
 {
     zepi_module_info_t info = {.size = sizeof(info)};
-    int code =
-        zepi.module_get_info(run->module, &info) == ZEPI_SUCCESS ? EXIT_OK : host_fail("module");
+    int code = spec_create_module(&run->spec, &run->host, run->input, &run->module);
+    if (code == EXIT_OK && zepi.module_get_info(run->module, &info) != ZEPI_SUCCESS)
+        code = host_fail("module");
     run->state = info.state;
-    for (uint32_t i = 0; i < run->options->argument_count && code == EXIT_OK; i++) {
-        run->argument_count++;
-        code = argument_init(&run->arguments[i], &run->host, run->options->arguments[i]);
+    while (run->made_count < run->argument_count && code == EXIT_OK) {
+        const uint32_t i = run->made_count++;
+        code = argument_init(&run->arguments[i], &run->host, run->texts[i]);
     }
-    run->rounds = calloc(run->options->repeat, sizeof(*run->rounds));
-    if (!run->rounds)
-        return EXIT_FAILED;
-    for (uint32_t i = 0; i < run->options->repeat && code == EXIT_OK; i++)
-        code = run_round(run, &run->rounds[i]);
-    if (code == EXIT_OK && run->options->repeat > 1)
+    cJSON_AddStringToObject(run->document, "device", run->host.info.name);
+    cJSON_AddStringToObject(run->document, "kernel", run->kernel);
+    cJSON *rounds = cJSON_AddArrayToObject(run->document, "rounds");
+    for (uint32_t i = 0; i < run->repeat && code == EXIT_OK; i++)
+        code = run_round(run, i + 1, json_add_object(rounds));
+    if (code == EXIT_OK && run->repeat > 1)
         code = build_from_disk(run);
-    if (code == EXIT_OK)
-        code = json_is_asked_for() ? print_json(run) : print_text(run);
-    return code;
+    return code == EXIT_OK ? report_buffers(run) : code;
 }
 
 int command_run(int argc, char **argv)
 {
-    struct run_options options = {.build = {.size = sizeof(options.build)}, .repeat = 1};
-    struct run run = {.options = &options};
-    int code = parse(argc, argv, &options);
+    struct run run = {.build = {.size = sizeof(run.build)}, .repeat = 1};
+    int code = parse(argc, argv, &run);
     if (code == EXIT_OK)
-        code = host_open(&run.host, options.driver);
+        code = host_open(&run.host, run.driver);
     if (code != EXIT_OK)
         return code;
-    code = spec_create_module(&options.spec, &run.host, options.input, &run.module);
-    if (code == EXIT_OK) {
-        code = run_all(&run);
-        host_release(run.module);
-    }
-    for (uint32_t i = 0; i < run.argument_count; i++)
+    run.document = cJSON_CreateObject();
+    code = run_all(&run);
+    if (code == EXIT_OK)
+        json_print(run.document);
+    else
+        cJSON_Delete(run.document);
+    host_release(run.module);
+    for (uint32_t i = 0; i < run.made_count; i++)
         argument_finish(&run.arguments[i], &run.host);
-    free(run.rounds);
     host_close(&run.host);
     return code;
 }

@@ -12,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const cJSON *object, const char *name)
-{
-    // Also of a number as it was written.
-    const cJSON *item = cJSON_GetObjectItem(object, name);
-    return item && item->valuestring ? item->valuestring : "";
-}
-
 static void describe_constant(const zepi_spec_constant_t *constant, cJSON *object)
 {
     char text[SCALAR_TEXT_SIZE];
@@ -99,7 +92,7 @@ static void add_arguments(cJSON *kernels, const struct file_bytes *file)
     cJSON_ArrayForEach(object, kernels)
     {
         const struct zepi_spirv_kernel *kernel =
-            zepi_spirv_find_kernel(&spirv, text_of(object, "name"));
+            zepi_spirv_find_kernel(&spirv, json_text(object, "name"));
         if (kernel && !cJSON_GetObjectItem(object, "arguments"))
             cJSON_AddItemToObject(object, "arguments", describe_arguments(kernel));
     }
@@ -118,35 +111,16 @@ static void describe_file(const struct file_bytes *file, const char *path, cJSON
                              cJSON_CreateString(path));
 }
 
-// Standard input has been read: its module has the bytes.
-static void describe_standard_input(const struct shown *shown, cJSON *document)
-{
-    zepi_device_image_info_t info = {.size = sizeof(info)};
-    zepi_device_image_t image = NULL;
-    uint32_t count;
-    if (!shown->input ||
-        zepi.module_get_device_images(shown->input, 1, &image, &count) != ZEPI_SUCCESS)
-        return;
-    if (image && zepi.device_image_get_info(image, &info) == ZEPI_SUCCESS && info.bytes) {
-        const struct file_bytes file = {(unsigned char *)info.bytes, info.size_bytes};
-        describe_file(&file, "-", document);
-    }
-    host_release(image);
-}
-
 // The contents of the files, and which of them cannot be told.
-static void describe_files(const struct shown *shown, cJSON *document)
+static void describe_files(const char *const *files, uint32_t file_count, cJSON *document)
 {
     cJSON_AddArrayToObject(document, "symbols");
     cJSON_AddArrayToObject(document, "symbols_unknown_in");
     cJSON_AddArrayToObject(document, "constants_unknown_in");
-    for (uint32_t i = 0; i < shown->file_count; i++) {
-        const char *path = shown->files[i];
+    for (uint32_t i = 0; i < file_count; i++) {
         struct file_bytes file;
-        if (strcmp(path, "-") == 0) {
-            describe_standard_input(shown, document);
-        } else if (file_read(path, &file)) {
-            describe_file(&file, path, document);
+        if (file_read(files[i], &file)) {
+            describe_file(&file, files[i], document);
             free(file.bytes);
         }
     }
@@ -186,19 +160,19 @@ static cJSON *describe_images(zepi_module_t module)
     return array;
 }
 
-cJSON *show_describe(const struct shown *shown)
+cJSON *show_describe(zepi_module_t module, const char *const *files, uint32_t file_count)
 {
     cJSON *document = cJSON_CreateObject();
     zepi_module_info_t info = {.size = sizeof(info)};
-    cJSON *files = cJSON_AddArrayToObject(document, "files");
-    for (uint32_t i = 0; i < shown->file_count; i++)
-        cJSON_AddItemToArray(files, cJSON_CreateString(shown->files[i]));
-    if (zepi.module_get_info(shown->module, &info) == ZEPI_SUCCESS)
+    cJSON *list = cJSON_AddArrayToObject(document, "files");
+    for (uint32_t i = 0; i < file_count; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(files[i]));
+    if (zepi.module_get_info(module, &info) == ZEPI_SUCCESS)
         cJSON_AddStringToObject(document, "state", state_name(info.state));
-    cJSON_AddItemToObject(document, "images", describe_images(shown->module));
-    cJSON_AddItemToObject(document, "kernels", describe_kernels(shown->module));
-    cJSON_AddItemToObject(document, "constants", describe_constants(shown->module));
-    describe_files(shown, document);
+    cJSON_AddItemToObject(document, "images", describe_images(module));
+    cJSON_AddItemToObject(document, "kernels", describe_kernels(module));
+    cJSON_AddItemToObject(document, "constants", describe_constants(module));
+    describe_files(files, file_count, document);
     return document;
 }
 
@@ -206,9 +180,10 @@ static void print_symbols(const cJSON *document)
 {
     const bool has_several = cJSON_GetArraySize(cJSON_GetObjectItem(document, "files")) > 1;
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols")) printf(
-        "%s: %s %s%s%s\n", text_of(item, "linkage"), text_of(item, "kind"), text_of(item, "name"),
-        has_several ? " of " : "", has_several ? text_of(item, "file") : "");
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols"))
+        printf("%s: %s %s%s%s\n", json_text(item, "linkage"), json_text(item, "kind"),
+               json_text(item, "name"), has_several ? " of " : "",
+               has_several ? json_text(item, "file") : "");
 }
 
 static void print_kernels(const cJSON *kernels)
@@ -219,12 +194,12 @@ static void print_kernels(const cJSON *kernels)
     {
         const cJSON *argument;
         int index = 0;
-        printf("  %s\n", text_of(kernel, "name"));
+        printf("  %s\n", json_text(kernel, "name"));
         cJSON_ArrayForEach(argument, cJSON_GetObjectItem(kernel, "arguments"))
         {
             const double size = cJSON_GetNumberValue(cJSON_GetObjectItem(argument, "size_bytes"));
-            const char *space = text_of(argument, "address_space");
-            printf("    argument %d: %s%s%s", index++, text_of(argument, "kind"),
+            const char *space = json_text(argument, "address_space");
+            printf("    argument %d: %s%s%s", index++, json_text(argument, "kind"),
                    space[0] ? ", address space " : "", space);
             if (size > 0)
                 printf(", %.0f byte%s\n", size, size > 1 ? "s" : "");
@@ -238,16 +213,16 @@ void show_print(const cJSON *document)
 {
     const cJSON *item;
     const cJSON *images = cJSON_GetObjectItem(document, "images");
-    printf("state: %s\nimages: %d\n", text_of(document, "state"), cJSON_GetArraySize(images));
+    printf("state: %s\nimages: %d\n", json_text(document, "state"), cJSON_GetArraySize(images));
     cJSON_ArrayForEach(item, images)
-        printf("  %s, %s, %.0f bytes\n", text_of(item, "format"), text_of(item, "state"),
+        printf("  %s, %s, %.0f bytes\n", json_text(item, "format"), json_text(item, "state"),
                cJSON_GetNumberValue(cJSON_GetObjectItem(item, "size_bytes")));
     print_kernels(cJSON_GetObjectItem(document, "kernels"));
     puts("constants:");
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "constants"))
         printf("  %5.0f  %-4s = %s (default %s, %.0f bytes)\n",
-               cJSON_GetNumberValue(cJSON_GetObjectItem(item, "id")), text_of(item, "type"),
-               text_of(item, "value"), text_of(item, "default"),
+               cJSON_GetNumberValue(cJSON_GetObjectItem(item, "id")), json_text(item, "type"),
+               json_text(item, "value"), json_text(item, "default"),
                cJSON_GetNumberValue(cJSON_GetObjectItem(item, "size_bytes")));
     print_symbols(document);
     cJSON_ArrayForEach(item, cJSON_GetObjectItem(document, "symbols_unknown_in"))

@@ -7,16 +7,8 @@
 #include <cjson/cJSON.h>
 
 // The lists of zepi build --show: state, images, kernels and constants of a module, imports and
-// exports of the files that it was made from.
-struct shown {
-    zepi_module_t module;
-    zepi_module_t input; // the bytes of standard input, if it is among the files; or NULL
-    const char *const *files;
-    uint32_t file_count;
-};
-
-// Owned.
-cJSON *show_describe(const struct shown *shown);
+// exports of the files that it was made from. Owned.
+cJSON *show_describe(zepi_module_t module, const char *const *files, uint32_t file_count);
 // As text, on standard output.
 void show_print(const cJSON *document);
 

@@ -275,21 +275,18 @@ static bool write_file(const struct report *report, FILE *file)
     return fclose(file) == 0 && is_written;
 }
 
-static void print_json(struct report *report, const char *path)
+static void print(struct report *report, const char *path)
 {
     cJSON *document = cJSON_CreateObject();
+    if (!json_is_asked_for()) {
+        print_wrong(report, stdout);
+        printf("%s is written: attach it to a bug report%s%s.\n", path,
+               ZEPI_PROJECT_HOMEPAGE[0] ? ", home page " : "", ZEPI_PROJECT_HOMEPAGE);
+    }
     cJSON_AddStringToObject(document, "file", path);
     cJSON_AddItemToObject(document, "wrong", report->wrong);
     report->wrong = NULL;
     json_print(document);
-}
-
-static void print_text(const struct report *report, const char *path)
-{
-    const bool has_homepage = ZEPI_PROJECT_HOMEPAGE[0] != '\0';
-    print_wrong(report, stdout);
-    printf("%s is written: attach it to a bug report%s%s.\n", path,
-           has_homepage ? ", home page " : "", ZEPI_PROJECT_HOMEPAGE);
 }
 
 static int make(struct report *report, const char *path)
@@ -307,10 +304,8 @@ static int make(struct report *report, const char *path)
     if (!write_file(report, file)) {
         fprintf(stderr, "zepi report: %s: %s\n", path, strerror(errno));
         code = EXIT_FAILED;
-    } else if (json_is_asked_for()) {
-        print_json(report, path);
     } else {
-        print_text(report, path);
+        print(report, path);
     }
     fclose(report->text);
     cJSON_Delete(report->wrong);
