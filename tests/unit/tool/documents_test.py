@@ -61,6 +61,12 @@ class Documents(unittest.TestCase):
                 self.assertLessEqual(len(line.split()), PARAGRAPH_WORDS, f"{document.name}:{number}")
 
 
+    def test_the_manual_page_names_the_commands(self):
+        commands = re.findall(r'^    \{"(\w+)", command_', (ROOT / "tools/zepi/main.c").read_text(), re.M)
+        section = (ROOT / "tools/package/zepi.1").read_text().split(".SH COMMANDS")[1].split(".SH")[0]
+        self.assertEqual(set(re.findall(r"^\.B (\w+)", section, re.M)), set(commands))
+
+
 class Usage(unittest.TestCase):
     def test_scripts_print_it_and_refuse_unknown_arguments(self):
         for name in SCRIPTS:
