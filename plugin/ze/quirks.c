@@ -10,45 +10,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTEL = 1, ZE_CPU = 2, OTHERS = 4 };
-
-// ze_cpu takes the way of a GPU's driver wherever that is right on it, so that tests on it are
-// tests of that way.
-#define GPU_LIKE (INTEL | ZE_CPU | OTHERS)
-
 #define FIRST_AFTER_22_43 24596 // the last part of that version is 24595, of 26.27 39122
 
 // The UUID of ze_cpu's driver (tools/ze_cpu/driver/driver.h).
 static const char ze_cpu_uuid[ZE_MAX_DRIVER_UUID_SIZE] = "zepi-cpu-driver";
 
 // The quirks with a bit. QUIRKS.md describes these, and the quirks that the plugin avoids on every
-// driver.
+// driver. ze_cpu takes the way of a GPU's driver wherever that is right on it, so that tests on it
+// are tests of that way.
 static const struct quirk {
     const char *name;
     uint32_t bit;
-    uint32_t drivers;     // that are treated so
     uint32_t first_build; // of Intel's, that has it; 0: any
+    bool is_intels_alone; // else every other driver is treated as if it had it, too
 } table[] = {
-    {"early-copies", ZEPI_QUIRK_EARLY_COPIES, GPU_LIKE, FIRST_AFTER_22_43},
-    {"slow-timed-status", ZEPI_QUIRK_SLOW_TIMED_STATUS, GPU_LIKE, FIRST_AFTER_22_43},
-    {"times-stay-on-device", ZEPI_QUIRK_TIMES_STAY_ON_DEVICE, GPU_LIKE, 0},
-    {"untold-native-format", ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT, INTEL, 0},
-    {"untold-asserts", ZEPI_QUIRK_UNTOLD_ASSERTS, INTEL, FIRST_AFTER_22_43},
-    {"processor-copies", ZEPI_QUIRK_PROCESSOR_COPIES, INTEL, FIRST_AFTER_22_43},
-    {"kept-host-pages", ZEPI_QUIRK_KEPT_HOST_PAGES, INTEL, 0},
-    {"waits-for-engine", ZEPI_QUIRK_WAITS_FOR_ENGINE, INTEL, FIRST_AFTER_22_43},
+    {"early-copies", ZEPI_QUIRK_EARLY_COPIES, FIRST_AFTER_22_43, false},
+    {"slow-timed-status", ZEPI_QUIRK_SLOW_TIMED_STATUS, FIRST_AFTER_22_43, false},
+    {"times-stay-on-device", ZEPI_QUIRK_TIMES_STAY_ON_DEVICE, 0, false},
+    {"untold-native-format", ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT, 0, true},
+    {"untold-asserts", ZEPI_QUIRK_UNTOLD_ASSERTS, FIRST_AFTER_22_43, true},
+    {"processor-copies", ZEPI_QUIRK_PROCESSOR_COPIES, FIRST_AFTER_22_43, true},
+    {"kept-host-pages", ZEPI_QUIRK_KEPT_HOST_PAGES, 0, true},
+    {"waits-for-engine", ZEPI_QUIRK_WAITS_FOR_ENGINE, FIRST_AFTER_22_43, true},
 };
 #define QUIRK_COUNT (sizeof(table) / sizeof(table[0]))
 
-uint32_t zepi_quirks_find(const char *driver, uint32_t build)
+uint32_t zepi_quirks_find(bool is_intels, uint32_t build)
 {
-    const uint32_t known = strcmp(driver, "Intel") == 0    ? INTEL
-                           : strcmp(driver, "ze_cpu") == 0 ? ZE_CPU
-                                                           : OTHERS;
     uint32_t bits = 0;
     for (size_t i = 0; i < QUIRK_COUNT; i++) {
         const struct quirk *quirk = &table[i];
-        if (quirk->drivers & known && (known != INTEL || build >= quirk->first_build))
+        if (is_intels ? build >= quirk->first_build : !quirk->is_intels_alone)
             bits |= quirk->bit;
     }
     return bits;
@@ -119,8 +111,8 @@ zepi_result_t zepi_quirks_choose(const ze_driver_properties_t *properties,
     struct zepi_quirks quirks = {
         .is_on_cpu = memcmp(properties->uuid.id, ze_cpu_uuid, sizeof(ze_cpu_uuid)) == 0};
     // No query tells a driver's name. All of Intel's have this function.
-    const char *name = quirks.is_on_cpu ? "ze_cpu" : optional->import_host_pointer ? "Intel" : "";
-    quirks.bits = zepi_quirks_find(name, properties->driverVersion & 0xffff);
+    const bool is_intels = !quirks.is_on_cpu && optional->import_host_pointer;
+    quirks.bits = zepi_quirks_find(is_intels, properties->driverVersion & 0xffff);
     const zepi_result_t result = zepi_quirks_force(zepi_options()->quirks, &quirks.bits);
     if (result != ZEPI_SUCCESS)
         return result;

@@ -39,10 +39,9 @@ zepi_result_t zepi_quirks_choose(const ze_driver_properties_t *properties,
                                  const struct zepi_ze_optional *optional,
                                  struct zepi_quirks *out_quirks);
 
-// The steps of that, for tests. `driver` is a name of the table ("Intel", "ze_cpu"), and any other
-// is a driver that zepi does not know; `build` is the last part of its version. `text` is a value
-// of ZEPI_QUIRKS, "" for none.
-uint32_t zepi_quirks_find(const char *driver, uint32_t build);
+// The steps of that, for tests. `is_intels`: the driver is Intel's; `build` is the last part of its
+// version. `text` is a value of ZEPI_QUIRKS, "" for none.
+uint32_t zepi_quirks_find(bool is_intels, uint32_t build);
 zepi_result_t zepi_quirks_force(const char *text, uint32_t *bits);
 
 // ---- Names that drivers give, or that messages give for drivers ----

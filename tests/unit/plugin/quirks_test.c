@@ -22,15 +22,15 @@ static uint32_t forced(const char *text, uint32_t bits)
 
 Test(quirks, are_chosen_by_driver_and_version)
 {
-    cr_assert_eq(zepi_quirks_find("Intel", BUILD_26_27), costly | intel);
-    cr_assert_eq(zepi_quirks_find("Intel", BUILD_26_27 + 1000), costly | intel);
-    cr_assert_eq(zepi_quirks_find("Intel", BUILD_22_43), ZEPI_QUIRK_TIMES_STAY_ON_DEVICE |
-                                                             ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT |
-                                                             ZEPI_QUIRK_KEPT_HOST_PAGES);
-    cr_assert_eq(zepi_quirks_find("Intel", BUILD_22_43 + 1), costly | intel);
-    cr_assert_eq(zepi_quirks_find("ze_cpu", 256), costly);
-    // What costs is done for a driver that is not known, and nothing is said of it.
-    cr_assert_eq(zepi_quirks_find("another", 0), costly);
+    cr_assert_eq(zepi_quirks_find(true, BUILD_26_27), costly | intel);
+    cr_assert_eq(zepi_quirks_find(true, BUILD_26_27 + 1000), costly | intel);
+    cr_assert_eq(zepi_quirks_find(true, BUILD_22_43), ZEPI_QUIRK_TIMES_STAY_ON_DEVICE |
+                                                          ZEPI_QUIRK_UNTOLD_NATIVE_FORMAT |
+                                                          ZEPI_QUIRK_KEPT_HOST_PAGES);
+    cr_assert_eq(zepi_quirks_find(true, BUILD_22_43 + 1), costly | intel);
+    // What costs is done for ze_cpu, and for a driver that is not known, of which nothing is said.
+    cr_assert_eq(zepi_quirks_find(false, 256), costly);
+    cr_assert_eq(zepi_quirks_find(false, 0), costly);
 }
 
 Test(quirks, are_forced_by_name_in_the_order_of_the_text)
