@@ -3,7 +3,7 @@
 #include "api/api.h"
 #include "api/check.h"
 #include "core/list.h"
-#include "device/device_details.h"
+#include "device/free_memory.h"
 #include "device/platform.h"
 #include "ze/ze.h"
 

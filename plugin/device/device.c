@@ -2,7 +2,6 @@
 #include "device/device.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
 #include "core/options.h"
 #include "core/sys.h"
 #include "device/platform.h"
@@ -245,6 +244,24 @@ zepi_result_t zepi_device_create_roots(struct zepi_platform *platform)
 {
     return create_devices(platform, NULL, &platform->devices, &platform->device_count);
 }
+
+zepi_result_t zepi_device_get_external_kinds(const struct zepi_device *device,
+                                             struct zepi_external_kinds *out_kinds)
+{
+    static const uint32_t known =
+        ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+    ze_device_external_memory_properties_t properties = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};
+    const ze_result_t ze = zepi_ze.zeDeviceGetExternalMemoryProperties(device->ze, &properties);
+    *out_kinds = (struct zepi_external_kinds){0};
+    if (ze == ZE_RESULT_SUCCESS) {
+        out_kinds->imported = properties.memoryAllocationImportTypes & known;
+        out_kinds->exported = properties.memoryAllocationExportTypes & known;
+    }
+    return zepi_check_ze_severe(ze, "zeDeviceGetExternalMemoryProperties");
+}
+
+// ---- Clocks ----
 
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks)
 {

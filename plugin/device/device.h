@@ -64,6 +64,18 @@ zepi_result_t zepi_device_create_roots(struct zepi_platform *platform);
 struct zepi_device *zepi_device_find(struct zepi_device *const *devices, uint32_t count,
                                      ze_device_handle_t ze);
 
+// The kinds of memory of other interfaces that the driver imports, and as which it exports device
+// memory: ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD and _DMA_BUF. Asked for each time; a driver that
+// does not tell has none.
+struct zepi_external_kinds {
+    uint32_t imported;
+    uint32_t exported;
+};
+zepi_result_t zepi_device_get_external_kinds(const struct zepi_device *device,
+                                             struct zepi_external_kinds *out_kinds);
+
+// ---- Clocks ----
+
 // Nanoseconds of a number of ticks of the device's clock.
 uint64_t zepi_device_ticks_to_ns(const struct zepi_device *device, uint64_t ticks);
 

@@ -5,7 +5,6 @@
 #include "core/alloc.h"
 #include "device/context.h"
 #include "device/device.h"
-#include "device/device_details.h"
 #include "device/platform.h"
 #include "ze/ze.h"
 

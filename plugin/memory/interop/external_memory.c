@@ -5,7 +5,6 @@
 #include "core/alloc.h"
 #include "core/mutex.h"
 #include "device/device.h"
-#include "device/device_details.h"
 #include "memory/usm.h"
 #include "memory/usm_driver.h"
 #include "ze/ze.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/device/device_value.h"
 
-#include "device/device_details.h"
+#include "device/free_memory.h"
 #include "device/platform.h"
 #include "memory/interop/host_memory.h"
 #include "memory/interop/ipc.h"
@@ -94,12 +94,17 @@ ur_result_t zepi_ur_device_extensions(void *object, const struct zepi_ur_info *i
 ur_result_t zepi_ur_device_pci_address(void *object, const struct zepi_ur_info *info)
 {
     const struct zepi_device *device = object;
-    char address[ZEPI_PCI_ADDRESS_BYTES];
-    const ur_result_t result = zepi_ur_result(zepi_device_get_pci_address(device, address));
+    ze_pci_ext_properties_t pci = {.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES};
+    char address[32];
+    if (!device->platform->optional.has_pci)
+        return UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    const ur_result_t result =
+        zepi_ur_result(ZEPI_ZE(zeDevicePciGetPropertiesExt, device->ze, &pci));
     if (result != UR_RESULT_SUCCESS)
         return result;
-    return address[0] ? zepi_ur_info_return_string(info, address)
-                      : UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
+    snprintf(address, sizeof(address), "%04x:%02x:%02x.%x", pci.address.domain, pci.address.bus,
+             pci.address.device, pci.address.function);
+    return zepi_ur_info_return_string(info, address);
 }
 
 ur_result_t zepi_ur_device_group_limits(void *object, const struct zepi_ur_info *info)
@@ -274,6 +279,23 @@ zepi_result_t zepi_ur_device_fp_config(void *object, uint64_t parameter, uint64_
     return ZEPI_SUCCESS;
 }
 
+// Zeros: the driver does not tell them.
+static zepi_result_t query_vector_widths(const struct zepi_device *device,
+                                         struct zepi_ze_vector_widths *out_widths)
+{
+    const struct zepi_ze_optional *optional = &device->platform->optional;
+    uint32_t count = 1;
+    *out_widths = (struct zepi_ze_vector_widths){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_VECTOR_WIDTHS};
+    if (!optional->device_get_vector_widths)
+        return ZEPI_SUCCESS;
+    const ze_device_handle_t ze = optional->device_get_vector_widths_is_drivers
+                                      ? zepi_ze_driver_handle(ZEL_HANDLE_DEVICE, device->ze)
+                                      : device->ze;
+    return zepi_check_ze(optional->device_get_vector_widths(ze, &count, out_widths),
+                         "zeDeviceGetVectorWidthPropertiesExt");
+}
+
 // Lanes of this size in one instruction of an execution unit, where the driver does not report
 // them.
 static uint32_t vector_lanes_of(const struct zepi_device *device, uint32_t element_bytes)
@@ -296,7 +318,7 @@ zepi_result_t zepi_ur_device_width(void *object, uint64_t parameter, uint64_t *o
 {
     const struct zepi_device *device = object;
     struct zepi_ze_vector_widths widths;
-    const zepi_result_t result = zepi_device_get_vector_widths(device, &widths);
+    const zepi_result_t result = query_vector_widths(device, &widths);
     if (result != ZEPI_SUCCESS)
         return result;
     if (widths.native.of_char == 0) {
@@ -317,49 +339,66 @@ zepi_result_t zepi_ur_device_width(void *object, uint64_t parameter, uint64_t *o
     return ZEPI_SUCCESS;
 }
 
-// The largest cache is the one in front of global memory.
-static zepi_result_t get_cache_bytes(const struct zepi_device *device, uint64_t *out_bytes)
+// The largest cache is the one in front of global memory. All have lines of one size; 0: the driver
+// does not tell it.
+static zepi_result_t query_caches(const struct zepi_device *device, uint64_t *out_bytes,
+                                  uint64_t *out_line_bytes)
 {
+    struct zepi_ze_size line = {.stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_CACHE_LINE};
     ze_device_cache_properties_t caches[16] = {{0}};
     uint32_t count = sizeof(caches) / sizeof(caches[0]);
     for (uint32_t i = 0; i < count; i++)
         caches[i].stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES;
+    caches[0].pNext = device->platform->optional.has_cache_line ? &line : NULL;
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetCacheProperties, device->ze, &count, caches);
     *out_bytes = 0;
     for (uint32_t i = 0; i < count && i < sizeof(caches) / sizeof(caches[0]); i++) {
         if (caches[i].cacheSize > *out_bytes)
             *out_bytes = caches[i].cacheSize;
     }
+    *out_line_bytes = line.size_bytes;
+    return result;
+}
+
+// The instructions of the device for arrays of two dimensions.
+static zepi_result_t query_block_array(const struct zepi_device *device, uint64_t *out_flags)
+{
+    static const struct flag flags[] = {
+        {ZEPI_ZE_BLOCK_ARRAY_LOAD, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD},
+        {ZEPI_ZE_BLOCK_ARRAY_STORE, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE},
+    };
+    struct zepi_ze_number array = {.stype =
+                                       (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_BLOCK_ARRAY};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
+                                         .pNext = &array};
+    const zepi_result_t result = device->platform->optional.has_block_array
+                                     ? ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties)
+                                     : ZEPI_SUCCESS;
+    *out_flags = TRANSLATE_FLAGS(array.value, flags);
     return result;
 }
 
 zepi_result_t zepi_ur_device_detail(void *object, uint64_t parameter, uint64_t *out_number)
 {
     const struct zepi_device *device = object;
-    static const struct flag block_flags[] = {
-        {ZEPI_ZE_BLOCK_ARRAY_LOAD, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD},
-        {ZEPI_ZE_BLOCK_ARRAY_STORE, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE},
-    };
-    uint32_t number = 0;
+    uint64_t bytes, line_bytes;
     zepi_result_t result;
     switch (parameter) {
     case UR_DEVICE_INFO_GLOBAL_MEM_FREE:
         return zepi_device_get_free_memory(device, out_number);
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_SIZE:
-        return get_cache_bytes(device, out_number);
+        return query_caches(device, out_number, &line_bytes);
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE:
-        result = get_cache_bytes(device, out_number);
-        *out_number = *out_number > 0 ? UR_DEVICE_MEM_CACHE_TYPE_READ_WRITE_CACHE
-                                      : UR_DEVICE_MEM_CACHE_TYPE_NONE;
+        result = query_caches(device, &bytes, &line_bytes);
+        *out_number = bytes > 0 ? UR_DEVICE_MEM_CACHE_TYPE_READ_WRITE_CACHE
+                                : UR_DEVICE_MEM_CACHE_TYPE_NONE;
         return result;
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHELINE_SIZE:
-        result = zepi_device_get_cache_line(device, &number);
-        *out_number = number > 0 ? number : 64;
+        result = query_caches(device, &bytes, &line_bytes);
+        *out_number = line_bytes > 0 ? line_bytes : 64;
         return result;
     default: // UR_DEVICE_INFO_2D_BLOCK_ARRAY_CAPABILITIES_EXP
-        result = zepi_device_get_block_array(device, &number);
-        *out_number = TRANSLATE_FLAGS(number, block_flags);
-        return result;
+        return query_block_array(device, out_number);
     }
 }
 

@@ -2,7 +2,6 @@
 #include "memory/interop/external_memory.h"
 
 #include "device/device.h"
-#include "device/device_details.h"
 #include "ur/handles.h"
 
 static struct zepi_external_memory *external_memory_of(ur_exp_external_mem_handle_t handle)
