@@ -3,6 +3,7 @@
 
 #include "core/sys.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -43,19 +44,15 @@ static bool read_switch(const struct row *row, const char *text)
     return word >= 0;
 }
 
-static bool read_log_level(const struct row *row, const char *text)
+// The member is of an enumeration whose values are the places of the words.
+static bool read_word(const struct row *row, const char *text)
 {
     const int word = find_word(row, text);
-    options.log_level = (enum zepi_log_level)word;
+    *(int *)row->member = word;
     return word >= 0;
 }
-
-static bool read_link_method(const struct row *row, const char *text)
-{
-    const int word = find_word(row, text);
-    options.link_method = (zepi_link_method_t)word;
-    return word >= 0;
-}
+static_assert(sizeof(options.log_level) == sizeof(int) && sizeof(options.link_method) == sizeof(int),
+              "enumerations are written as numbers");
 
 static bool read_number(const struct row *row, const char *text)
 {
@@ -131,6 +128,7 @@ static const char *const places[] = {"library", "process", NULL};
 static const char *const layouts[] = {"auto", "2025.3", "2026.0", "2026.1", "2026.2", NULL};
 static const char number[] = "a number, with K, M or G for multiples of 1024, or unlimited";
 
+#define WORD(member, list) read_word, &options.member, .words = list
 #define SWITCH(member) read_switch, &options.member, .words = switches
 #define NUMBER(member) read_number, &options.member, .expected = number
 #define TEXT(member) read_text, options.member, sizeof(options.member), .expected = "a shorter text"
@@ -139,7 +137,7 @@ static const struct row rows[] = {
     {"ZEPI_LOG",
      "lines on stderr: off, notice (about the driver and the cache on disk alone), error, info or "
      "debug",
-     "notice", read_log_level, &options.log_level, .words = levels},
+     "notice", WORD(log_level, levels)},
     {"ZEPI_CACHE", "keep builds and kernels, in memory and on disk: on or off", "on",
      SWITCH(cache_is_on)},
     {"ZEPI_CACHE_DISK", "keep native code on disk: on or off", "on", SWITCH(disk_is_on)},
@@ -168,8 +166,8 @@ static const struct row rows[] = {
      read_shared_seconds, &options.shared_seconds, .expected = "a number from 1 to 3600"},
     {"ZEPI_NEWER_FUNCTIONS", "use functions of Level Zero after 1.4 where they are: on or off",
      "on", SWITCH(newer_functions)},
-    {"ZEPI_LINK", "how modules are linked: auto, program or dynamic", "auto", read_link_method,
-     &options.link_method, .words = methods},
+    {"ZEPI_LINK", "how modules are linked: auto, program or dynamic", "auto",
+     WORD(link_method, methods)},
     {"ZEPI_COMPILER",
      "where device code is compiled: library, in this process, or process, in one of its own, "
      "which may crash",
