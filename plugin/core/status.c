@@ -239,7 +239,7 @@ const char *zepi_result_name(zepi_result_t result)
 
 // ---- Results of Level Zero ----
 
-static const struct {
+static const struct ze_status {
     ze_result_t ze;
     const char *name;
     zepi_result_t result;
@@ -288,39 +288,30 @@ static const struct {
 #undef ENTRY
 };
 
-static unsigned find_ze_status(ze_result_t ze)
+static const struct ze_status *find_ze_status(ze_result_t ze)
 {
-    unsigned index = 0;
-    while (index < sizeof(table) / sizeof(table[0]) && table[index].ze != ze)
-        index++;
-    return index;
-}
-
-zepi_result_t zepi_result_of_ze(ze_result_t ze)
-{
-    const unsigned index = find_ze_status(ze);
-    return index < sizeof(table) / sizeof(table[0]) ? table[index].result : ZEPI_ERROR_UNKNOWN;
-}
-
-const char *zepi_ze_result_name(ze_result_t ze)
-{
-    const unsigned index = find_ze_status(ze);
-    return index < sizeof(table) / sizeof(table[0]) ? table[index].name : "an unknown result";
+    static const struct ze_status unknown = {.name = "an unknown result",
+                                             .result = ZEPI_ERROR_UNKNOWN};
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].ze == ze)
+            return &table[i];
+    }
+    return &unknown;
 }
 
 zepi_result_t zepi_fail_ze(ze_result_t ze, const char *function)
 {
-    zepi_stats_note_failure(function, zepi_ze_result_name(ze));
-    const zepi_result_t result = zepi_fail(zepi_result_of_ze(ze), "%s returned %s (0x%x)", function,
-                                           zepi_ze_result_name(ze), (unsigned)ze);
+    const struct ze_status *status = find_ze_status(ze);
+    zepi_stats_note_failure(function, status->name);
+    zepi_fail(status->result, "%s returned %s (0x%x)", function, status->name, (unsigned)ze);
     if (zepi_thread.texts)
         zepi_thread.texts->error.ze = ze;
-    return result;
+    return status->result;
 }
 
 zepi_result_t zepi_check_ze_severe(ze_result_t ze, const char *function)
 {
-    const zepi_result_t result = zepi_result_of_ze(ze);
+    const zepi_result_t result = find_ze_status(ze)->result;
     return result == ZEPI_ERROR_OUT_OF_HOST_MEMORY || result == ZEPI_ERROR_OUT_OF_DEVICE_MEMORY ||
                    result == ZEPI_ERROR_DEVICE_LOST
                ? zepi_fail_ze(ze, function)

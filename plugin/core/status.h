@@ -52,10 +52,6 @@ void zepi_build_log_set(const char *log, size_t size_bytes);
 const char *zepi_build_log_get(void);
 
 const char *zepi_result_name(zepi_result_t result);
-const char *zepi_ze_result_name(ze_result_t result);
-
-// The result that a Level Zero code stands for. Notes nothing.
-zepi_result_t zepi_result_of_ze(ze_result_t result);
 
 zepi_result_t zepi_fail_ze(ze_result_t result, const char *function)
     __attribute__((cold, noinline));
