@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "core/log.h"
 
-#include "core/mutex.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 _Atomic(enum zepi_log_level) zepi_log_host_level;
 
-// Guards the host's function and data, which belong together; nothing is called under it.
-static struct zepi_mutex mutex;
-static void (*host_write)(void *data, enum zepi_log_level level, const char *line);
-static void *host_data;
+static _Atomic(zepi_log_host_fn *) host_write; // NULL: no host wants lines
 
-void zepi_log_set_host(void (*write)(void *data, enum zepi_log_level level, const char *line),
-                       void *data, enum zepi_log_level level)
+void zepi_log_set_host(zepi_log_host_fn *write, enum zepi_log_level level)
 {
-    zepi_mutex_lock(&mutex);
-    host_write = write;
-    host_data = data;
+    // Release: what the function needs is there.
+    atomic_store_explicit(&host_write, write, memory_order_release);
     // Relaxed: a line more or less.
-    atomic_store_explicit(&zepi_log_host_level, write ? level : ZEPI_LOG_OFF, memory_order_relaxed);
-    zepi_mutex_unlock(&mutex);
-}
-
-void zepi_log_set_host_level(enum zepi_log_level level)
-{
-    zepi_mutex_lock(&mutex);
-    if (host_write)
-        atomic_store_explicit(&zepi_log_host_level, level, memory_order_relaxed);
-    zepi_mutex_unlock(&mutex);
+    atomic_store_explicit(&zepi_log_host_level, level, memory_order_relaxed);
 }
 
 // The bytes of the character of UTF-8 that the text begins with; 0: it begins with none. The text
@@ -77,7 +61,6 @@ void zepi_log_write(enum zepi_log_level level, const char *format, ...)
 {
     static const char *const names[] = {"", "error", "error", "info", "debug"};
     char line[1024];
-    void (*write)(void *data, enum zepi_log_level level, const char *line);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
@@ -86,13 +69,7 @@ void zepi_log_write(enum zepi_log_level level, const char *format, ...)
     zepi_make_printable(line, "\n\t");
     if (level <= zepi_options()->log_level)
         fprintf(stderr, "zepi: %s: %s\n", names[level], line);
-    if (level > atomic_load_explicit(&zepi_log_host_level, memory_order_relaxed))
-        return;
-    zepi_mutex_lock(&mutex);
-    write = host_write;
-    void *data = host_data;
-    zepi_mutex_unlock(&mutex);
-    // Not under the lock: the host may log, or set another function, from here.
-    if (write)
-        write(data, level, line);
+    zepi_log_host_fn *write = atomic_load_explicit(&host_write, memory_order_acquire);
+    if (write && level <= atomic_load_explicit(&zepi_log_host_level, memory_order_relaxed))
+        write(level, line);
 }

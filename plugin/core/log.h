@@ -14,10 +14,8 @@ extern _Atomic(enum zepi_log_level) zepi_log_host_level;
 
 // Also hands each line up to `level` to `write`, which must be thread-safe; NULL ends that. A line
 // that is being written at this moment may still reach the old one.
-void zepi_log_set_host(void (*write)(void *data, enum zepi_log_level level, const char *line),
-                       void *data, enum zepi_log_level level);
-// Nothing changes without a host.
-void zepi_log_set_host_level(enum zepi_log_level level);
+typedef void zepi_log_host_fn(enum zepi_log_level level, const char *line);
+void zepi_log_set_host(zepi_log_host_fn *write, enum zepi_log_level level);
 
 void zepi_log_write(enum zepi_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));

@@ -74,17 +74,21 @@ static const struct zepi_ur_query adapter_queries[] = {
 ZEPI_UR_DEFINE_GET_INFO(Adapter, , adapter, zepi_ur_check_adapter, adapter_queries,
                         ADAPTER_INFO_VERSION)
 
-// The host's logger. The function and its data are written before the level that lets lines
-// through; both stay those of the last call.
-static _Atomic(ur_logger_callback_t) logger;
+// The host's logger.
+static struct zepi_mutex logger_mutex; // guards the next two; nothing is called under it
+static ur_logger_callback_t logger;    // NULL: there is none
+static void *logger_data;
 
 // Calls of the host's logger have lines, too: it gets none of them, and the call that it was told
 // of keeps its error.
-static void write_log_line(void *data, enum zepi_log_level level, const char *line)
+static void write_log_line(enum zepi_log_level level, const char *line)
 {
     static _Thread_local bool is_in_logger;
-    const ur_logger_callback_t function = atomic_load_explicit(&logger, memory_order_acquire);
     struct zepi_error error;
+    zepi_mutex_lock(&logger_mutex);
+    const ur_logger_callback_t function = logger;
+    void *data = logger_data;
+    zepi_mutex_unlock(&logger_mutex);
     if (!function || is_in_logger)
         return;
     zepi_error_save(&error);
@@ -119,8 +123,11 @@ ur_result_t zepi_urAdapterSetLoggerCallback(ur_adapter_handle_t hAdapter,
         (!pfnLoggerCallback && (result = zepi_ur_refuse_null("pfnLoggerCallback"))) ||
         (result = check_logger_level(level)))
         return result;
-    atomic_store_explicit(&logger, pfnLoggerCallback, memory_order_release);
-    zepi_log_set_host(write_log_line, pUserData, log_levels[level]);
+    zepi_mutex_lock(&logger_mutex);
+    logger = pfnLoggerCallback;
+    logger_data = pUserData;
+    zepi_mutex_unlock(&logger_mutex);
+    zepi_log_set_host(write_log_line, log_levels[level]);
     return UR_RESULT_SUCCESS;
 }
 
@@ -130,6 +137,6 @@ ur_result_t zepi_urAdapterSetLoggerCallbackLevel(ur_adapter_handle_t hAdapter,
     ur_result_t result = zepi_ur_check_adapter(hAdapter);
     result = result ? result : check_logger_level(level);
     if (result == UR_RESULT_SUCCESS)
-        zepi_log_set_host_level(log_levels[level]);
+        zepi_log_set_host(write_log_line, log_levels[level]);
     return result;
 }

@@ -62,6 +62,22 @@ Test(shared_core, builds_once_for_both)
     test_gear_destroy(&table_gear);
 }
 
+static void log_nothing(ur_logger_level_t level, const char *line, void *data)
+{
+    (void)level;
+    (void)line;
+    (void)data;
+}
+
+Test(shared_core, forgets_the_logger_of_an_adapter_that_is_closed)
+{
+    UR_OK(urAdapterSetLoggerCallback(gear.adapter, log_nothing, NULL, UR_LOGGER_LEVEL_DEBUG));
+    unload_adapter();
+    // The first build has lines about the compiler's libraries.
+    TEST_OK(zepi.release(test_executable(table_gear.context, "vector_add")));
+    test_gear_destroy(&table_gear);
+}
+
 Test(shared_core, stays_for_one_when_the_other_is_closed)
 {
     UR_OK(urProgramRelease(ur_executable("vector_add")));

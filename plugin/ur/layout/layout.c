@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ur/layout/layout.h"
 
+#include "core/log.h"
 #include "core/object.h"
 #include "device/adapter.h"
 #include "ur/command.h"
@@ -150,5 +151,6 @@ extern const char __stop_zepi_types[] __attribute__((visibility("hidden")));
 // The core library may stay for another host.
 __attribute__((destructor)) static void unload(void)
 {
+    zepi_log_set_host(NULL, ZEPI_LOG_OFF);
     zepi_object_unload_types(__start_zepi_types, __stop_zepi_types);
 }
