@@ -14,14 +14,13 @@
 zepi_result_t zepi_api_graph_create(zepi_context_t context, zepi_device_t device,
                                     zepi_graph_flags_t flags, zepi_graph_t *out_graph)
 {
-    const zepi_result_t result = zepi_api_check_context_device(context, device);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_context_device(context, device)) ||
+        (result = zepi_api_check_output(out_graph, "output for the graph")))
         return result;
     if (flags & ~ZEPI_GRAPH_UPDATABLE)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "graph flags 0x%x: only 0x%x is known", flags,
                          ZEPI_GRAPH_UPDATABLE);
-    if (!out_graph)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the output for the graph is NULL");
     struct zepi_graph *graph = zepi_graph_create(context, device);
     if (!graph)
         return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
@@ -52,15 +51,12 @@ static zepi_result_t begin_graph_add(struct zepi_graph *graph, enum zepi_command
                                      zepi_graph_wait_list_t wait,
                                      struct zepi_graph_command **out_command)
 {
-    zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
+    const zepi_result_t result = zepi_check_object(graph, &zepi_graph_type);
     if (result != ZEPI_SUCCESS)
         return result;
     if (wait.count > 0 && !wait.numbers)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the wait list is NULL, with a count of %u",
                          wait.count);
-    result = zepi_graph_check_add(graph, wait.count, wait.numbers);
-    if (result != ZEPI_SUCCESS)
-        return result;
     *out_command = zepi_graph_make_command(graph, kind, wait.count, wait.numbers);
     return *out_command ? ZEPI_SUCCESS : ZEPI_ERROR_OUT_OF_HOST_MEMORY;
 }
