@@ -9,18 +9,15 @@
 
 // ---- Descriptions ----
 
+// The channel is not ZEPI_CHANNEL_DEFAULT.
 static ze_image_format_swizzle_t swizzle_of(zepi_channel_t channel)
 {
-    static const ze_image_format_swizzle_t swizzles[] = {
-        [ZEPI_CHANNEL_FIRST] = ZE_IMAGE_FORMAT_SWIZZLE_R,
-        [ZEPI_CHANNEL_SECOND] = ZE_IMAGE_FORMAT_SWIZZLE_G,
-        [ZEPI_CHANNEL_THIRD] = ZE_IMAGE_FORMAT_SWIZZLE_B,
-        [ZEPI_CHANNEL_FOURTH] = ZE_IMAGE_FORMAT_SWIZZLE_A,
-        [ZEPI_CHANNEL_ZERO] = ZE_IMAGE_FORMAT_SWIZZLE_0,
-        [ZEPI_CHANNEL_ONE] = ZE_IMAGE_FORMAT_SWIZZLE_1,
-    };
-    return swizzles[channel];
+    return (ze_image_format_swizzle_t)(channel - ZEPI_CHANNEL_FIRST);
 }
+static_assert(ZEPI_CHANNEL_FOURTH - ZEPI_CHANNEL_FIRST == ZE_IMAGE_FORMAT_SWIZZLE_A &&
+                  ZEPI_CHANNEL_ZERO - ZEPI_CHANNEL_FIRST == ZE_IMAGE_FORMAT_SWIZZLE_0 &&
+                  ZEPI_CHANNEL_ONE - ZEPI_CHANNEL_FIRST == ZE_IMAGE_FORMAT_SWIZZLE_1,
+              "channels are Level Zero's, in its order");
 
 static zepi_result_t read_image_format(const zepi_image_desc_t *desc, ze_image_format_t *out_format)
 {
@@ -226,19 +223,22 @@ static zepi_result_t read_image_region(const struct zepi_image *image,
     return zepi_check_image_region(image, origin, region ? extent : NULL, out_region);
 }
 
-// The queue, the image, its region, the pitches, and the memory for them.
-static zepi_result_t prepare_memory_copy(zepi_queue_t queue, zepi_image_t image,
-                                         const zepi_image_region_t *region, const void *memory,
-                                         uint32_t row_pitch_bytes, uint32_t slice_pitch_bytes,
-                                         zepi_wait_list_t wait, ze_image_region_t *out_region,
-                                         struct zepi_transfer *copy)
+// `copy` has the image, and memory on the other side.
+static zepi_result_t copy_with_memory(zepi_queue_t queue, struct zepi_transfer *copy,
+                                      const zepi_image_region_t *region, uint32_t row_pitch_bytes,
+                                      uint32_t slice_pitch_bytes, zepi_wait_list_t wait,
+                                      zepi_event_t *out_event)
 {
+    zepi_image_t image = copy->to_image ? copy->to_image : copy->from_image;
+    ze_image_region_t *own = copy->to_image ? &copy->to_region : &copy->from_region;
+    const void *memory = copy->to_image ? copy->from : copy->to;
     zepi_result_t result;
     if ((result = check_copied_image(queue, image, wait)) ||
-        (result = read_image_region(image, region, out_region)))
+        (result = read_image_region(image, region, own)) ||
+        (result = zepi_check_image_memory(queue->context, "memory", memory, image, own,
+                                          row_pitch_bytes, slice_pitch_bytes, copy)))
         return result;
-    return zepi_check_image_memory(queue->context, "memory", memory, image, out_region,
-                                   row_pitch_bytes, slice_pitch_bytes, copy);
+    return zepi_queue_transfer(queue, copy, wait, out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t image,
@@ -248,10 +248,8 @@ zepi_result_t zepi_api_queue_copy_to_image(zepi_queue_t queue, zepi_image_t imag
 {
     struct zepi_transfer copy = {
         .head.kind = ZEPI_COMMAND_COPY_IMAGE, .to_image = image, .from = memory};
-    const zepi_result_t result =
-        prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
-                            &copy.to_region, &copy);
-    return result ? result : zepi_queue_transfer(queue, &copy, wait, out_event);
+    return copy_with_memory(queue, &copy, region, row_pitch_bytes, slice_pitch_bytes, wait,
+                            out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
@@ -261,10 +259,8 @@ zepi_result_t zepi_api_queue_copy_from_image(zepi_queue_t queue, void *memory,
 {
     struct zepi_transfer copy = {
         .head.kind = ZEPI_COMMAND_COPY_IMAGE, .from_image = image, .to = memory};
-    const zepi_result_t result =
-        prepare_memory_copy(queue, image, region, memory, row_pitch_bytes, slice_pitch_bytes, wait,
-                            &copy.from_region, &copy);
-    return result ? result : zepi_queue_transfer(queue, &copy, wait, out_event);
+    return copy_with_memory(queue, &copy, region, row_pitch_bytes, slice_pitch_bytes, wait,
+                            out_event);
 }
 
 zepi_result_t zepi_api_queue_copy_image(zepi_queue_t queue, zepi_image_t to,

@@ -239,12 +239,10 @@ zepi_result_t zepi_api_module_get_kernel_names(zepi_module_t module, uint32_t ca
 
 zepi_result_t zepi_api_module_has_kernel(zepi_module_t module, const char *name, bool *out_has)
 {
-    const zepi_result_t result = zepi_check_object(module, &zepi_module_type);
-    if (result != ZEPI_SUCCESS)
+    zepi_result_t result;
+    if ((result = zepi_api_check_pointer(module, &zepi_module_type, name, "kernel's name")) ||
+        (result = zepi_api_check_output(out_has, "output")))
         return result;
-    if (!name || !out_has)
-        return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "%s is NULL",
-                         name ? "the output" : "the kernel's name");
     *out_has = zepi_module_has_kernel(module, name);
     return ZEPI_SUCCESS;
 }

@@ -51,7 +51,8 @@ static bool read_word(const struct row *row, const char *text)
     *(int *)row->member = word;
     return word >= 0;
 }
-static_assert(sizeof(options.log_level) == sizeof(int) && sizeof(options.link_method) == sizeof(int),
+static_assert(sizeof(options.log_level) == sizeof(int) &&
+                  sizeof(options.link_method) == sizeof(int),
               "enumerations are written as numbers");
 
 static bool read_number(const struct row *row, const char *text)

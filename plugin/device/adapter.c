@@ -36,8 +36,10 @@ struct drivers {
     uint32_t count;
 };
 
-static void append_drivers(struct drivers *all, const ze_driver_handle_t *more, uint32_t count)
+// Adds the handles that lie behind those of the list, but for the ones that it has already.
+static void add_new_drivers(struct drivers *all, uint32_t count)
 {
+    const ze_driver_handle_t *more = all->handles + all->count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t known = 0;
         while (known < all->count && all->handles[known] != more[i])
@@ -75,22 +77,18 @@ static zepi_result_t find_drivers(struct drivers *out_drivers)
     if (result != ZEPI_SUCCESS && newer_count == 0)
         return result == ZEPI_ERROR_UNINITIALIZED ? fail_no_driver() : result;
 
-    const uint32_t room = count > newer_count ? count : newer_count;
-    ze_driver_handle_t *some = zepi_allocate(room, sizeof(*some));
-    struct drivers all = {zepi_allocate((size_t)count + newer_count, sizeof(*some)), 0};
-    if (!some || !all.handles) {
-        zepi_free(some);
-        zepi_free(all.handles);
+    struct drivers all = {zepi_allocate((size_t)count + newer_count, sizeof(ze_driver_handle_t)),
+                          0};
+    if (!all.handles)
         return zepi_fail_no_memory();
-    }
-    if (newer_count > 0 && zepi_ze.zeInitDrivers(&newer_count, some, &desc) == ZE_RESULT_SUCCESS)
-        append_drivers(&all, some, newer_count);
+    if (newer_count > 0 &&
+        zepi_ze.zeInitDrivers(&newer_count, all.handles, &desc) == ZE_RESULT_SUCCESS)
+        all.count = newer_count;
     if (count > 0) {
-        result = ZEPI_ZE(zeDriverGet, &count, some);
+        result = ZEPI_ZE(zeDriverGet, &count, all.handles + all.count);
         if (result == ZEPI_SUCCESS)
-            append_drivers(&all, some, count);
+            add_new_drivers(&all, count);
     }
-    zepi_free(some);
     if (all.count == 0) {
         zepi_free(all.handles);
         return result != ZEPI_SUCCESS ? result : fail_no_driver();

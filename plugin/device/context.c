@@ -2,9 +2,10 @@
 #include "device/context.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
 #include "device/device.h"
 #include "device/platform.h"
+
+#include <utlist.h>
 
 struct zepi_context_callback {
     struct zepi_context_callback *next;
@@ -20,21 +21,17 @@ zepi_result_t zepi_context_at_destroy(struct zepi_context *context, void (*funct
         return zepi_fail_no_memory();
     callback->function = function;
     callback->data = data;
-    callback->next = atomic_load_explicit(&context->callbacks, memory_order_relaxed);
-    // Release: the last reference's thread sees this one's writes.
-    while (!atomic_compare_exchange_weak_explicit(&context->callbacks, &callback->next, callback,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    zepi_mutex_lock(&context->callbacks_mutex);
+    LL_PREPEND(context->callbacks, callback);
+    zepi_mutex_unlock(&context->callbacks_mutex);
     return ZEPI_SUCCESS;
 }
 
 static void context_run_callbacks(struct zepi_context *context)
 {
-    struct zepi_context_callback *next =
-        atomic_load_explicit(&context->callbacks, memory_order_acquire);
-    while (next) {
-        struct zepi_context_callback *callback = next;
-        next = callback->next;
+    struct zepi_context_callback *callback, *next;
+    LL_FOREACH_SAFE(context->callbacks, callback, next)
+    {
         callback->function(callback->data);
         zepi_free(callback);
     }

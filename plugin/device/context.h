@@ -45,7 +45,7 @@ enum zepi_component_number {
         __attribute__((section("zepi_components"), used)) = &component
 
 // Some devices of one platform, and the state that they share. Filled at creation, then never
-// written, but for the members and components that have locks of their own.
+// written, but for the list and the components that have locks of their own.
 struct zepi_context {
     struct zepi_object object;
     struct zepi_platform *platform; // borrowed
@@ -54,7 +54,8 @@ struct zepi_context {
     struct zepi_device **devices; // owned list of borrowed devices
     uint32_t device_count;
     void *components[ZEPI_COMPONENTS]; // by number; all in one block, which the first one begins
-    _Atomic(struct zepi_context_callback *) callbacks; // owned; last registered first
+    struct zepi_mutex callbacks_mutex; // guards the list; nothing is called under it
+    struct zepi_context_callback *callbacks; // owned; last registered first
 };
 
 extern const struct zepi_type zepi_context_type;

@@ -390,8 +390,8 @@ zepi_result_t zepi_ur_device_detail(void *object, uint64_t parameter, uint64_t *
         return query_caches(device, out_number, &line_bytes);
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE:
         result = query_caches(device, &bytes, &line_bytes);
-        *out_number = bytes > 0 ? UR_DEVICE_MEM_CACHE_TYPE_READ_WRITE_CACHE
-                                : UR_DEVICE_MEM_CACHE_TYPE_NONE;
+        *out_number =
+            bytes > 0 ? UR_DEVICE_MEM_CACHE_TYPE_READ_WRITE_CACHE : UR_DEVICE_MEM_CACHE_TYPE_NONE;
         return result;
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHELINE_SIZE:
         result = query_caches(device, &bytes, &line_bytes);
