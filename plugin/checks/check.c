@@ -53,23 +53,24 @@ static wide end_of(const size_t origin[3], const size_t region[3], size_t row, w
     return end > SIZE_MAX ? beyond : end;
 }
 
-zepi_result_t zepi_check_pitches(const char *name, const struct zepi_pitches *pitches)
+// Rows and slices do not overlap. Level Zero has 32 bits for each pitch that is used.
+static zepi_result_t check_pitches(const char *name, size_t row, size_t least_row, size_t slice,
+                                   size_t least_slice, bool is_slice_used)
 {
-    const size_t row = pitches->row_bytes, slice = pitches->slice_bytes;
-    if (row < pitches->least_row_bytes)
+    if (row < least_row)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the %s's row pitch is %zu bytes, expected at least %zu, the region's "
                          "width",
-                         name, row, pitches->least_row_bytes);
-    if (row > UINT32_MAX && !pitches->is_row_unused)
+                         name, row, least_row);
+    if (row > UINT32_MAX)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the %s's row pitch of %zu bytes is beyond 32 bits", name, row);
-    if (slice < pitches->least_slice_bytes)
+    if (slice < least_slice)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the %s's slice pitch is %zu bytes, expected at least %zu, the row pitch "
                          "times the region's height",
-                         name, slice, pitches->least_slice_bytes);
-    if (slice > UINT32_MAX && !pitches->is_slice_unused)
+                         name, slice, least_slice);
+    if (slice > UINT32_MAX && is_slice_used)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE,
                          "the %s's slice pitch of %zu bytes is beyond 32 bits: copy single slices "
                          "from where they begin",
@@ -95,12 +96,8 @@ zepi_result_t zepi_check_rect(const char *name, const zepi_rect_t *rect, const s
                          capacity);
     if (end > SIZE_MAX || least > SIZE_MAX)
         return zepi_fail(ZEPI_ERROR_INVALID_SIZE, "the %s rectangle is too large", name);
-    const struct zepi_pitches pitches = {.row_bytes = row,
-                                         .least_row_bytes = region[0],
-                                         .slice_bytes = (size_t)slice,
-                                         .least_slice_bytes = (size_t)least,
-                                         .is_slice_unused = is_single};
-    const zepi_result_t result = zepi_check_pitches(name, &pitches);
+    const zepi_result_t result =
+        check_pitches(name, row, region[0], (size_t)slice, (size_t)least, !is_single);
     if (result != ZEPI_SUCCESS)
         return result;
     for (int i = 0; i < 3; i++) {

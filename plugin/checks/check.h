@@ -31,15 +31,6 @@ static inline zepi_result_t zepi_check_range(struct zepi_context *context, const
                : zepi_check_any_range(context, name, memory, size_bytes);
 }
 
-// How far rows and slices of a region in memory lie apart. Level Zero has 32 bits for each that is
-// used.
-struct zepi_pitches {
-    size_t row_bytes, least_row_bytes;
-    size_t slice_bytes, least_slice_bytes;
-    bool is_row_unused, is_slice_unused;
-};
-zepi_result_t zepi_check_pitches(const char *name, const struct zepi_pitches *pitches);
-
 // A rectangle in memory of `capacity` bytes (SIZE_MAX: not known) as Level Zero takes it, with the
 // pitches that were left out. Rows and slices do not overlap. *out_size_bytes: from the memory's
 // begin to the end of the rectangle.

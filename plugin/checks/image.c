@@ -62,17 +62,19 @@ zepi_result_t zepi_check_image_memory(struct zepi_context *context, const char *
                                       const ze_image_region_t *region, size_t row_pitch,
                                       size_t slice_pitch, struct zepi_transfer *copy)
 {
+    const zepi_rect_t rect = {.row_pitch_bytes = row_pitch, .slice_pitch_bytes = slice_pitch};
     const size_t row = (size_t)zepi_image_pixel_bytes(image) * region->width;
-    const size_t pitch = row_pitch ? row_pitch : row;
-    const size_t least = pitch * region->height;
-    const size_t slice = slice_pitch ? slice_pitch : least;
-    const bool is_dense = pitch == row && slice == least;
-    const struct zepi_pitches pitches = {pitch, row, slice, least, pitch == row, is_dense};
-    const zepi_result_t result = zepi_check_pitches(name, &pitches);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    copy->row_pitch_bytes = is_dense ? 0 : (uint32_t)pitch;
-    copy->slice_pitch_bytes = is_dense ? 0 : (uint32_t)slice;
-    return zepi_check_range(context, name, memory,
-                            slice * (region->depth - 1) + pitch * (region->height - 1) + row);
+    const size_t slice = row * region->height;
+    struct zepi_layout layout = {0};
+    // Rows without gaps have no pitches, which Level Zero would have in 32 bits.
+    const bool is_dense =
+        (row_pitch == 0 || row_pitch == row) && (slice_pitch == 0 || slice_pitch == slice);
+    const zepi_result_t result =
+        is_dense
+            ? zepi_check_range(context, name, memory, slice * region->depth)
+            : zepi_check_rect_in_memory(context, name, memory, &rect,
+                                        (size_t[]){row, region->height, region->depth}, &layout);
+    copy->row_pitch_bytes = layout.row_pitch_bytes;
+    copy->slice_pitch_bytes = layout.slice_pitch_bytes;
+    return result;
 }

@@ -167,6 +167,32 @@ Test(image, regions_are_copied_with_pitches)
     TEST_OK(zepi.release(second));
 }
 
+// Its layers are rows: the row pitch is between them.
+Test(image, layers_of_lines_are_copied_with_pitches)
+{
+    enum { ROW = 2 * WIDTH, LAYERS = 2 };
+    zepi_image_desc_t lines = plane;
+    float *found = pixels + PIXELS * 4;
+    lines.shape = ZEPI_IMAGE_1D_ARRAY;
+    lines.height = 0;
+    lines.layer_count = LAYERS;
+    zepi_image_t image = make(&lines);
+    memset(found, 0, PIXELS * 4 * sizeof(float));
+    write_all(image, pixels);
+    TEST_OK(zepi.queue_copy_from_image(gear.queue, pixels, ROW * 16, 0, image, NULL, TEST_NO_WAIT,
+                                       NULL));
+    TEST_OK(
+        zepi.queue_copy_to_image(gear.queue, image, NULL, pixels, ROW * 16, 0, TEST_NO_WAIT, NULL));
+    read_all(found, image);
+    for (int layer = 0; layer < LAYERS; layer++) {
+        const int first = layer * WIDTH * 4;
+        cr_assert_eq(found[first], first, "layer %d is %g", layer, (double)found[first]);
+        cr_assert_eq(pixels[layer * ROW * 4], first, "layer %d is %g", layer,
+                     (double)pixels[layer * ROW * 4]);
+    }
+    TEST_OK(zepi.release(image));
+}
+
 // Images that differ from launch to launch, released while commands use them.
 Test(image, kernels_read_and_write_it)
 {
