@@ -13,6 +13,8 @@
 #define CLOCK_QUERY_NS 20000
 #define CLOCK_QUERIES 3
 
+#define MOST 16 // memories or queue groups of a device; further ones are not asked for
+
 static void device_destroy(void *object)
 {
     struct zepi_device *device = object;
@@ -81,40 +83,30 @@ static void set_allocation_limit(struct zepi_device *device)
 
 static zepi_result_t query_memory(struct zepi_device *device)
 {
-    uint32_t count = 0;
-    zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, NULL);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    ze_device_memory_properties_t *memories = zepi_allocate(count, sizeof(*memories));
-    ze_device_memory_ext_properties_t *details = zepi_allocate(count, sizeof(*details));
-    if (!memories || !details) {
-        zepi_free(memories);
-        zepi_free(details);
-        return zepi_fail_no_memory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    ze_device_memory_properties_t memories[MOST] = {0};
+    ze_device_memory_ext_properties_t details[MOST] = {0};
+    uint32_t count = MOST;
+    for (uint32_t i = 0; i < MOST; i++) {
         details[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
         details[i].bandwidthUnit = ZE_BANDWIDTH_UNIT_UNKNOWN;
         memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
         memories[i].pNext = device->platform->optional.has_memory_details ? &details[i] : NULL;
     }
-    result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, memories);
+    zepi_result_t result = ZEPI_ZE(zeDeviceGetMemoryProperties, device->ze, &count, memories);
+    if (result != ZEPI_SUCCESS)
+        return result;
     // The driver may keep some of the memory for itself, and say 0 for a size that it cannot tell.
-    for (uint32_t i = 0; i < count && result == ZEPI_SUCCESS; i++) {
+    for (uint32_t i = 0; i < count && i < MOST; i++) {
         const uint64_t bandwidth = bandwidth_of(&details[i]);
         device->global_memory_bytes +=
             details[i].physicalSize > 0 ? details[i].physicalSize : memories[i].totalSize;
         if (bandwidth > device->memory_bandwidth)
             device->memory_bandwidth = bandwidth;
     }
-    if (result == ZEPI_SUCCESS && count > 0) {
+    if (count > 0) {
         device->memory_clock_mhz = memories[0].maxClockRate;
         device->memory_bus_bits = memories[0].maxBusWidth;
     }
-    zepi_free(memories);
-    zepi_free(details);
-    if (result != ZEPI_SUCCESS)
-        return result;
 
     device->access.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES;
     result = ZEPI_ZE(zeDeviceGetMemoryAccessProperties, device->ze, &device->access);
@@ -125,20 +117,17 @@ static zepi_result_t query_memory(struct zepi_device *device)
 
 static zepi_result_t query_queue_groups(struct zepi_device *device)
 {
-    uint32_t count = 0;
-    zepi_result_t result =
-        ZEPI_ZE(zeDeviceGetCommandQueueGroupProperties, device->ze, &count, NULL);
+    ze_command_queue_group_properties_t groups[MOST] = {0};
+    uint32_t count = MOST;
+    for (uint32_t i = 0; i < MOST; i++)
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    const zepi_result_t result =
+        ZEPI_ZE(zeDeviceGetCommandQueueGroupProperties, device->ze, &count, groups);
     if (result != ZEPI_SUCCESS)
         return result;
-    ze_command_queue_group_properties_t *groups = zepi_allocate(count, sizeof(*groups));
-    if (!groups)
-        return zepi_fail_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
-    result = ZEPI_ZE(zeDeviceGetCommandQueueGroupProperties, device->ze, &count, groups);
     device->copy_ordinal = UINT32_MAX;
     bool has_compute = false;
-    for (uint32_t i = count; result == ZEPI_SUCCESS && i-- > 0;) {
+    for (uint32_t i = count < MOST ? count : MOST; i-- > 0;) {
         const ze_command_queue_group_property_flags_t flags = groups[i].flags;
         if (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) {
             has_compute = true;
@@ -152,8 +141,7 @@ static zepi_result_t query_queue_groups(struct zepi_device *device)
     // Quirk no-queue-group: queue 0 of group 0 is always there.
     if (!has_compute || device->compute_count == 0)
         device->compute_count = 1;
-    zepi_free(groups);
-    return result;
+    return ZEPI_SUCCESS;
 }
 
 static zepi_result_t query_image_limits(struct zepi_device *device)
