@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The function table, and the exported functions that hand it out.
 #include "api/api.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "core/options.h"
 #include "device/adapter.h"
 #include "memory/usm.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "api/api.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "core/options.h"
 #include "device/context.h"
 #include "program/build/binary_cache.h"

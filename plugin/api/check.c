@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "api/check.h"
 
-#include "core/list.h"
+#include "core/interface.h"
 
 zepi_result_t zepi_api_check_output(const void *pointer, const char *name)
 {

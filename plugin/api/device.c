@@ -2,7 +2,7 @@
 // Platforms, devices and contexts.
 #include "api/api.h"
 #include "api/check.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/free_memory.h"
 #include "device/platform.h"
 #include "ze/ze.h"

@@ -3,7 +3,7 @@
 #include "api/check.h"
 #include "api/launch.h"
 #include "core/alloc.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/context.h"
 #include "graph/capture/capture.h"
 #include "graph/dump.h"

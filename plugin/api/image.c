@@ -2,7 +2,7 @@
 #include "checks/image.h"
 #include "api/api.h"
 #include "api/check.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/device.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include "launch/kernel.h"
 #include "api/api.h"
 #include "api/check.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/device.h"
 #include "launch/device_kernel.h"
 #include "program/module.h"

@@ -3,7 +3,7 @@
 
 #include "api/api.h"
 #include "api/check.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/by_name.h"

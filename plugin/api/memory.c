@@ -3,7 +3,7 @@
 #include "api/api.h"
 #include "api/check.h"
 #include "copy/buffer_use.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "memory/interop/ipc.h"
 #include "memory/pool.h"
 

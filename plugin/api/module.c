@@ -3,7 +3,7 @@
 #include "program/module.h"
 #include "api/api.h"
 #include "api/check.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "program/built_image.h"
 #include "program/join.h"
 #include "program/module_build.h"

@@ -2,7 +2,7 @@
 // Queues, and their commands that move no bytes and launch nothing.
 #include "api/api.h"
 #include "api/check.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/device.h"
 #include "memory/usm.h"
 #include "queue/command/allocate.h"

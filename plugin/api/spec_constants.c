@@ -5,7 +5,7 @@
 #include "api/check.h"
 #include "api/launch.h"
 #include "core/alloc.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "launch/by_name.h"
 #include "program/built_image.h"
 #include "program/module.h"

@@ -3,7 +3,7 @@
 
 #include "cache/build_cache.h"
 #include "core/alloc.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "core/log.h"
 #include "core/mutex.h"
 #include "core/stats.h"

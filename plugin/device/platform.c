@@ -2,8 +2,6 @@
 #include "device/platform.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
-#include "core/log.h"
 #include "ze/ze.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,6 @@
 #include "launch/kernel.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
 #include "device/context.h"
 #include "device/device.h"
 #include "launch/device_kernel_create.h"

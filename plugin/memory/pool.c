@@ -2,7 +2,6 @@
 #include "memory/pool.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
 #include "core/options.h"
 #include "core/sys.h"
 #include "device/context.h"

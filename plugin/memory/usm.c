@@ -2,7 +2,7 @@
 #include "memory/usm.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "core/options.h"
 #include "core/stats.h"
 #include "device/context.h"

@@ -2,7 +2,6 @@
 #include "program/built_image.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
 #include "device/context.h"
 #include "program/module.h"
 #include "program/native_binary.h"

@@ -2,7 +2,6 @@
 #include "program/join.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
 #include "device/context.h"
 #include "program/built_image.h"
 #include "program/module.h"

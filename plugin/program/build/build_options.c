@@ -2,7 +2,7 @@
 #include "program/build/build_options.h"
 
 #include "core/alloc.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "core/options.h"
 #include "device/device.h"
 

@@ -3,7 +3,7 @@
 
 #include "cache/key.h"
 #include "core/alloc.h"
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/device.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "queue/command/event_times.h"
 
-#include "core/list.h"
+#include "core/interface.h"
 #include "device/device.h"
 #include "queue/command_list.h"
 #include "queue/event.h"

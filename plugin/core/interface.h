@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#ifndef ZEPI_CORE_LIST_H
-#define ZEPI_CORE_LIST_H
+#ifndef ZEPI_CORE_INTERFACE_H
+#define ZEPI_CORE_INTERFACE_H
 
 #include "core/object.h"
 
-// The idioms of the table's outputs. They keep nothing: any thread.
+// The idioms of the interface, zepi.h: lists that a host has room for, and structures whose first
+// member is their size. They keep nothing: any thread.
 
 // Checks the pointers of a list output.
 static inline zepi_result_t zepi_check_list(uint32_t capacity, const void *out_elements,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/list.h"
+#include "core/interface.h"
 
 #include <string.h>
 
