@@ -18,9 +18,8 @@ zepi_result_t zepi_api_check_native(const void *native_handle, zepi_ownership_t 
 
 zepi_result_t zepi_api_check_context_device(zepi_context_t context, zepi_device_t device)
 {
-    uint32_t index;
     const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
-    return result ? result : zepi_context_check_device(context, device, &index);
+    return result ? result : zepi_context_check_device(context, device);
 }
 
 zepi_result_t zepi_api_check_pointer(const void *object, const struct zepi_type *type,
@@ -56,7 +55,6 @@ zepi_result_t zepi_api_check_state(zepi_module_state_t state)
 zepi_result_t zepi_api_check_usm_desc(const struct zepi_context *context,
                                       const struct zepi_usm_alloc_desc *desc)
 {
-    uint32_t index;
     if (desc->kind != ZEPI_USM_HOST && desc->kind != ZEPI_USM_DEVICE &&
         desc->kind != ZEPI_USM_SHARED)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE,
@@ -65,7 +63,7 @@ zepi_result_t zepi_api_check_usm_desc(const struct zepi_context *context,
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "host memory belongs to no device: "
                                                    "expected NULL");
     if (desc->device || desc->kind == ZEPI_USM_DEVICE) {
-        const zepi_result_t result = zepi_context_check_device(context, desc->device, &index);
+        const zepi_result_t result = zepi_context_check_device(context, desc->device);
         if (result != ZEPI_SUCCESS)
             return result;
     }

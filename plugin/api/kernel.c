@@ -21,21 +21,20 @@ zepi_result_t zepi_api_module_get_kernel(zepi_module_t module, const char *name,
 }
 
 // A kernel, and a device of its context.
-static zepi_result_t check_kernel_device(zepi_kernel_t kernel, zepi_device_t device,
-                                         uint32_t *out_index)
+static zepi_result_t check_kernel_device(zepi_kernel_t kernel, zepi_device_t device)
 {
     const zepi_result_t result = zepi_check_object(kernel, &zepi_kernel_type);
-    return result ? result : zepi_context_check_device(kernel->context, device, out_index);
+    return result ? result : zepi_context_check_device(kernel->context, device);
 }
 
 zepi_result_t zepi_api_kernel_get_info(zepi_kernel_t kernel, zepi_device_t device,
                                        zepi_kernel_info_t *out_info)
 {
-    uint32_t index = 0;
     struct zepi_device_kernel *device_kernel = NULL;
     zepi_result_t result;
-    if ((result = check_kernel_device(kernel, device, &index)) ||
-        (result = zepi_kernel_get_device_kernel(kernel, index, &device_kernel)))
+    if ((result = check_kernel_device(kernel, device)) ||
+        (result = zepi_kernel_get_device_kernel(
+             kernel, zepi_context_device_index(kernel->context, device), &device_kernel)))
         return result;
     const ze_kernel_properties_t *properties = &device_kernel->properties;
     const zepi_kernel_info_t info = {.name = kernel->name,
@@ -58,9 +57,8 @@ zepi_result_t zepi_api_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_devi
                                                  uint32_t work_dim, const size_t *global_size,
                                                  size_t *out_group_size)
 {
-    uint32_t index;
     zepi_result_t result;
-    if ((result = check_kernel_device(kernel, device, &index)) ||
+    if ((result = check_kernel_device(kernel, device)) ||
         (result = zepi_api_check_work_dim(work_dim)) ||
         (result = zepi_api_check_output(global_size, "global size")) ||
         (result = zepi_api_check_output(out_group_size, "output for the group size")))
@@ -71,9 +69,8 @@ zepi_result_t zepi_api_kernel_suggest_group_size(zepi_kernel_t kernel, zepi_devi
 zepi_result_t zepi_api_kernel_get_native(zepi_kernel_t kernel, zepi_device_t device,
                                          void **out_native_handle)
 {
-    uint32_t index;
     zepi_result_t result;
-    if ((result = check_kernel_device(kernel, device, &index)) ||
+    if ((result = check_kernel_device(kernel, device)) ||
         (result = zepi_api_check_output(out_native_handle, "output for the native handle")))
         return result;
     return zepi_kernel_get_native(kernel, device, out_native_handle);

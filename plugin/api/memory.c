@@ -58,10 +58,9 @@ zepi_result_t zepi_api_buffer_create(zepi_context_t context, size_t size_bytes,
 zepi_result_t zepi_api_buffer_get_address(zepi_buffer_t buffer, zepi_device_t device,
                                           void **out_address, size_t *out_size_bytes)
 {
-    uint32_t index;
     zepi_result_t result;
     if ((result = zepi_check_object(buffer, &zepi_buffer_type)) ||
-        (result = zepi_context_check_device(buffer->context, device, &index)) ||
+        (result = zepi_context_check_device(buffer->context, device)) ||
         (result = zepi_api_check_output(out_address, "output for the address")))
         return result;
     const struct zepi_buffer_part all = {buffer, 0, buffer->size_bytes};

@@ -14,11 +14,11 @@
 
 // A module, a device of its context, and a pointer called `name`.
 static zepi_result_t check_module_device(zepi_module_t module, zepi_device_t device,
-                                         const void *pointer, const char *name, uint32_t *out_index)
+                                         const void *pointer, const char *name)
 {
     zepi_result_t result;
     if ((result = zepi_check_object(module, &zepi_module_type)) ||
-        (result = zepi_context_check_device(module->context, device, out_index)))
+        (result = zepi_context_check_device(module->context, device)))
         return result;
     return zepi_api_check_output(pointer, name);
 }
@@ -250,36 +250,34 @@ zepi_result_t zepi_api_module_has_kernel(zepi_module_t module, const char *name,
 zepi_result_t zepi_api_module_get_build_log(zepi_module_t module, zepi_device_t device,
                                             const char **out_log)
 {
-    uint32_t index = 0;
-    const zepi_result_t result =
-        check_module_device(module, device, out_log, "output for the log", &index);
+    const zepi_result_t result = check_module_device(module, device, out_log, "output for the log");
     if (result == ZEPI_SUCCESS)
-        *out_log = zepi_module_build_log(module, index);
+        *out_log =
+            zepi_module_build_log(module, zepi_context_device_index(module->context, device));
     return result;
 }
 
 zepi_result_t zepi_api_module_get_native_binary(zepi_module_t module, zepi_device_t device,
                                                 size_t *inout_size_bytes, void *out_bytes)
 {
-    uint32_t index = 0;
     zepi_result_t result;
-    if ((result = check_module_device(module, device, inout_size_bytes, "pointer to the size",
-                                      &index)) ||
+    if ((result = check_module_device(module, device, inout_size_bytes, "pointer to the size")) ||
         (result = check_is_compiled(module, "native code")))
         return result;
-    return zepi_module_get_native_binary(module, index, inout_size_bytes, out_bytes);
+    return zepi_module_get_native_binary(module, zepi_context_device_index(module->context, device),
+                                         inout_size_bytes, out_bytes);
 }
 
 zepi_result_t zepi_api_module_get_native(zepi_module_t module, zepi_device_t device,
                                          void **out_native_handle)
 {
-    uint32_t index = 0;
     zepi_result_t result;
     if ((result = check_module_device(module, device, out_native_handle,
-                                      "output for the native handle", &index)) ||
+                                      "output for the native handle")) ||
         (result = check_is_compiled(module, "ze_module")))
         return result;
-    return zepi_module_get_native(module, index, out_native_handle);
+    return zepi_module_get_native(module, zepi_context_device_index(module->context, device),
+                                  out_native_handle);
 }
 
 zepi_result_t zepi_api_module_is_equal(zepi_module_t a, zepi_module_t b, bool *out_is_equal)

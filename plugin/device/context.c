@@ -197,16 +197,11 @@ uint32_t zepi_context_device_index(const struct zepi_context *context,
     return ZEPI_NO_DEVICE;
 }
 
-zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device,
-                                        uint32_t *out_index)
+zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device)
 {
     const zepi_result_t result = zepi_check_object(device, &zepi_device_type);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    const uint32_t index = zepi_context_device_index(context, device);
-    if (index == ZEPI_NO_DEVICE)
+    if (result == ZEPI_SUCCESS && zepi_context_device_index(context, device) == ZEPI_NO_DEVICE)
         return zepi_fail(ZEPI_ERROR_INVALID_OBJECT, "device '%s' is not one of the context's",
                          device->properties.name);
-    *out_index = index;
-    return ZEPI_SUCCESS;
+    return result;
 }

@@ -83,9 +83,8 @@ bool zepi_context_reclaim(struct zepi_context *context, ze_result_t ze, unsigned
 // stands where the whole does, whose code it runs, unless it is in the context by itself.
 uint32_t zepi_context_device_index(const struct zepi_context *context,
                                    const struct zepi_device *device);
-// That position for a handle from outside. A failure names the mistake.
-zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device,
-                                        uint32_t *out_index);
+// Whether a handle from outside is of a device that has one. A failure names the mistake.
+zepi_result_t zepi_context_check_device(const struct zepi_context *context, zepi_device_t device);
 
 // `ze` NULL: makes a context of Level Zero's, which goes with this one (ZEPI_OWNERSHIP_TRANSFER).
 zepi_result_t zepi_context_create(ze_context_handle_t ze, uint32_t device_count,

@@ -257,13 +257,12 @@ static zepi_result_t build_for_devices(struct build *build)
 static zepi_result_t check_named_devices(const struct zepi_build_options *options,
                                          const struct zepi_context *context)
 {
-    uint32_t index;
     zepi_result_t result = ZEPI_SUCCESS;
     if (options->device_count > 0 && !options->devices)
         return zepi_fail(ZEPI_ERROR_INVALID_VALUE, "the list of devices is NULL, for %u of them",
                          options->device_count);
     for (uint32_t i = 0; i < options->device_count && result == ZEPI_SUCCESS; i++)
-        result = zepi_context_check_device(context, options->devices[i], &index);
+        result = zepi_context_check_device(context, options->devices[i]);
     return result;
 }
 
