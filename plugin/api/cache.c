@@ -110,7 +110,7 @@ zepi_result_t zepi_api_cache_trim(zepi_context_t context, uint64_t bytes)
     const zepi_result_t result = zepi_check_object(context, &zepi_context_type);
     if (result != ZEPI_SUCCESS)
         return result;
-    zepi_build_budget_trim(zepi_handle_caches_of(context)->budget, bytes);
+    zepi_handle_caches_trim(context, bytes);
     return ZEPI_SUCCESS;
 }
 

@@ -32,3 +32,8 @@ static void handle_caches_finish(struct zepi_context *context)
 
 ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_HANDLE_CACHES, .size_bytes = sizeof(struct zepi_handle_caches),
                       .init = handle_caches_init, .finish = handle_caches_finish);
+
+void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes)
+{
+    zepi_build_budget_trim(zepi_handle_caches_of(context)->budget, bytes);
+}

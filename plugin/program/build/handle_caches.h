@@ -20,4 +20,8 @@ static inline struct zepi_handle_caches *zepi_handle_caches_of(const struct zepi
     return context->components[ZEPI_COMPONENT_HANDLE_CACHES];
 }
 
+// Gives up results in no use until at most `bytes` are kept. The linker of an archive finds the
+// component by this function (plugin/CMakeLists.txt).
+void zepi_handle_caches_trim(struct zepi_context *context, uint64_t bytes);
+
 #endif
