@@ -300,6 +300,34 @@ Test(ze_cpu_queues, delays_only_the_list_that_waits_for_the_host)
     scale_finish(&scale);
 }
 
+// A list that waits has seen the event, although it is reset before the engine looks again.
+Test(ze_cpu_queues, go_on_after_an_event_that_is_reset_at_once, .timeout = 60)
+{
+    enum { ROUNDS = 100, TRIES = 2 * ROUNDS, WAIT_NS = 10000000 };
+    struct scale scale;
+    scale_init(&scale);
+    ze_command_queue_handle_t queue = queue_of(&scale);
+    ze_command_list_handle_t list = regular(&scale);
+    struct fixture_event gate = fixture_event(&scale.fixture, ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
+    MUST(zeCommandListAppendBarrier(list, NULL, 1, &gate.event));
+    MUST(zeCommandListClose(list));
+    int tries = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+        // The first time it may not wait yet.
+        while (tries < TRIES && zeCommandQueueSynchronize(queue, WAIT_NS) != ZE_RESULT_SUCCESS) {
+            MUST(zeEventHostSignal(gate.event));
+            MUST(zeEventHostReset(gate.event));
+            tries++;
+        }
+    }
+    cr_assert_lt(tries, TRIES, "%d signals for %d waits", tries, ROUNDS);
+    fixture_event_finish(&gate);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    scale_finish(&scale);
+}
+
 Test(ze_cpu_queues, orders_two_lists_by_an_event)
 {
     struct scale scale;
