@@ -92,8 +92,12 @@ zepi_result_t zepi_api_queue_fill(zepi_queue_t queue, void *destination, const v
         (result = check_pattern(queue->device, pattern, pattern_size_bytes, size_bytes)) ||
         (result = check_bytes(queue->context, "destination", destination, size_bytes)))
         return result;
-    return size_bytes > 0 ? zepi_queue_fill(queue, destination, pattern, pattern_size_bytes,
-                                            size_bytes, wait, out_event)
+    const struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
+                                       .to = destination,
+                                       .size_bytes = size_bytes,
+                                       .pattern = pattern,
+                                       .pattern_size_bytes = pattern_size_bytes};
+    return size_bytes > 0 ? zepi_queue_transfer(queue, &fill, wait, out_event)
                           : zepi_queue_marker(queue, wait, out_event);
 }
 

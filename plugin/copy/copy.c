@@ -95,18 +95,6 @@ zepi_result_t zepi_queue_transfer(zepi_queue_t queue, const struct zepi_transfer
                : enqueue_transfer(queue, transfer, wait, out_event);
 }
 
-zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
-                              size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
-                              zepi_event_t *out_event)
-{
-    const struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
-                                       .to = destination,
-                                       .size_bytes = size_bytes,
-                                       .pattern = pattern,
-                                       .pattern_size_bytes = pattern_size_bytes};
-    return zepi_queue_transfer(queue, &fill, wait, out_event);
-}
-
 // ---- Memory that the host does not reach ----
 
 // Through a queue for this alone.
@@ -115,13 +103,18 @@ static zepi_result_t write_device_memory(struct zepi_context *context, struct ze
 {
     static const unsigned char zero;
     const zepi_wait_list_t no_wait = {NULL, 0};
+    const struct zepi_transfer zeros = {.head.kind = ZEPI_COMMAND_FILL,
+                                        .to = memory,
+                                        .size_bytes = size_bytes,
+                                        .pattern = &zero,
+                                        .pattern_size_bytes = 1};
     zepi_queue_t queue;
     zepi_result_t result =
         zepi_queue_create(context, device, ZEPI_QUEUE_IN_ORDER, ZEPI_COMPUTE_ENGINE_ANY, &queue);
     if (result != ZEPI_SUCCESS)
         return result;
     result = data ? zepi_queue_copy(queue, memory, data, size_bytes, no_wait, NULL)
-                  : zepi_queue_fill(queue, memory, &zero, 1, size_bytes, no_wait, NULL);
+                  : zepi_queue_transfer(queue, &zeros, no_wait, NULL);
     if (result == ZEPI_SUCCESS)
         result = zepi_queue_wait(queue);
     zepi_release(queue);

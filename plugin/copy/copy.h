@@ -22,9 +22,6 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
 // The pattern of a fill is read before the call returns.
 zepi_result_t zepi_queue_transfer(zepi_queue_t queue, const struct zepi_transfer *transfer,
                                   zepi_wait_list_t wait, zepi_event_t *out_event);
-zepi_result_t zepi_queue_fill(zepi_queue_t queue, void *destination, const void *pattern,
-                              size_t pattern_size_bytes, size_t size_bytes, zepi_wait_list_t wait,
-                              zepi_event_t *out_event);
 
 // ---- Copies without events, of a front end that has checked queue and ranges ----
 

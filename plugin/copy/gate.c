@@ -156,13 +156,9 @@ static zepi_result_t begin_behind(struct zepi_copy *copy, struct zepi_queue *que
 zepi_result_t zepi_copy_begin_gated(struct zepi_copy *copy, struct zepi_queue *queue,
                                     zepi_wait_list_t wait, const zepi_event_t *out_event,
                                     enum zepi_engine engine, const void *destination,
-                                    const void *source, size_t size_bytes)
+                                    size_t size_bytes)
 {
     bool needs_gate;
-    copy->source = source;
-    copy->is_gated = true;
-    copy->gate = NULL;
-    copy->staged = NULL;
     zepi_result_t result = prepare(copy, queue, wait, destination, size_bytes, &needs_gate);
     if (result == ZEPI_SUCCESS)
         result = needs_gate ? begin_behind(copy, queue, wait, out_event, engine)

@@ -28,7 +28,6 @@
 struct zepi_copy {
     struct zepi_submit submit;
     const void *source;      // to copy from
-    bool is_gated;           // the members below are set
     struct zepi_event *gate; // a reference; NULL: it needs none
     void *staged;            // USM with the source's bytes; owned; NULL: none
 };
@@ -53,8 +52,7 @@ static inline bool zepi_copy_is_gated(const struct zepi_queue *queue, const void
 zepi_result_t zepi_copy_begin_gated(struct zepi_copy *copy, struct zepi_queue *queue,
                                     zepi_wait_list_t wait, const zepi_event_t *out_event,
                                     enum zepi_engine engine, const void *destination,
-                                    const void *source, size_t size_bytes)
-    __attribute__((cold, noinline));
+                                    size_t size_bytes) __attribute__((cold, noinline));
 zepi_result_t zepi_copy_end_gated(struct zepi_copy *copy, zepi_result_t appended,
                                   zepi_event_t *out_event) __attribute__((cold, noinline));
 
@@ -64,11 +62,11 @@ static inline zepi_result_t zepi_copy_begin(struct zepi_copy *copy, struct zepi_
                                             enum zepi_engine engine, const void *destination,
                                             const void *source, size_t size_bytes)
 {
-    if (zepi_copy_is_gated(queue, destination, source))
-        return zepi_copy_begin_gated(copy, queue, wait, out_event, engine, destination, source,
-                                     size_bytes);
     copy->source = source;
-    copy->is_gated = false;
+    copy->gate = NULL;
+    copy->staged = NULL;
+    if (zepi_copy_is_gated(queue, destination, source))
+        return zepi_copy_begin_gated(copy, queue, wait, out_event, engine, destination, size_bytes);
     return zepi_submit_begin(&copy->submit, queue, wait, out_event, engine);
 }
 
@@ -76,7 +74,7 @@ static inline zepi_result_t zepi_copy_begin(struct zepi_copy *copy, struct zepi_
 static inline zepi_result_t zepi_copy_end(struct zepi_copy *copy, zepi_result_t appended,
                                           zepi_event_t *out_event)
 {
-    return __builtin_expect(copy->is_gated, 0)
+    return __builtin_expect(copy->gate || copy->staged, 0)
                ? zepi_copy_end_gated(copy, appended, out_event)
                : zepi_submit_end(&copy->submit, appended, out_event);
 }

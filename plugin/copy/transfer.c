@@ -183,24 +183,18 @@ static zepi_result_t append_fill(ze_command_list_handle_t list, const struct zep
 
 // ---- Hints ----
 
+static_assert((int)ZEPI_ADVICE_SET_READ_MOSTLY == ZE_MEMORY_ADVICE_SET_READ_MOSTLY &&
+                  (int)ZEPI_ADVICE_BIAS_UNCACHED == ZE_MEMORY_ADVICE_BIAS_UNCACHED,
+              "advices have Level Zero's values");
+
 static zepi_result_t append_advice(ze_command_list_handle_t list, const struct zepi_device *device,
                                    const struct zepi_transfer *hint)
 {
-    static const ze_memory_advice_t advices[] = {
-        [ZEPI_ADVICE_SET_READ_MOSTLY] = ZE_MEMORY_ADVICE_SET_READ_MOSTLY,
-        [ZEPI_ADVICE_CLEAR_READ_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
-        [ZEPI_ADVICE_SET_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION,
-        [ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION] = ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
-        [ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY,
-        [ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY] = ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
-        [ZEPI_ADVICE_BIAS_CACHED] = ZE_MEMORY_ADVICE_BIAS_CACHED,
-        [ZEPI_ADVICE_BIAS_UNCACHED] = ZE_MEMORY_ADVICE_BIAS_UNCACHED,
-    };
     zepi_result_t result = ZEPI_SUCCESS;
     for (unsigned bit = 0; hint->advice >> bit && result == ZEPI_SUCCESS; bit++) {
         if (hint->advice & (1u << bit))
             result = ZEPI_ZE(zeCommandListAppendMemAdvise, list, device->ze, hint->from,
-                             hint->size_bytes, advices[bit]);
+                             hint->size_bytes, (ze_memory_advice_t)bit);
     }
     return result;
 }
