@@ -18,7 +18,7 @@ struct zepi_mapping {
 };
 
 struct zepi_mappings {
-    struct zepi_mutex mutex; // guards the tree and the uses of memory; nothing is called under it
+    struct zepi_mutex mutex;       // guards the tree; nothing is called under it
     struct zepi_address_tree tree; // of mappings that do not overlap; owned
     atomic_bool is_any;            // written under the mutex
 };
@@ -33,10 +33,8 @@ static struct zepi_mappings *mappings_of(const struct zepi_context *context)
 static void physical_memory_drop_use(struct zepi_physical_memory *memory,
                                      struct zepi_context *context)
 {
-    zepi_mutex_lock(&mappings_of(context)->mutex);
-    const bool is_last = --memory->uses == 0;
-    zepi_mutex_unlock(&mappings_of(context)->mutex);
-    if (!is_last)
+    // Release, acquire: as the references of an object.
+    if (atomic_fetch_sub_explicit(&memory->uses, 1, memory_order_acq_rel) > 1)
         return;
     if (memory->ze)
         zepi_ze.zePhysicalMemDestroy(context->ze, memory->ze);
@@ -182,17 +180,15 @@ static void mapping_list_release(struct zepi_mapping *list, struct zepi_context 
 static void mappings_finish(struct zepi_context *context)
 {
     struct zepi_mappings *mappings = mappings_of(context);
-    struct zepi_mapping *gone = NULL;
     // Quirk mapped-memory-stays: it cannot be destroyed.
     while (mappings->tree.root) {
         struct zepi_mapping *mapping = (struct zepi_mapping *)mappings->tree.root;
         zepi_ze.zeVirtualMemUnmap(context->ze, (const void *)mapping->start,
                                   mapping->node.address + 1 - mapping->start);
         zepi_address_tree_remove(&mappings->tree, &mapping->node);
-        mapping->next = gone;
-        gone = mapping;
+        mapping->next = NULL;
+        mapping_list_release(mapping, context);
     }
-    mapping_list_release(gone, context);
 }
 
 ZEPI_DEFINE_COMPONENT(ZEPI_COMPONENT_MAPPINGS, .size_bytes = sizeof(struct zepi_mappings),
@@ -217,7 +213,7 @@ static void mappings_split_locked(struct zepi_mappings *mappings, uintptr_t addr
     *spare = NULL;
     *first = *rest;
     first->node.address = address - 1;
-    first->memory->uses++;
+    atomic_fetch_add_explicit(&first->memory->uses, 1, memory_order_relaxed);
     rest->start = address;
     zepi_address_tree_add(&mappings->tree, &first->node);
 }
@@ -419,7 +415,7 @@ zepi_result_t zepi_virtual_memory_map(struct zepi_context *context, const void *
     zepi_mutex_lock(&mappings->mutex);
     zepi_address_tree_add(&mappings->tree, &mapping->node);
     atomic_store_explicit(&mappings->is_any, true, memory_order_relaxed);
-    memory->uses++;
+    atomic_fetch_add_explicit(&memory->uses, 1, memory_order_relaxed);
     zepi_mutex_unlock(&mappings->mutex);
     return ZEPI_SUCCESS;
 }

@@ -28,7 +28,7 @@ struct zepi_physical_memory {
     size_t size_bytes;
     enum zepi_physical_sharing sharing;
     ze_physical_mem_handle_t ze;
-    size_t uses; // the object's own, and one a mapping; under the mutex of the mappings
+    atomic_size_t uses; // the object's own, and one a mapping
 };
 
 extern const struct zepi_type zepi_physical_memory_type;

@@ -21,7 +21,7 @@ struct external_mapping {
 };
 
 struct zepi_external {
-    struct zepi_mutex mutex; // guards the tree and the uses of memory; nothing is called under it
+    struct zepi_mutex mutex;           // guards the tree; nothing is called under it
     struct zepi_address_tree mappings; // owned
 };
 
@@ -43,10 +43,8 @@ static void external_memory_end(struct zepi_deferred *deferred)
 // True: that was the last use.
 static bool external_memory_drop_use(struct zepi_external_memory *memory)
 {
-    zepi_mutex_lock(&external_of(memory->context)->mutex);
-    const bool is_last = --memory->uses == 0;
-    zepi_mutex_unlock(&external_of(memory->context)->mutex);
-    return is_last;
+    // Release, acquire: as the references of an object.
+    return atomic_fetch_sub_explicit(&memory->uses, 1, memory_order_acq_rel) == 1;
 }
 
 static zepi_result_t external_memory_recycle(void *object)
@@ -173,9 +171,9 @@ zepi_result_t zepi_external_memory_map(struct zepi_external_memory *memory, uint
     void *start = (char *)memory->base + offset_bytes;
     mapping->node.address = (uintptr_t)start;
     mapping->memory = memory;
+    atomic_fetch_add_explicit(&memory->uses, 1, memory_order_relaxed);
     zepi_mutex_lock(&external->mutex);
     zepi_address_tree_add(&external->mappings, &mapping->node);
-    memory->uses++;
     zepi_mutex_unlock(&external->mutex);
     *out_memory = start;
     return ZEPI_SUCCESS;

@@ -21,8 +21,8 @@ struct zepi_external_memory {
     struct zepi_context *context; // retained
     struct zepi_device *device;   // borrowed
     size_t size_bytes;
-    void *base;  // as the driver imported it
-    size_t uses; // the object's own, and one a mapping; under the mutex of the mappings
+    void *base;                    // as the driver imported it
+    atomic_size_t uses;            // the object's own, and one a mapping
     struct zepi_deferred deferred; // its end, after the last use
 };
 
