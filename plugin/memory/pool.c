@@ -57,6 +57,12 @@ static struct zepi_usm_pool *usm_pool_allocate(struct zepi_context *context, boo
     usm_pool_add_devices(pool, context->device_count, context->devices);
     usm_pool_add_heap(pool, NULL, ZEPI_USM_HOST);
     usm_pool_add_heap(pool, NULL, ZEPI_USM_SHARED);
+    struct zepi_usm_pools *pools = zepi_usm_pools_of(context);
+    pool->next = atomic_load_explicit(&pools->first, memory_order_relaxed);
+    // Release: a thread that walks along the list sees this one's writes.
+    while (!atomic_compare_exchange_weak_explicit(&pools->first, &pool->next, pool,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
     return pool;
 }
 
@@ -65,7 +71,7 @@ static size_t least_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Prepares a pool without memory, from which no other thread allocates.
+// Prepares a pool without memory, from which no thread allocates.
 static void usm_pool_open(struct zepi_usm_pool *pool, const struct zepi_usm_pool_desc *desc)
 {
     pool->most_bytes =
@@ -100,23 +106,15 @@ static zepi_result_t usm_pool_create(struct zepi_context *context,
                                      const struct zepi_usm_pool_desc *desc, void *user,
                                      struct zepi_usm_pool **out_pool)
 {
-    struct zepi_usm_pools *pools = zepi_usm_pools_of(context);
     // Default pools are made under the lock.
-    struct zepi_usm_pool *pool = user && !desc->is_default ? get_released_pool(pools) : NULL;
-    const bool is_new = !pool;
-    if (is_new)
+    struct zepi_usm_pool *pool =
+        user && !desc->is_default ? get_released_pool(zepi_usm_pools_of(context)) : NULL;
+    if (!pool)
         pool = usm_pool_allocate(context, user != NULL);
     if (!pool)
         return zepi_fail_no_memory();
     usm_pool_open(pool, desc);
     atomic_store_explicit(&pool->user, user, memory_order_relaxed);
-    if (is_new) {
-        pool->next = atomic_load_explicit(&pools->first, memory_order_relaxed);
-        // Release: a thread that walks along the list sees this one's writes.
-        while (!atomic_compare_exchange_weak_explicit(&pools->first, &pool->next, pool,
-                                                      memory_order_release, memory_order_relaxed))
-            ;
-    }
     *out_pool = pool;
     return ZEPI_SUCCESS;
 }

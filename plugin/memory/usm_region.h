@@ -17,7 +17,7 @@ struct zepi_usm_shard;
 // memory, which the host may not be able to reach, and is itself never given back before the plugin
 // is unloaded: a thread that finds a pointer to it may look.
 
-#define ZEPI_USM_UNLINKED INT32_MIN // counted more in a slab that is in no class
+#define ZEPI_USM_UNLINKED INT32_MIN // counted more in a slab that is in no list
 #define ZEPI_USM_WHOLE_SHIFT 63     // one block, however long
 
 struct zepi_usm_block {
@@ -49,7 +49,10 @@ struct zepi_usm_region {
     _Atomic(struct zepi_usm_shard *) quick; // the shard of a slab whose pool does not count
     // Under the shard's mutex.
     struct zepi_usm_block *first_free;
-    int32_t hold_count; // blocks in use, one for the first of its class, ZEPI_USM_UNLINKED
+    // Each block in use holds the slab, and so does its list if it is the first there. In no list
+    // it has ZEPI_USM_UNLINKED more. So one comparison after a push tells a slab that is idle, or
+    // was full, from all others (zepi_usm_slab_is_due).
+    int32_t hold_count;
     struct zepi_deferred deferred; // of a dedicated one that was freed while commands might use it
     struct zepi_usm_region *next;  // of its class, or without memory
     struct zepi_usm_region *previous;

@@ -119,10 +119,6 @@ struct zepi_usm_block *zepi_usm_shard_get_over_locked(struct zepi_usm_shard *sha
         list == ZEPI_USM_DEDICATED ? zepi_usm_pool_excess_bytes(pool, keep_bytes) : 1;
     struct zepi_usm_block *taken = NULL;
     struct zepi_usm_block **link = &shard->pending[list];
-    if (is_idle && list != ZEPI_USM_DEDICATED) {
-        taken = *link;
-        *link = NULL;
-    }
     while (*link) {
         struct zepi_usm_block *block = *link;
         if (is_idle)

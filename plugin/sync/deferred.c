@@ -125,7 +125,7 @@ bool zepi_sync_poll(struct zepi_sync *sync, uint64_t timeout_ns)
     zepi_sync_begin_epoch_locked(sync);
     struct zepi_timeline *timeline = zepi_sync_next(sync, NULL, 0).timeline;
     while (timeline) {
-        // Work moves along the timelines in the order of this walk.
+        // Work moves on to timelines that are still to come (struct zepi_use).
         if (timeline->owner && timeline->first) {
             const uint64_t begin_ns = timeout_ns > 0 ? zepi_clock_ns() : 0;
             poll_locked(sync, timeline, timeout_ns);

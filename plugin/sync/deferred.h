@@ -15,6 +15,10 @@
 // timelines behind it that were given commands in epoch `since` or later. A use is over timeline by
 // timeline: each is waited for once, up to where it is when its turn comes. So the use of a command
 // list that never ends holds up only memory that is older.
+//
+// The order is that of zepi_sync_next, for uses, for work and for polls. So a poll, which goes
+// along the timelines once, meets work again at the next timeline that it waits for, and no piece
+// of work comes back to a timeline that was passed.
 struct zepi_use {
     struct zepi_point point; // no timeline: the use is over
     uint64_t since;          // ZEPI_NO_OTHERS: the point alone
