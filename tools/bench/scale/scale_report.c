@@ -6,7 +6,6 @@
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
-#include <string.h>
 
 static double ratio_of(const struct scale_cell *cell)
 {
@@ -20,8 +19,6 @@ bool scale_is_within_limit(const struct scale_cell *cell)
 
 // ---- Markdown ----
 
-#define MAX_WIDTH 100 // in characters
-
 static void put_cell(struct grid *grid, const struct scale_cell *cell)
 {
     const int line = grid->lines++;
@@ -29,13 +26,6 @@ static void put_cell(struct grid *grid, const struct scale_cell *cell)
     grid_put(grid, line, 1, "%.0f", cell->own[0]);
     grid_put(grid, line, 2, "%.0f", cell->own[1]);
     grid_put(grid, line, 3, "%.2f", ratio_of(cell));
-}
-
-// A reason that has no room beside its type stands in a line of its own.
-static void print_left_out(const struct scale_left_out *left_out)
-{
-    const size_t width = strlen("- : ") + strlen(left_out->type) + strlen(left_out->reason);
-    printf("- %s:%s%s\n", left_out->type, width > MAX_WIDTH ? "\n  " : " ", left_out->reason);
 }
 
 void scale_report_table(const struct scale_result *results)
@@ -59,7 +49,7 @@ void scale_report_table(const struct scale_result *results)
         "of the ratio is %.0f, if there are more than %d instructions more.\nNot measured:\n",
         SCALE_LIMIT, SCALE_ROOM);
     for (int i = 0; scale_left_out[i].type; i++)
-        print_left_out(&scale_left_out[i]);
+        printf("- %s:\n  %s\n", scale_left_out[i].type, scale_left_out[i].reason);
 }
 
 // ---- JSON ----

@@ -159,7 +159,7 @@ static int run_round(struct compare *compare, unsigned round)
             if (way->reason[0])
                 continue;
             command_progress("round %u of %u: %s start, %s", round + 1, compare->rounds,
-                             start == COMPARE_FIRST ? "first" : "warm", way->name);
+                             compare_start_names[start], way->name);
             code = compare_run(compare, round, way, (enum compare_start)start);
         }
     }

@@ -15,6 +15,8 @@
 
 enum compare_start { COMPARE_FIRST, COMPARE_WARM, COMPARE_START_COUNT };
 
+extern const char *const compare_start_names[COMPARE_START_COUNT];
+
 enum compare_value {
     COMPARE_WALL_S,
     COMPARE_PROCESSOR_S, // of all threads, and of child processes that were waited for

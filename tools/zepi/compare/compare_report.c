@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const start_names[COMPARE_START_COUNT] = {"first", "warm"};
+const char *const compare_start_names[COMPARE_START_COUNT] = {"first", "warm"};
 
 // How values are told: their names in JSON and in the table, and what the table divides them by.
 static const struct {
@@ -83,7 +83,7 @@ static void print_table(struct compare *compare)
         if (compare->ways[way].reason[0])
             printf("%s is left out: %s\n", compare->ways[way].name, compare->ways[way].reason);
     for (int start = 0; start < COMPARE_START_COUNT; start++) {
-        printf("%s start%*s %-26s %-34s zepi / the other\n", start_names[start],
+        printf("%s start%*s %-26s %-34s zepi / the other\n", compare_start_names[start],
                start == COMPARE_FIRST ? 4 : 5, "", compare->ways[0].name, compare->ways[1].name);
         for (int value = 0; value < COMPARE_VALUE_COUNT; value++)
             print_value(compare, start, value);
@@ -95,7 +95,7 @@ static cJSON *make_row(struct compare_way *way, int start)
     struct summary it;
     cJSON *row = cJSON_CreateObject();
     cJSON_AddStringToObject(row, "adapter", way->name);
-    cJSON_AddStringToObject(row, "start", start_names[start]);
+    cJSON_AddStringToObject(row, "start", compare_start_names[start]);
     if (way->reason[0])
         cJSON_AddStringToObject(row, "left_out", way->reason);
     for (int i = 0; i < COMPARE_VALUE_COUNT && !way->reason[0]; i++) {

@@ -132,7 +132,7 @@ int compare_run(struct compare *compare, unsigned round, struct compare_way *way
     if (code != 0) {
         file_show(places.output);
         fprintf(stderr, "zepi compare: round %u, %s start, %s: %s %s %d\n", round + 1,
-                start == COMPARE_FIRST ? "first" : "warm", way->name, compare->program[0],
+                compare_start_names[start], way->name, compare->program[0],
                 WIFSIGNALED(status) ? "was ended by signal" : "ended with",
                 WIFSIGNALED(status) ? WTERMSIG(status) : code);
         return code;

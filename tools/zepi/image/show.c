@@ -164,9 +164,7 @@ cJSON *show_describe(zepi_module_t module, const char *const *files, uint32_t fi
 {
     cJSON *document = cJSON_CreateObject();
     zepi_module_info_t info = {.size = sizeof(info)};
-    cJSON *list = cJSON_AddArrayToObject(document, "files");
-    for (uint32_t i = 0; i < file_count; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateString(files[i]));
+    cJSON_AddItemToObject(document, "files", cJSON_CreateStringArray(files, (int)file_count));
     if (zepi.module_get_info(module, &info) == ZEPI_SUCCESS)
         cJSON_AddStringToObject(document, "state", state_name(info.state));
     cJSON_AddItemToObject(document, "images", describe_images(module));
