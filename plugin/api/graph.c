@@ -202,10 +202,15 @@ zepi_result_t zepi_api_graph_update(zepi_graph_t graph, uint32_t count,
         if (result == ZEPI_SUCCESS)
             made++;
     }
-    zepi_graph_update_begin(graph);
-    for (uint32_t i = 0; i < made; i++)
-        zepi_graph_update_put(graph->commands.list[updates[i].number], records[i]);
-    zepi_graph_update_end(graph, result == ZEPI_SUCCESS);
+    if (result == ZEPI_SUCCESS) {
+        zepi_graph_update_begin(graph);
+        for (uint32_t i = 0; i < count; i++)
+            zepi_graph_update_put(graph->commands.list[updates[i].number], records[i]);
+        zepi_graph_update_end(graph, true);
+    } else {
+        while (made > 0)
+            zepi_launch_record_release(records[--made]);
+    }
     zepi_free(records);
     return result;
 }

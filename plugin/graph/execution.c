@@ -12,6 +12,8 @@
 #include "queue/submit.h"
 #include "ze/ze.h"
 
+#include <utlist.h>
+
 // ---- Recordings ----
 
 static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recording **out_recording)
@@ -21,12 +23,14 @@ static zepi_result_t add_recording(struct zepi_graph *graph, struct zepi_recordi
                                                  graph->is_updatable, &recording);
     if (result != ZEPI_SUCCESS)
         return result;
-    result = zepi_record_graph(graph, recording);
+    recording->graph = graph;
+    result = zepi_record_graph(recording);
     if (result != ZEPI_SUCCESS) {
         zepi_recording_destroy(recording);
         return result;
     }
-    graph->recordings[graph->recording_count++] = recording;
+    DL_PREPEND(graph->recordings, recording);
+    graph->recording_count++;
     *out_recording = recording;
     return ZEPI_SUCCESS;
 }
@@ -70,44 +74,25 @@ zepi_result_t zepi_graph_finalize(struct zepi_graph *graph)
 
 // ---- Executions of a recording ----
 
-static const struct zepi_ze_optional *execution_optional(const struct zepi_submit *submit)
+// Under the queue's mutex.
+static ze_result_t execution_append_lists(const struct zepi_recording *recording,
+                                          struct zepi_submit *submit)
 {
-    return &submit->queue->device->platform->optional;
-}
-
-static ze_result_t execution_call_append(const struct zepi_ze_optional *optional,
-                                         const struct zepi_recording *recording,
-                                         ze_command_list_handle_t list, ze_event_handle_t signal,
-                                         uint32_t wait_count, ze_event_handle_t *waits)
-{
+    const struct zepi_ze_optional *optional = &submit->queue->device->platform->optional;
+    ze_command_list_handle_t list = submit->list;
+    ze_event_handle_t signal = submit->signal;
+    if (zepi_ze_appends_by_driver(optional)) {
+        list = submit->queue_list->driver_ze;
+        signal = signal ? zepi_ze_driver_handle(ZEL_HANDLE_EVENT, signal) : NULL;
+        for (uint32_t i = 0; i < submit->wait_count; i++)
+            submit->waits[i] = zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->waits[i]);
+    }
     return optional->append_command_lists
                ? optional->append_command_lists(list, recording->list_count, recording->lists,
-                                                signal, wait_count, waits)
+                                                signal, submit->wait_count, submit->waits)
                : optional->append_lists_with_parameters(list, recording->list_count,
-                                                        recording->lists, NULL, signal, wait_count,
-                                                        waits);
-}
-
-// Under the queue's mutex. The function came from the driver, and takes its handles.
-static ze_result_t execution_append_by_driver(const struct zepi_recording *recording,
-                                              const struct zepi_submit *submit)
-{
-    ze_event_handle_t inline_waits[ZEPI_QUEUE_WAITS];
-    ze_event_handle_t *waits = inline_waits;
-    if (submit->wait_count > ZEPI_QUEUE_WAITS)
-        waits = zepi_allocate(submit->wait_count, sizeof(waits[0]));
-    if (!waits)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < submit->wait_count; i++)
-        waits[i] = zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->waits[i]);
-    const ze_event_handle_t signal =
-        submit->signal ? zepi_ze_driver_handle(ZEL_HANDLE_EVENT, submit->signal) : NULL;
-    const ze_result_t ze =
-        execution_call_append(execution_optional(submit), recording, submit->queue_list->driver_ze,
-                              signal, submit->wait_count, submit->wait_count > 0 ? waits : NULL);
-    if (waits != inline_waits)
-        zepi_free(waits);
-    return ze;
+                                                        recording->lists, NULL, signal,
+                                                        submit->wait_count, submit->waits);
 }
 
 static zepi_result_t execution_append(const struct zepi_recording *recording,
@@ -119,12 +104,7 @@ static zepi_result_t execution_append(const struct zepi_recording *recording,
         zepi_submit_begin(&submit, queue, wait, out_event, ZEPI_ENGINE_COMPUTE);
     if (result != ZEPI_SUCCESS)
         return result;
-    const struct zepi_ze_optional *optional = execution_optional(&submit);
-    const ze_result_t ze =
-        zepi_ze_appends_by_driver(optional)
-            ? execution_append_by_driver(recording, &submit)
-            : execution_call_append(optional, recording, submit.list, submit.signal,
-                                    submit.wait_count, submit.waits);
+    const ze_result_t ze = execution_append_lists(recording, &submit);
     return zepi_submit_end(
         &submit, zepi_check_ze(ze, "zeCommandListImmediateAppendCommandListsExp"), out_event);
 }
@@ -172,42 +152,34 @@ static zepi_result_t recording_execute(struct zepi_recording *recording, struct 
 
 // ---- Executions of a graph ----
 
-// Finds a recording that does not run, if possible with the launches as they are. Else the oldest
-// is the recording that began first, which is over first.
-static zepi_result_t find_recording(struct zepi_graph *graph, uint64_t version,
-                                    struct zepi_recording **out_idle,
-                                    struct zepi_recording **out_oldest)
+// Recordings that do not run follow updates; those that cannot have nothing recorded then.
+// *out_idle is the one of them that was executed last; NULL: all run.
+static zepi_result_t graph_follow(struct zepi_graph *graph, struct zepi_recording **out_idle)
 {
+    // Acquire: the launches of that version. A later one is seen by the next call.
+    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_acquire);
     *out_idle = NULL;
-    *out_oldest = NULL;
-    for (uint32_t i = 0; i < graph->recording_count; i++) {
-        struct zepi_recording *recording = graph->recordings[i];
+    for (struct zepi_recording *recording = graph->recordings; recording;
+         recording = recording->next) {
         const zepi_result_t result = zepi_recording_ask_idle(recording);
-        if (result == ZEPI_SUCCESS) {
-            if (!*out_idle || recording->version == version)
-                *out_idle = recording;
-            if (recording->version == version)
-                return ZEPI_SUCCESS;
-        } else if (result != ZEPI_ERROR_NOT_READY) {
+        if (result == ZEPI_ERROR_NOT_READY)
+            break; // those behind it run, too
+        if (result != ZEPI_SUCCESS)
             return result;
-        } else if (!*out_oldest || recording->number < (*out_oldest)->number) {
-            *out_oldest = recording;
-        }
+        if (recording->version != 0 && recording->version < version)
+            zepi_mutable_launch_follow(recording);
+        *out_idle = recording;
     }
     return ZEPI_SUCCESS;
 }
 
-// `*recording` does not run, or is NULL. On success it is a recording with the launches as they
-// are.
-static __attribute__((noinline)) zepi_result_t make_recording(struct zepi_graph *graph,
-                                                              struct zepi_recording **recording)
+void zepi_graph_try_follow(struct zepi_graph *graph)
 {
-    struct zepi_recording *idle = *recording;
-    if (!idle)
-        return add_recording(graph, recording);
-    return idle->version != 0 && zepi_mutable_launch_follow(graph, idle)
-               ? ZEPI_SUCCESS
-               : zepi_record_graph(graph, idle);
+    struct zepi_recording *idle;
+    if (!zepi_mutex_try_lock(&graph->submit_mutex))
+        return;
+    graph_follow(graph, &idle);
+    zepi_mutex_unlock(&graph->submit_mutex);
 }
 
 // Chooses a recording that does not run, with the launches as they are or as an update makes them
@@ -217,47 +189,18 @@ static zepi_result_t choose_recording(struct zepi_graph *graph,
 {
     // A host's own list cannot be recorded once more.
     const uint32_t most = graph->commands.native_count > 0 ? 1 : ZEPI_GRAPH_RECORDINGS;
-    // Acquire: an update that was over before this execution.
-    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_acquire);
-    struct zepi_recording *recording;
-    struct zepi_recording *oldest;
-    zepi_result_t result = find_recording(graph, version, &recording, &oldest);
-    // All recordings run. Executions of other threads have to wait, too, and updates do not.
-    while (result == ZEPI_SUCCESS && !recording && graph->recording_count == most) {
-        result = zepi_event_wait(1, &oldest->last, UINT64_MAX);
+    zepi_result_t result = graph_follow(graph, out_recording);
+    // Executions of other threads have to wait, too, and updates do not.
+    while (result == ZEPI_SUCCESS && !*out_recording && graph->recording_count == most) {
+        result = zepi_event_wait(1, &graph->recordings->last, UINT64_MAX);
         if (result == ZEPI_SUCCESS)
-            result = find_recording(graph, version, &recording, &oldest);
+            result = graph_follow(graph, out_recording);
     }
-    if (result == ZEPI_SUCCESS && (!recording || recording->version < version))
-        result = make_recording(graph, &recording);
-    *out_recording = recording;
-    return result;
-}
-
-// All recordings that do not run follow updates.
-static void graph_follow(struct zepi_graph *graph)
-{
-    // Acquire: the launches of that version. A later one is seen by the next call.
-    const uint64_t version = atomic_load_explicit(&graph->version, memory_order_acquire);
-    uint64_t oldest = version;
-    for (uint32_t i = 0; i < graph->recording_count; i++) {
-        struct zepi_recording *recording = graph->recordings[i];
-        if (recording->version == 0 || recording->version >= version)
-            continue;
-        if (zepi_recording_ask_idle(recording) == ZEPI_SUCCESS)
-            zepi_mutable_launch_follow(graph, recording);
-        else if (recording->version < oldest)
-            oldest = recording->version;
-    }
-    graph->oldest_version = oldest;
-}
-
-void zepi_graph_try_follow(struct zepi_graph *graph)
-{
-    if (!zepi_mutex_try_lock(&graph->submit_mutex))
-        return;
-    graph_follow(graph);
-    zepi_mutex_unlock(&graph->submit_mutex);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    if (!*out_recording)
+        return add_recording(graph, out_recording);
+    return (*out_recording)->version == 0 ? zepi_record_graph(*out_recording) : ZEPI_SUCCESS;
 }
 
 // The list has room for one more event.
@@ -267,21 +210,19 @@ static zepi_result_t graph_execute_locked(struct zepi_graph *graph, struct zepi_
 {
     struct zepi_recording *recording;
     // Finalizing makes the first one.
-    if (graph->recording_count == 0)
+    if (!graph->recordings)
         return zepi_fail(ZEPI_ERROR_WRONG_STATE, "it was not finalized yet");
     zepi_result_t result = choose_recording(graph, &recording);
     if (result != ZEPI_SUCCESS)
         return result;
-    const zepi_event_t before = graph->last ? graph->last->last : NULL;
-    if (before && zepi_event_must_be_awaited(before, queue))
-        events[count++] = before;
+    struct zepi_recording *last = graph->recordings->prev;
+    if (last->last && zepi_event_must_be_awaited(last->last, queue))
+        events[count++] = last->last;
     result = recording_execute(recording, queue, (zepi_wait_list_t){events, count}, out_event);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    recording->number = ++graph->execution_count;
-    graph->last = recording;
-    if (graph->oldest_version != atomic_load_explicit(&graph->version, memory_order_relaxed))
-        graph_follow(graph);
+    if (result == ZEPI_SUCCESS && recording != last) {
+        DL_DELETE(graph->recordings, recording);
+        DL_APPEND(graph->recordings, recording);
+    }
     return result;
 }
 

@@ -9,6 +9,8 @@
 #include "queue/event.h"
 #include "ze/ze.h"
 
+#include <utlist.h>
+
 // ---- Commands ----
 
 // The list that zepi_graph_open_list returns from now on; NULL: none. False: another function is
@@ -159,11 +161,13 @@ void zepi_graph_release_outside(struct zepi_graph_outside *list)
 static void graph_destroy(void *object)
 {
     struct zepi_graph *graph = object;
+    struct zepi_recording *last = graph->recordings ? graph->recordings->prev : NULL;
+    struct zepi_recording *recording, *next;
     // Executions follow each other: with the last one all are over.
-    if (graph->last && graph->last->last)
-        zepi_event_wait(1, &graph->last->last, UINT64_MAX);
-    for (uint32_t i = 0; i < graph->recording_count; i++)
-        zepi_recording_destroy(graph->recordings[i]);
+    if (last && last->last)
+        zepi_event_wait(1, &last->last, UINT64_MAX);
+    DL_FOREACH_SAFE(graph->recordings, recording, next)
+    zepi_recording_destroy(recording);
     // The last one first: the C library joins the memory of each with that behind it.
     for (size_t i = graph->commands.count; i-- > 0;)
         zepi_release(graph->commands.list[i]);
@@ -186,7 +190,6 @@ struct zepi_graph *zepi_graph_create(struct zepi_context *context, struct zepi_d
     graph->device = device;
     graph->device_index = zepi_context_device_index(context, device);
     atomic_init(&graph->version, 1);
-    graph->oldest_version = 1;
     return graph;
 }
 
@@ -198,11 +201,9 @@ size_t zepi_graph_count(struct zepi_graph *graph)
     return count;
 }
 
-zepi_result_t zepi_graph_check_update(const struct zepi_graph *graph)
+zepi_result_t zepi_graph_fail_update(const struct zepi_graph *graph)
 {
-    return graph->is_updatable && zepi_graph_get_state(graph) == ZEPI_GRAPH_FINALIZED
-               ? ZEPI_SUCCESS
-               : zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
-                           graph->is_updatable ? "was not finalized yet"
-                                               : "was not made to be updatable");
+    return zepi_fail(ZEPI_ERROR_WRONG_STATE, "the graph %s",
+                     graph->is_updatable ? "was not finalized yet"
+                                         : "was not made to be updatable");
 }

@@ -42,18 +42,17 @@ struct zepi_graph {
     struct zepi_graph_commands commands;  // but for its is_in_order
     struct zepi_graph_outside *outside;   // owned list
     uint32_t outside_count;
-    ze_command_list_handle_t open;       // borrowed; the list of a host's function
-    atomic_uint_fast64_t version;        // of the launches: the next one with each update
-    struct zepi_graph_command *dirty;    // borrowed list: of updated commands, the last one first
-    struct zepi_launch_record *replaced; // owned list: by the update that is being made
+    ze_command_list_handle_t open;    // borrowed; the list of a host's function
+    atomic_uint_fast64_t version;     // of the launches: the next one with each update
+    struct zepi_graph_command *dirty; // borrowed list: of updated commands, the last one first
+    struct zepi_launch_record *gone;  // owned list: that the update which is being made gives up
     // Guards the members below: the order of executions, and their recordings. An execution waits
     // under it if all recordings run. `mutex` may be taken under it.
     struct zepi_mutex submit_mutex;
-    struct zepi_recording *recordings[ZEPI_GRAPH_RECORDINGS]; // owned
+    // Owned list. The one that was executed last comes last, so that those that do not run come
+    // first: executions follow each other.
+    struct zepi_recording *recordings;
     uint32_t recording_count;
-    struct zepi_recording *last; // of the last execution; NULL: there was none
-    uint64_t execution_count;
-    uint64_t oldest_version; // that a recording has
 };
 
 extern const struct zepi_type zepi_graph_type;
@@ -95,7 +94,14 @@ static inline void zepi_graph_set_state(struct zepi_graph *graph, enum zepi_grap
 size_t zepi_graph_count(struct zepi_graph *graph); // of commands
 void zepi_graph_release_outside(struct zepi_graph_outside *list);
 
+zepi_result_t zepi_graph_fail_update(const struct zepi_graph *graph)
+    __attribute__((cold, noinline));
 // Whether its launches may be updated: ZEPI_ERROR_WRONG_STATE if not.
-zepi_result_t zepi_graph_check_update(const struct zepi_graph *graph);
+static inline zepi_result_t zepi_graph_check_update(const struct zepi_graph *graph)
+{
+    return graph->is_updatable && zepi_graph_get_state(graph) == ZEPI_GRAPH_FINALIZED
+               ? ZEPI_SUCCESS
+               : zepi_graph_fail_update(graph);
+}
 
 #endif

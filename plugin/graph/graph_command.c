@@ -27,6 +27,7 @@ const char *zepi_graph_command_name(const struct zepi_graph_command *command)
 static void command_release_launch(struct zepi_graph_command *command)
 {
     zepi_launch_record_release(command->launch);
+    zepi_launch_record_release(command->draft);
     for (uint32_t i = 0; i < command->kernel_count; i++)
         zepi_release(command->kernels[i]);
     if (command->kernels)

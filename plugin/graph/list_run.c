@@ -43,28 +43,22 @@ void zepi_list_run_destroy(struct zepi_list_run *run)
     zepi_free(run);
 }
 
-static zepi_result_t list_run_create_queue(const struct zepi_list_run *run,
-                                           ze_command_queue_handle_t *out_queue)
+static zepi_result_t list_run_create_queue(struct zepi_list_run *run)
 {
     const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                           .ordinal = run->device->compute_ordinal,
                                           .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
-    ze_command_queue_handle_t ze;
-    const zepi_result_t result =
-        ZEPI_ZE(zeCommandQueueCreate, run->context->ze, run->device->ze, &desc, &ze);
+    const ze_fence_desc_t fence_desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
+    ze_command_queue_handle_t queue;
+    ze_fence_handle_t fence;
+    zepi_result_t result =
+        ZEPI_ZE(zeCommandQueueCreate, run->context->ze, run->device->ze, &desc, &queue);
+    if (result != ZEPI_SUCCESS)
+        return result;
+    run->queue = queue;
+    result = ZEPI_ZE(zeFenceCreate, queue, &fence_desc, &fence);
     if (result == ZEPI_SUCCESS)
-        *out_queue = ze;
-    return result;
-}
-
-static zepi_result_t list_run_create_fence(const struct zepi_list_run *run,
-                                           ze_fence_handle_t *out_fence)
-{
-    const ze_fence_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_FENCE_DESC};
-    ze_fence_handle_t ze;
-    const zepi_result_t result = ZEPI_ZE(zeFenceCreate, run->queue, &desc, &ze);
-    if (result == ZEPI_SUCCESS)
-        *out_fence = ze;
+        run->fence = fence;
     return result;
 }
 
@@ -80,9 +74,7 @@ zepi_result_t zepi_list_run_create(struct zepi_context *context, struct zepi_dev
     if (result == ZEPI_SUCCESS)
         result = zepi_closed_list_take(context, device, NULL, &run->after);
     if (result == ZEPI_SUCCESS)
-        result = list_run_create_queue(run, &run->queue);
-    if (result == ZEPI_SUCCESS)
-        result = list_run_create_fence(run, &run->fence);
+        result = list_run_create_queue(run);
     if (result != ZEPI_SUCCESS) {
         zepi_list_run_destroy(run);
         return result;

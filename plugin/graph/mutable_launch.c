@@ -25,29 +25,20 @@ void *zepi_mutable_handle(const struct zepi_device *device, zel_handle_type_t ty
 
 // ---- Recording ----
 
-// NULL: the kernel has no code for the device, or there is no memory.
-static struct zepi_kernel_instance *get_instance_of(struct zepi_recording *recording,
-                                                    const struct zepi_build_result *kernel)
-{
-    struct zepi_kernel_instance *instance;
-    return kernel && zepi_recording_get_instance(recording, zepi_device_kernel_of(kernel),
-                                                 &instance) == ZEPI_SUCCESS
-               ? instance
-               : NULL;
-}
-
-// All kernels that the command may be of, each once. NULL: one is of no use here.
+// All kernels that the command may be of, each once. NULL: one has no code for the device, or there
+// is no memory.
 static ze_kernel_handle_t *list_kernels(struct zepi_recording *recording,
                                         const struct zepi_graph_command *command,
                                         uint32_t *out_count)
 {
     ze_kernel_handle_t *kernels = zepi_allocate(command->kernel_count, sizeof(kernels[0]));
-    const uint32_t index = zepi_context_device_index(recording->context, recording->device);
     uint32_t count = 0;
     for (uint32_t i = 0; kernels && i < command->kernel_count; i++) {
-        const struct zepi_kernel_instance *instance =
-            get_instance_of(recording, command->kernels[i]->devices[index].target.device_kernel);
-        if (!instance) {
+        const struct zepi_build_result *kernel =
+            command->kernels[i]->devices[recording->graph->device_index].target.device_kernel;
+        struct zepi_kernel_instance *instance;
+        if (!kernel || zepi_recording_get_instance(recording, zepi_device_kernel_of(kernel),
+                                                   &instance) != ZEPI_SUCCESS) {
             zepi_free(kernels);
             return NULL;
         }
@@ -68,7 +59,6 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
                                            const struct zepi_graph_command *command)
 {
     const uint32_t flags = recording->device->mutable_flags;
-    const uint32_t index = zepi_context_device_index(recording->context, recording->device);
     struct zepi_ze_number desc = {
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ID_DESC,
         .value = ZEPI_ZE_MUTABLE_NEEDED | (flags & ZEPI_ZE_MUTABLE_OFFSET)};
@@ -76,7 +66,7 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
     uint32_t kernel_count = 0;
     for (uint32_t i = 0; i < command->kernel_count; i++) {
         // Their constants are arguments that the host knows nothing of.
-        if (command->kernels[i]->devices[index].target.image)
+        if (command->kernels[i]->devices[recording->graph->device_index].target.image)
             return ZEPI_SUCCESS;
     }
     if (command->kernel_count > 1 && (flags & ZEPI_ZE_MUTABLE_KERNEL))
@@ -95,64 +85,73 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
 
 // ---- Descriptions of changes ----
 
+// Sizes of a launch.
+struct size_change {
+    struct zepi_ze_mutable_triple_desc group;
+    struct zepi_ze_mutable_triple_desc offset;
+    struct zepi_ze_mutable_group_count_desc count;
+    ze_group_count_t counts;
+};
+
 // Changes of launches in a list, which the driver gets in as few calls as there is room for here.
 #define MOST_ARGUMENTS 16
 #define MOST_SIZES 4
 struct changes {
-    struct zepi_recording *recording; // borrowed
-    const void **end;                 // of their chain, which begins in `commands`
-    uint32_t argument_count;
-    uint32_t size_count;
-    struct zepi_ze_number commands;
+    struct zepi_recording *recording;               // borrowed
+    struct zepi_ze_number commands;                 // begins the chain of those below
+    struct zepi_ze_mutable_argument_desc *argument; // the next one, as is `size`
+    struct size_change *size;
     struct zepi_ze_mutable_argument_desc arguments[MOST_ARGUMENTS];
-    struct {
-        struct zepi_ze_mutable_triple_desc group;
-        struct zepi_ze_mutable_triple_desc offset;
-        struct zepi_ze_mutable_group_count_desc count;
-        ze_group_count_t counts;
-    } sizes[MOST_SIZES];
+    struct size_change sizes[MOST_SIZES];
 };
 
 static void changes_begin(struct changes *changes)
 {
-    changes->end = &changes->commands.next;
-    changes->argument_count = 0;
-    changes->size_count = 0;
+    changes->commands.next = NULL;
+    changes->argument = changes->arguments;
+    changes->size = changes->sizes;
 }
 
 static void changes_init(struct changes *changes, struct zepi_recording *recording)
 {
     changes->recording = recording;
-    changes->commands = (struct zepi_ze_number){
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC};
+    changes->commands.stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_DESC;
+    changes->commands.value = 0;
     changes_begin(changes);
 }
 
+// The chain begins with the description that was linked last.
 static void changes_link(struct changes *changes, const void *desc, const void **next)
 {
-    *changes->end = desc;
-    changes->end = next;
+    *next = changes->commands.next;
+    changes->commands.next = desc;
 }
 
 // The driver gets those that are described.
-static bool changes_flush(struct changes *changes)
+static inline bool changes_apply(const struct changes *changes)
 {
-    if (changes->end == &changes->commands.next)
-        return true;
-    *changes->end = NULL;
+    const struct zepi_recording *recording = changes->recording;
+    return !changes->commands.next ||
+           mutable_optional_of(recording->device)
+                   ->update_mutable_commands(recording->mutable_list, &changes->commands) ==
+               ZE_RESULT_SUCCESS;
+}
+
+// Makes room for others.
+static __attribute__((noinline)) bool changes_flush(struct changes *changes)
+{
+    const bool is_done = changes_apply(changes);
     changes_begin(changes);
-    return mutable_optional_of(changes->recording->device)
-               ->update_mutable_commands(changes->recording->mutable_list, &changes->commands) ==
-           ZE_RESULT_SUCCESS;
+    return is_done;
 }
 
 static bool changes_add_argument(struct changes *changes, uint64_t id, uint32_t index,
                                  const struct zepi_arg *arg)
 {
     if (arg->kind == ZEPI_ARG_IMAGE || arg->kind == ZEPI_ARG_SAMPLER ||
-        (changes->argument_count == MOST_ARGUMENTS && !changes_flush(changes)))
+        (changes->argument == changes->arguments + MOST_ARGUMENTS && !changes_flush(changes)))
         return false;
-    struct zepi_ze_mutable_argument_desc *desc = &changes->arguments[changes->argument_count++];
+    struct zepi_ze_mutable_argument_desc *desc = changes->argument++;
     desc->stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_ARGUMENT_DESC;
     desc->id = id;
     desc->index = index;
@@ -171,30 +170,34 @@ static __attribute__((noinline)) bool changes_add_sizes(struct changes *changes,
     struct zepi_kernel_instance *instance;
     const struct zepi_device *device = changes->recording->device;
     struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
+    const bool has_offset = device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET;
     if (zepi_recording_get_instance(changes->recording, device_kernel, &instance) != ZEPI_SUCCESS ||
         zepi_work_size_init(&size, device_kernel, device, instance->ze, launch) != ZEPI_SUCCESS ||
         size.is_empty)
         return false;
-    if (changes->size_count == MOST_SIZES && !changes_flush(changes))
+    if (!has_offset &&
+        !(zepi_sizes_are_equal(old->work_dim, old->global_offset, zepi_no_sizes) &&
+          zepi_sizes_are_equal(launch->work_dim, launch->global_offset, zepi_no_sizes)))
         return false;
-    __typeof__(&changes->sizes[0]) sizes = &changes->sizes[changes->size_count++];
-    sizes->group = (struct zepi_ze_mutable_triple_desc){
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC, .id = id};
-    memcpy(sizes->group.xyz, size.group, sizeof(size.group));
-    changes_link(changes, &sizes->group, &sizes->group.next);
+    if (changes->size == changes->sizes + MOST_SIZES && !changes_flush(changes))
+        return false;
+    struct size_change *sizes = changes->size++;
+    sizes->offset = (struct zepi_ze_mutable_triple_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC, .id = id};
+    memcpy(sizes->offset.xyz, size.offset, sizeof(size.offset));
+    if (has_offset)
+        changes_link(changes, &sizes->offset, &sizes->offset.next);
     sizes->counts = size.count;
     sizes->count = (struct zepi_ze_mutable_group_count_desc){
         .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_COUNT_DESC,
         .id = id,
         .counts = &sizes->counts};
     changes_link(changes, &sizes->count, &sizes->count.next);
-    sizes->offset = (struct zepi_ze_mutable_triple_desc){
-        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_OFFSET_DESC, .id = id};
-    memcpy(sizes->offset.xyz, size.offset, sizeof(size.offset));
-    if (!(device->mutable_flags & ZEPI_ZE_MUTABLE_OFFSET))
-        return zepi_sizes_are_equal(old->work_dim, old->global_offset, zepi_no_sizes) &&
-               zepi_sizes_are_equal(launch->work_dim, launch->global_offset, zepi_no_sizes);
-    changes_link(changes, &sizes->offset, &sizes->offset.next);
+    // Ahead of the count in the chain.
+    sizes->group = (struct zepi_ze_mutable_triple_desc){
+        .stype = (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_MUTABLE_GROUP_SIZE_DESC, .id = id};
+    memcpy(sizes->group.xyz, size.group, sizeof(size.group));
+    changes_link(changes, &sizes->group, &sizes->group.next);
     return true;
 }
 
@@ -222,9 +225,13 @@ static __attribute__((noinline)) bool change_kernel(const struct changes *change
 static bool is_same_argument(const struct zepi_arg *old, const struct zepi_arg *arg,
                              const struct zepi_kernel_argument *declared, bool is_same_memory)
 {
-    return arg->payload == old->payload && arg->head == old->head &&
-           (arg->kind == ZEPI_ARG_IMAGE || arg->kind == ZEPI_ARG_SAMPLER ||
-            (is_same_memory && zepi_arg_is_comparable(arg, declared)));
+    if (arg->payload != old->payload || arg->head != old->head)
+        return false;
+    // A value of fewer bytes than an address has.
+    if (arg->head < sizeof(void *))
+        return true;
+    return arg->kind == ZEPI_ARG_IMAGE || arg->kind == ZEPI_ARG_SAMPLER ||
+           (is_same_memory && zepi_arg_is_comparable(arg, declared));
 }
 
 // Describes what differs between the launch that was put into the list and that of now.
@@ -242,44 +249,35 @@ static bool change_launch(struct changes *changes, struct zepi_recorded_command 
     const bool is_same_kernel = launch->target.device_kernel == old->target.device_kernel;
     recorded->usm_version = usm_version;
     // Buffers that move are brought to the device by the recording, which would have to know.
-    if (id == 0 || launch->flags != old->flags || zepi_launch_has_moving_buffers(launch) ||
-        zepi_launch_has_moving_buffers(old))
+    if (id == 0 || launch->flags != old->flags ||
+        (launch->use_count + old->use_count > 0 &&
+         (zepi_launch_has_moving_buffers(launch) || zepi_launch_has_moving_buffers(old))))
         return false;
     if (!is_same_kernel &&
         !change_kernel(changes, id, recording->graph_commands->list[recorded - recording->commands],
                        launch))
         return false;
-    for (uint32_t i = 0; i < launch->arg_count; i++) {
-        const struct zepi_arg *arg = &launch->args[i];
-        const bool is_same =
-            is_same_kernel && is_same_argument(&old->args[i], arg, &declared[i], is_same_memory);
-        if (!is_same && !changes_add_argument(changes, id, i, arg))
+    const struct zepi_arg *args = launch->args;
+    const struct zepi_arg *old_args = old->args;
+    const uint32_t count = launch->arg_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_same_kernel &&
+            is_same_argument(&old_args[i], &args[i], &declared[i], is_same_memory))
+            continue;
+        if (!changes_add_argument(changes, id, i, &args[i]))
             return false;
     }
-    return (is_same_kernel && zepi_launch_has_same_sizes(old, launch)) ||
+    return (is_same_kernel &&
+            zepi_launch_record_has_sizes_of(recorded->launch, recorded->replaced)) ||
            changes_add_sizes(changes, id, old, launch);
-}
-
-static bool change_launches(struct zepi_recording *recording, struct zepi_recorded_command *first)
-{
-    struct changes changes;
-    changes_init(&changes, recording);
-    for (struct zepi_recorded_command *recorded = first; recorded;
-         recorded = recorded->next_replaced) {
-        if (!change_launch(&changes, recorded))
-            return false;
-    }
-    return changes_flush(&changes) &&
-           zepi_ze.zeCommandListClose(recording->own[0]->ze) == ZE_RESULT_SUCCESS;
 }
 
 // With the graph's mutex: holds the launches that updates have changed since. Returns the list of
 // their commands.
-static struct zepi_recorded_command *take_launches(const struct zepi_graph *graph,
-                                                   struct zepi_recording *recording)
+static struct zepi_recorded_command *take_launches(struct zepi_recording *recording)
 {
     struct zepi_recorded_command *first = NULL;
-    for (const struct zepi_graph_command *dirty = graph->dirty;
+    for (const struct zepi_graph_command *dirty = recording->graph->dirty;
          dirty && dirty->dirty_version > recording->version; dirty = dirty->next_dirty) {
         struct zepi_recorded_command *recorded = &recording->commands[dirty->number];
         recorded->replaced = recorded->launch;
@@ -290,23 +288,29 @@ static struct zepi_recorded_command *take_launches(const struct zepi_graph *grap
     return first;
 }
 
-bool zepi_mutable_launch_follow(struct zepi_graph *graph, struct zepi_recording *recording)
+void zepi_mutable_launch_follow(struct zepi_recording *recording)
 {
+    struct zepi_graph *graph = recording->graph;
+    struct changes changes;
     if (!recording->is_mutable || zepi_recording_wait_for_run(recording) != ZEPI_SUCCESS) {
         zepi_recording_clear(recording);
-        return false;
+        return;
     }
     zepi_mutex_lock(&graph->mutex);
     const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
-    struct zepi_recorded_command *first = take_launches(graph, recording);
+    struct zepi_recorded_command *first = take_launches(recording);
     zepi_mutex_unlock(&graph->mutex);
-    const bool is_done = change_launches(recording, first);
-    if (is_done)
+    bool is_done = true;
+    changes_init(&changes, recording);
+    for (struct zepi_recorded_command *recorded = first; recorded && is_done;
+         recorded = recorded->next_replaced)
+        is_done = change_launch(&changes, recorded);
+    if (is_done && changes_apply(&changes) &&
+        zepi_ze.zeCommandListClose(recording->own[0]->ze) == ZE_RESULT_SUCCESS)
         recording->version = version;
     else
         zepi_recording_clear(recording);
     // Instances go before the kernels that they are of.
     for (; first; first = first->next_replaced)
         zepi_launch_record_release(first->replaced);
-    return is_done;
 }

@@ -20,7 +20,7 @@ zepi_result_t zepi_mutable_launch_identify(struct zepi_recording *recording,
                                            const struct zepi_graph_command *command);
 
 // With the submit_mutex. The recording does not run: puts the launches that updates have changed
-// since into its list. False: it cannot, has been cleared, and has to be recorded anew.
-bool zepi_mutable_launch_follow(struct zepi_graph *graph, struct zepi_recording *recording);
+// since into its list. One whose list cannot change them is cleared, to be recorded anew.
+void zepi_mutable_launch_follow(struct zepi_recording *recording);
 
 #endif

@@ -267,8 +267,9 @@ static bool recording_is_refused(const struct zepi_recording *recording, zepi_re
 
 // Holds the launches as they are: updates may replace them while the lists use them. Returns their
 // version.
-static uint64_t recording_hold_launches(struct zepi_graph *graph, struct zepi_recording *recording)
+static uint64_t recording_hold_launches(struct zepi_recording *recording)
 {
+    struct zepi_graph *graph = recording->graph;
     const uint64_t usm_version = zepi_usm_version();
     zepi_mutex_lock(&graph->mutex);
     const uint64_t version = atomic_load_explicit(&graph->version, memory_order_relaxed);
@@ -282,11 +283,11 @@ static uint64_t recording_hold_launches(struct zepi_graph *graph, struct zepi_re
     return version;
 }
 
-zepi_result_t zepi_record_graph(struct zepi_graph *graph, struct zepi_recording *recording)
+zepi_result_t zepi_record_graph(struct zepi_recording *recording)
 {
     if (recording->version != 0)
         zepi_recording_clear(recording);
-    const uint64_t version = recording_hold_launches(graph, recording);
+    const uint64_t version = recording_hold_launches(recording);
     zepi_result_t result = record_commands(recording);
     if (recording_is_refused(recording, result)) {
         recording->is_mutable = false;

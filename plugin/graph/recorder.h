@@ -7,6 +7,6 @@
 
 // With the submit_mutex. Nothing of the recording runs: records the graph's commands, with their
 // launches as they are, to closed lists. On failure nothing is recorded.
-zepi_result_t zepi_record_graph(struct zepi_graph *graph, struct zepi_recording *recording);
+zepi_result_t zepi_record_graph(struct zepi_recording *recording);
 
 #endif

@@ -28,14 +28,17 @@ struct zepi_recorded_instance {
     struct zepi_kernel_instance *instance;
 };
 
+struct zepi_graph;
+
 struct zepi_recording {
     struct zepi_deferred deferred; // once the graph is gone
-    struct zepi_context *context;  // borrowed, as the two below
+    struct zepi_graph *graph;      // borrowed, as the three below
+    struct zepi_context *context;
     struct zepi_device *device;
     const struct zepi_graph_commands *graph_commands; // which do not change any more
+    struct zepi_recording *prev, *next;               // of the graph
     uint64_t version;  // of the graph's launches that is recorded; 0: none
     zepi_event_t last; // owned; of the last execution; NULL: it is over
-    uint64_t number;   // of that execution in the graph
     struct zepi_queue
         *kept_queues; // owned list: of executions that are over; nothing else has them
     struct zepi_command_list **own;  // owned list of owned lists

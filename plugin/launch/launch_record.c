@@ -69,17 +69,6 @@ void zepi_launch_drop_use(struct zepi_launch *launch, uint32_t use)
 
 // ---- Records ----
 
-static void record_hold_sizes(struct zepi_launch_record *record)
-{
-    struct zepi_launch *own = &record->launch;
-    for (uint32_t i = 0; i < own->work_dim; i++) {
-        record->sizes[0][i] = own->global_size[i];
-        record->sizes[1][i] = own->group_size[i];
-        record->sizes[2][i] = own->global_offset[i];
-    }
-    zepi_launch_set_sizes(own, own->work_dim, record->sizes[0], record->sizes[1], record->sizes[2]);
-}
-
 static void record_hold_bytes(struct zepi_launch_record *record, char *bytes)
 {
     struct zepi_launch *own = &record->launch;
@@ -127,7 +116,10 @@ struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *l
     own->uses = (struct zepi_arg_use *)((char *)own->args + args_bytes);
     zepi_launch_copy_args(own, launch);
     atomic_init(&record->references, 1);
-    record_hold_sizes(record);
+    record->is_plain = zepi_launch_is_plain(launch);
+    zepi_launch_record_copy_sizes(record, launch);
+    zepi_launch_set_sizes(own, launch->work_dim, record->sizes[0], record->sizes[1],
+                          record->sizes[2]);
     if (launch->large_bytes > 0)
         record_hold_bytes(record, (char *)own->uses + uses_bytes);
     for (uint32_t i = 0; i < own->use_count; i++)

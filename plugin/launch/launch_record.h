@@ -6,7 +6,6 @@
 #include "launch/argument.h"
 
 struct zepi_device;
-struct zepi_graph_command;
 struct zepi_module;
 
 // A launch as all code below the front ends has it. A front end fills it in one pass, and lends it
@@ -65,16 +64,6 @@ static inline bool zepi_sizes_are_equal(uint32_t work_dim, const size_t *a, cons
     return true;
 }
 
-static inline bool zepi_launch_has_same_sizes(const struct zepi_launch *a,
-                                              const struct zepi_launch *b)
-{
-    bool is_same = a->work_dim == b->work_dim;
-    for (uint32_t i = 0; i < a->work_dim && is_same; i++)
-        is_same = a->global_size[i] == b->global_size[i] && a->group_size[i] == b->group_size[i] &&
-                  a->global_offset[i] == b->global_offset[i];
-    return is_same;
-}
-
 // ---- Filling in ----
 
 // The memory of a launch that is filled in, on the stack of one call.
@@ -99,17 +88,23 @@ static inline zepi_result_t zepi_launch_room_init(struct zepi_launch_room *room,
                ? zepi_launch_room_grow(launch, count)
                : ZEPI_SUCCESS;
 }
-// Copies arguments and uses of another launch, to where there is room.
-static inline void zepi_launch_copy_args(struct zepi_launch *to, const struct zepi_launch *from)
+// Copies arguments of another launch, to where there is room.
+static inline void zepi_launch_copy_values(struct zepi_launch *to, const struct zepi_launch *from)
 {
     const struct zepi_arg *from_args = from->args;
     struct zepi_arg *to_args = to->args;
     const uint32_t arg_count = from->arg_count;
     for (uint32_t i = 0; i < arg_count; i++)
         to_args[i] = from_args[i];
-    for (uint32_t i = 0; i < from->use_count; i++)
+}
+// The same with their uses.
+static inline void zepi_launch_copy_args(struct zepi_launch *to, const struct zepi_launch *from)
+{
+    zepi_launch_copy_values(to, from);
+    const uint32_t use_count = from->use_count;
+    for (uint32_t i = 0; i < use_count; i++)
         to->uses[i] = from->uses[i];
-    to->use_count = from->use_count;
+    to->use_count = use_count;
 }
 static inline void zepi_launch_room_finish(const struct zepi_launch_room *room,
                                            const struct zepi_launch *launch)
@@ -153,11 +148,11 @@ static inline void zepi_launch_clear_arg(struct zepi_launch *launch, uint32_t in
 // ---- Records ----
 
 // A launch of one command, with copies of all that it needs, and references to module, target and
-// objects. Constant but for `next` and `command`; any thread.
+// objects. Constant while it is shared, but for `next`; any thread.
 struct zepi_launch_record {
-    struct zepi_launch_record *next;    // of those that an update of a graph replaces
-    struct zepi_graph_command *command; // borrowed: that had it before that update
+    struct zepi_launch_record *next; // of those that an update of a graph gives up
     atomic_uint references;
+    bool is_plain;
     struct zepi_launch launch; // arguments, uses and bytes lie behind it
     size_t sizes[3][3];        // global size, group size and offset
 };
@@ -165,6 +160,59 @@ struct zepi_launch_record {
 // The record of a launch that was checked. NULL without memory (noted).
 struct zepi_launch_record *zepi_launch_record_create(const struct zepi_launch *launch);
 void zepi_launch_record_destroy(struct zepi_launch_record *record);
+
+// Whether a record of it keeps a kernel without emulated constants, and nothing else.
+static inline bool zepi_launch_is_plain(const struct zepi_launch *launch)
+{
+    return !launch->target.image && launch->use_count == 0 && launch->large_bytes == 0;
+}
+// Whether a record of it has the size of this plain one, and keeps the same.
+static inline bool zepi_launch_record_has_form_of(const struct zepi_launch_record *record,
+                                                  const struct zepi_launch *launch)
+{
+    return record->is_plain &&
+           record->launch.target.device_kernel == launch->target.device_kernel &&
+           record->launch.module == launch->module;
+}
+
+static inline bool zepi_launch_record_has_sizes_of(const struct zepi_launch_record *record,
+                                                   const struct zepi_launch_record *other)
+{
+    const uint32_t work_dim = record->launch.work_dim;
+    bool is_same = work_dim == other->launch.work_dim;
+    for (uint32_t i = 0; i < work_dim && is_same; i++)
+        is_same = record->sizes[0][i] == other->sizes[0][i] &&
+                  record->sizes[1][i] == other->sizes[1][i] &&
+                  record->sizes[2][i] == other->sizes[2][i];
+    return is_same;
+}
+
+static inline void zepi_launch_record_copy_sizes(struct zepi_launch_record *record,
+                                                 const struct zepi_launch *launch)
+{
+    const uint32_t work_dim = launch->work_dim;
+    for (uint32_t i = 0; i < work_dim; i++) {
+        record->sizes[0][i] = launch->global_size[i];
+        record->sizes[1][i] = launch->group_size[i];
+        record->sizes[2][i] = launch->global_offset[i];
+    }
+    record->launch.work_dim = work_dim;
+}
+
+// Makes a record that is not shared any more one of a launch of the same form. False: it is shared,
+// or of another form, and stays as it is.
+static inline bool zepi_launch_record_rewrite(struct zepi_launch_record *record,
+                                              const struct zepi_launch *launch)
+{
+    // Acquire: others' reads are over.
+    if (atomic_load_explicit(&record->references, memory_order_acquire) > 1 ||
+        !zepi_launch_is_plain(launch) || !zepi_launch_record_has_form_of(record, launch))
+        return false;
+    zepi_launch_copy_values(&record->launch, launch);
+    zepi_launch_record_copy_sizes(record, launch);
+    record->launch.flags = launch->flags;
+    return true;
+}
 
 static inline struct zepi_launch_record *
 zepi_launch_record_retain(struct zepi_launch_record *record)

@@ -6,9 +6,11 @@
 #include "ur/graph/command_buffer.h"
 #include "ur/queue/launch.h"
 
-static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kernel_handle_t handle,
-                               struct zepi_kernel **out_kernel)
+// The launch is to be of a kernel of the command's. *out_count: how many arguments that takes.
+static ur_result_t set_kernel(const struct zepi_graph_command *command, ur_kernel_handle_t handle,
+                              struct zepi_launch *launch, uint32_t *out_count)
 {
+    const struct zepi_graph *graph = command->graph;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
     uint32_t i = 0;
     while (i < command->kernel_count && command->kernels[i] != kernel)
@@ -16,41 +18,47 @@ static ur_result_t find_kernel(const struct zepi_graph_command *command, ur_kern
     if (i == command->kernel_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_VALUE,
                               "the new kernel is none of those that the command was appended with");
-    *out_kernel = kernel;
+    const zepi_result_t set =
+        zepi_launch_set_kernel(launch, kernel, graph->context, graph->device_index);
+    if (set != ZEPI_SUCCESS)
+        return zepi_ur_fail(set);
+    // Emulated constants are one more argument.
+    *out_count =
+        zepi_launch_device_kernel(launch)->argument_count - zepi_launch_is_emulated(launch);
     return UR_RESULT_SUCCESS;
 }
 
-// The launch of before, to be changed, with its new kernel if there is one: then further arguments
-// are gone, and new ones are nothing yet. On success the room is to be finished.
-static ur_result_t begin_launch(const struct zepi_graph *graph,
-                                const struct zepi_graph_command *command, ur_kernel_handle_t kernel,
+// Further arguments are gone, and new ones are nothing yet.
+static void set_arg_count(struct zepi_launch *launch, uint32_t old_count, uint32_t count)
+{
+    launch->arg_count = old_count;
+    for (uint32_t i = count; i < old_count; i++)
+        zepi_launch_clear_arg(launch, i);
+    for (uint32_t i = old_count; i < count; i++)
+        launch->args[i] = (struct zepi_arg){0};
+    launch->arg_count = count;
+}
+
+// The launch of before, to be changed, with its new kernel if there is one. On success the room is
+// to be finished.
+static ur_result_t begin_launch(const struct zepi_graph_command *command, ur_kernel_handle_t kernel,
                                 struct zepi_launch *launch, struct zepi_launch_room *room)
 {
-    const struct zepi_launch *old = &command->launch->launch;
-    struct zepi_kernel *chosen = NULL;
-    zepi_result_t done = ZEPI_SUCCESS;
-    uint32_t count = old->arg_count;
+    const struct zepi_launch *old = zepi_graph_update_launch(command);
+    const uint32_t old_count = old->arg_count;
+    uint32_t count = old_count;
+    ur_result_t result;
     *launch = *old;
-    if (kernel) {
-        const ur_result_t result = find_kernel(command, kernel, &chosen);
-        if (result != UR_RESULT_SUCCESS)
-            return result;
-        done = zepi_launch_set_kernel(launch, chosen, graph->context, graph->device_index);
-        if (done != ZEPI_SUCCESS)
-            return zepi_ur_fail(done);
-        // Emulated constants are one more argument.
-        count = zepi_launch_device_kernel(launch)->argument_count - zepi_launch_is_emulated(launch);
-    }
-    done = zepi_launch_room_init(room, launch, count > old->arg_count ? count : old->arg_count);
+    if (kernel && (result = set_kernel(command, kernel, launch, &count)))
+        return result;
+    const zepi_result_t done =
+        zepi_launch_room_init(room, launch, count > old_count ? count : old_count);
     if (done != ZEPI_SUCCESS)
         return zepi_ur_fail(done);
     zepi_launch_copy_args(launch, old);
     launch->large_bytes = old->large_bytes;
-    for (uint32_t i = count; i < old->arg_count; i++)
-        zepi_launch_clear_arg(launch, i);
-    for (uint32_t i = old->arg_count; i < count; i++)
-        launch->args[i] = (struct zepi_arg){0};
-    launch->arg_count = count;
+    if (kernel)
+        set_arg_count(launch, old_count, count);
     return UR_RESULT_SUCCESS;
 }
 
@@ -61,20 +69,37 @@ static ur_result_t launch_result(zepi_result_t checked)
     return checked == ZEPI_SUCCESS ? UR_RESULT_SUCCESS : zepi_ur_fail_launch(checked);
 }
 
-// Gives the launch an argument in place of the one before. The launch was right before, so that its
-// new arguments alone are checked.
-static ur_result_t change_argument(const struct zepi_graph *graph, struct zepi_launch *launch,
-                                   const ur_exp_kernel_arg_properties_t *from)
+// The launch was right before, so that arguments of another kind or size alone are checked. After
+// a change of kernel the whole launch is.
+static ur_result_t check_argument(const struct zepi_launch *launch, uint32_t index, uint64_t before)
 {
-    const uint32_t index = from->index;
+    return launch->args[index].head == before
+               ? UR_RESULT_SUCCESS
+               : launch_result(zepi_arg_check(zepi_launch_device_kernel(launch), index,
+                                              &launch->args[index]));
+}
+
+// Drops the argument of before, whose kind and size *out_head is.
+static ur_result_t clear_argument(struct zepi_launch *launch, uint32_t index, uint64_t *out_head)
+{
     if (index >= launch->arg_count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
                               "argument index %u, of %u arguments", index, launch->arg_count);
+    *out_head = launch->args[index].head;
     zepi_launch_clear_arg(launch, index);
-    const ur_result_t result = zepi_ur_read_arg(launch, graph->context, graph->device, from);
-    return result ? result
-                  : launch_result(zepi_arg_check(zepi_launch_device_kernel(launch), index,
-                                                 &launch->args[index]));
+    return UR_RESULT_SUCCESS;
+}
+
+// Gives the launch an argument in place of the one before.
+static ur_result_t change_argument(const struct zepi_graph *graph, struct zepi_launch *launch,
+                                   const ur_exp_kernel_arg_properties_t *from)
+{
+    uint64_t before = 0;
+    ur_result_t result;
+    if ((result = clear_argument(launch, from->index, &before)) ||
+        (result = zepi_ur_read_arg(launch, graph->context, graph->device, from)))
+        return result;
+    return check_argument(launch, from->index, before);
 }
 
 static ur_result_t
@@ -95,17 +120,21 @@ change_mem_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
 
 // The pointer is where the new argument lies, not the argument.
 static ur_result_t
-change_pointer_arguments(const struct zepi_graph *graph, struct zepi_launch *launch,
+change_pointer_arguments(struct zepi_launch *launch,
                          const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
     ur_result_t result = zepi_ur_check_pointer(desc->pNewPointerArgList, "pNewPointerArgList");
     for (uint32_t i = 0; i < desc->numNewPointerArgs && result == UR_RESULT_SUCCESS; i++) {
         const ur_exp_command_buffer_update_pointer_arg_desc_t *from = &desc->pNewPointerArgList[i];
-        ur_exp_kernel_arg_properties_t argument = {.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
-                                                   .index = from->argIndex};
+        void *address = NULL;
+        uint64_t before = 0;
         if (from->pNewPointerArg)
-            memcpy(&argument.value.pointer, from->pNewPointerArg, sizeof(void *));
-        result = change_argument(graph, launch, &argument);
+            memcpy(&address, from->pNewPointerArg, sizeof(address));
+        result = clear_argument(launch, from->argIndex, &before);
+        if (result != UR_RESULT_SUCCESS)
+            return result;
+        zepi_arg_set_address(&launch->args[from->argIndex], address);
+        result = check_argument(launch, from->argIndex, before);
     }
     return result;
 }
@@ -184,9 +213,11 @@ static ur_result_t check_sizes(const struct zepi_launch *launch,
     return UR_RESULT_SUCCESS;
 }
 
-static bool has_new_sizes(const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
+static bool has_new_sizes(const struct zepi_launch *launch,
+                          const ur_exp_command_buffer_update_kernel_launch_desc_t *desc)
 {
-    return desc->pNewGlobalWorkSize || desc->pNewLocalWorkSize || desc->pNewGlobalWorkOffset;
+    return desc->pNewGlobalWorkSize || desc->pNewLocalWorkSize || desc->pNewGlobalWorkOffset ||
+           desc->newWorkDim != launch->work_dim;
 }
 
 static ur_result_t set_sizes(struct zepi_launch *launch,
@@ -194,10 +225,8 @@ static ur_result_t set_sizes(struct zepi_launch *launch,
 {
     const size_t *global = desc->pNewGlobalWorkSize;
     const size_t *offset = desc->pNewGlobalWorkOffset;
-    if (desc->newWorkDim == launch->work_dim && !has_new_sizes(desc))
-        return UR_RESULT_SUCCESS;
     const ur_result_t result = check_sizes(launch, desc);
-    if (result != UR_RESULT_SUCCESS || !has_new_sizes(desc))
+    if (result != UR_RESULT_SUCCESS)
         return result;
     // Suggested for a new global size, unless it is given.
     const size_t *local = global ? NULL : launch->group_size;
@@ -216,14 +245,16 @@ static ur_result_t change_launch(const struct zepi_graph *graph, struct zepi_lau
     if (desc->numNewMemObjArgs > 0)
         result = change_mem_arguments(graph, launch, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewPointerArgs > 0)
-        result = change_pointer_arguments(graph, launch, desc);
+        result = change_pointer_arguments(launch, desc);
     if (result == UR_RESULT_SUCCESS && desc->numNewValueArgs > 0)
         result = change_value_arguments(graph, launch, desc);
-    if (result == UR_RESULT_SUCCESS)
-        result = set_sizes(launch, desc);
-    return result == UR_RESULT_SUCCESS && (desc->hNewKernel || has_new_sizes(desc))
-               ? launch_result(zepi_launch_check(graph->device, launch))
-               : result;
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    const bool has_sizes = has_new_sizes(launch, desc);
+    if (has_sizes && (result = set_sizes(launch, desc)))
+        return result;
+    return desc->hNewKernel || has_sizes ? launch_result(zepi_launch_check(graph->device, launch))
+                                         : UR_RESULT_SUCCESS;
 }
 
 static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
@@ -259,30 +290,14 @@ static ur_result_t add_update(struct zepi_graph *graph,
     struct zepi_graph_command *command = command_of(desc->hCommand);
     struct zepi_launch launch;
     struct zepi_launch_room room;
-    result = begin_launch(graph, command, desc->hNewKernel, &launch, &room);
+    result = begin_launch(command, desc->hNewKernel, &launch, &room);
     if (result != UR_RESULT_SUCCESS)
         return result;
     result = change_launch(graph, &launch, desc);
-    if (result == UR_RESULT_SUCCESS) {
-        struct zepi_launch_record *record = zepi_launch_record_create(&launch);
-        if (record)
-            zepi_graph_update_put(command, record);
-        else
-            result = zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
-    }
+    if (result == UR_RESULT_SUCCESS)
+        result = zepi_ur_result(zepi_graph_update_set(command, &launch));
     zepi_launch_room_finish(&room, &launch);
     return result;
-}
-
-static ur_result_t add_updates(struct zepi_graph *graph, uint32_t count,
-                               const ur_exp_command_buffer_update_kernel_launch_desc_t *updates)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const ur_result_t result = add_update(graph, &updates[i]);
-        if (result != UR_RESULT_SUCCESS)
-            return result;
-    }
-    return UR_RESULT_SUCCESS;
 }
 
 // The memory of buffers on the graph's device is made before the graph's mutex is taken, under
@@ -319,7 +334,8 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_graph_update_begin(graph);
-    result = add_updates(graph, numKernelUpdates, pUpdateKernelLaunch);
+    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
+        result = add_update(graph, &pUpdateKernelLaunch[i]);
     zepi_graph_update_end(graph, result == UR_RESULT_SUCCESS);
     return result;
 }
