@@ -3,10 +3,19 @@
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+// Lists that do not keep the order.
+static void set_up_older(void)
+{
+    setenv("ZEPI_NEWER_FUNCTIONS", "off", 1);
+    ur_set_up();
+}
+
 TestSuite(fill, .init = ur_set_up, .fini = ur_tear_down);
+TestSuite(fill_older, .init = set_up_older, .fini = ur_tear_down);
 
 static void *allocate(ur_usm_type_t kind, size_t size)
 {
@@ -137,6 +146,13 @@ static void fill_late(size_t pattern_size, size_t width, size_t pitch)
 }
 
 Test(fill, is_in_order_however_late_its_first_copy_is)
+{
+    fill_late(12, 12, 12);
+    fill_late(8, 24, 30);
+    fill_late(16, 8, 11);
+}
+
+Test(fill_older, is_in_order_however_late_its_first_copy_is)
 {
     fill_late(12, 12, 12);
     fill_late(8, 24, 30);
