@@ -19,7 +19,8 @@
 struct zepi_thread_texts {
     struct zepi_thread_texts *next, *previous; // of all threads
     struct zepi_error error;                   // without the result, which is zepi_thread.error
-    char *log;                                 // the last build log; owned; NULL: it is empty
+    char *log;                                 // the last build log; owned; NULL: none
+    size_t log_capacity;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -176,10 +177,19 @@ void zepi_build_log_set(const char *log, size_t size_bytes)
     struct zepi_thread_texts *texts = get_thread_texts();
     if (!texts)
         return;
-    zepi_free(texts->log);
-    texts->log = size_bytes > 0 ? zepi_allocate(size_bytes + 1, 1) : NULL;
     if (texts->log)
-        memcpy(texts->log, log, size_bytes);
+        texts->log[0] = '\0';
+    // Memory for the longest one stays: each build of a known program has a log.
+    if (size_bytes >= texts->log_capacity) {
+        char *more = zepi_allocate(size_bytes + 1, 1);
+        if (!more)
+            return;
+        zepi_free(texts->log);
+        texts->log = more;
+        texts->log_capacity = size_bytes + 1;
+    }
+    memcpy(texts->log, log, size_bytes);
+    texts->log[size_bytes] = '\0';
 }
 
 const char *zepi_build_log_get(void)
