@@ -17,7 +17,9 @@
 
 #define POOL_EVENTS 32
 
-// A Level Zero event pool and the events that have their places in it.
+// A Level Zero event pool and the events that have their places in it. They are made as they are
+// needed: memory of released events is used again as late as can be, so that these handles are
+// told.
 struct zepi_event_pool {
     struct zepi_event_pool *next;
     ze_event_pool_handle_t ze;
@@ -78,44 +80,60 @@ static zepi_result_t pool_create(const struct zepi_context *context, enum zepi_e
     return result;
 }
 
-static zepi_result_t pool_make_events(struct zepi_event_pool *pool, struct zepi_context *context,
-                                      enum zepi_event_kind kind)
+static bool pool_has_place(const struct zepi_event_pool *pool)
 {
-    while (pool->count < POOL_EVENTS) {
-        struct zepi_event *event = zepi_object_create(&zepi_event_type);
-        if (!event)
-            return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
-        zepi_object_set_free(event);
-        event->context = context;
-        event->kind = kind;
-        event->pool = pool;
-        event->pool_index = pool->count;
-        pool->events[pool->count++] = event;
+    return pool && pool->count < POOL_EVENTS;
+}
+
+static void pool_add_event_locked(struct zepi_event_pool *pool, struct zepi_event *event)
+{
+    event->pool = pool;
+    event->pool_index = pool->count;
+    pool->events[pool->count++] = event;
+}
+
+// Gives the event a place in the newest pool of its kind, or in a new one. Of threads that find no
+// place at the same time, one makes the pool in vain.
+static zepi_result_t event_place(struct zepi_event *event)
+{
+    struct zepi_event_pools *pools = zepi_event_pools_of(event->context);
+    struct zepi_event_pool **newest = &pools->newest[event->kind];
+    struct zepi_event_pool *made = NULL;
+    zepi_mutex_lock(&pools->mutex);
+    if (!pool_has_place(*newest)) {
+        zepi_mutex_unlock(&pools->mutex);
+        const zepi_result_t result = pool_create(event->context, event->kind, &made);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        zepi_mutex_lock(&pools->mutex);
     }
+    if (!pool_has_place(*newest)) {
+        made->next = pools->first;
+        pools->first = *newest = made;
+        made = NULL;
+    }
+    pool_add_event_locked(*newest, event);
+    zepi_mutex_unlock(&pools->mutex);
+    if (made)
+        pool_destroy(made);
     return ZEPI_SUCCESS;
 }
 
-// Makes a pool, whose events are free for any thread: of two threads that make one at the same
-// time, none is in vain.
-static zepi_result_t add_pool(struct zepi_context *context, enum zepi_event_kind kind)
+static zepi_result_t event_make(struct zepi_context *context, enum zepi_event_kind kind,
+                                struct zepi_event **out_event)
 {
-    struct zepi_event_pools *pools = zepi_event_pools_of(context);
-    struct zepi_event_pool *pool;
-    zepi_result_t result = pool_create(context, kind, &pool);
-    if (result != ZEPI_SUCCESS)
-        return result;
-    result = pool_make_events(pool, context, kind);
-    if (result != ZEPI_SUCCESS) {
-        pool_destroy(pool);
-        return result;
-    }
-    zepi_mutex_lock(&pools->mutex);
-    pool->next = pools->first;
-    pools->first = pool;
-    for (uint32_t i = 0; i < POOL_EVENTS; i++)
-        zepi_event_chain_append(&pools->unused[kind], pool->events[i]);
-    zepi_mutex_unlock(&pools->mutex);
-    return ZEPI_SUCCESS;
+    struct zepi_event *event = zepi_object_create(&zepi_event_type);
+    if (!event)
+        return ZEPI_ERROR_OUT_OF_HOST_MEMORY;
+    zepi_object_set_free(event);
+    event->context = context;
+    event->kind = kind;
+    const zepi_result_t result = event_place(event);
+    if (result == ZEPI_SUCCESS)
+        *out_event = event;
+    else
+        zepi_object_discard_free(event, &zepi_event_type);
+    return result;
 }
 
 static void event_push_free(struct zepi_event *event)
@@ -139,28 +157,20 @@ static zepi_result_t event_create_ze(struct zepi_event *event)
     return result;
 }
 
-static struct zepi_event *pools_take_free(struct zepi_event_pools *pools, enum zepi_event_kind kind)
-{
-    zepi_mutex_lock(&pools->mutex);
-    struct zepi_event_chain *chain =
-        pools->free[kind].first ? &pools->free[kind] : &pools->unused[kind];
-    struct zepi_event *event = chain->first;
-    if (event)
-        chain->first = event->next;
-    zepi_mutex_unlock(&pools->mutex);
-    return event;
-}
-
 zepi_result_t zepi_event_take(struct zepi_context *context, enum zepi_event_kind kind,
                               struct zepi_event **out_event)
 {
-    struct zepi_event *event;
+    struct zepi_event_pools *pools = zepi_event_pools_of(context);
     zepi_result_t result = ZEPI_SUCCESS;
-    while (!(event = pools_take_free(zepi_event_pools_of(context), kind))) {
-        result = add_pool(context, kind);
-        if (result != ZEPI_SUCCESS)
-            return result;
-    }
+    zepi_mutex_lock(&pools->mutex);
+    struct zepi_event *event = pools->free[kind].first;
+    if (event)
+        pools->free[kind].first = event->next;
+    zepi_mutex_unlock(&pools->mutex);
+    if (!event)
+        result = event_make(context, kind, &event);
+    if (result != ZEPI_SUCCESS)
+        return result;
     if (!event->ze)
         result = event_create_ze(event);
     if (result != ZEPI_SUCCESS) {
@@ -336,23 +346,16 @@ struct zepi_event *zepi_event_take_signal(struct zepi_event *event)
     return signal;
 }
 
-static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns);
-
-static __attribute__((cold, noinline)) zepi_result_t event_wait_for_signal(struct zepi_event *event,
-                                                                           uint64_t timeout_ns)
-{
-    struct zepi_event *signal = zepi_event_take_signal(event);
-    const zepi_result_t result = event_wait_for(signal, timeout_ns);
-    zepi_release(signal);
-    return result;
-}
-
 static zepi_result_t event_wait_for(struct zepi_event *event, uint64_t timeout_ns)
 {
     if (event_is_over(event))
         return ZEPI_SUCCESS;
-    if (__builtin_expect(event->is_reusable, 0))
-        return event_wait_for_signal(event, timeout_ns);
+    if (__builtin_expect(event->is_reusable, 0)) {
+        struct zepi_event *signal = zepi_event_take_signal(event);
+        const zepi_result_t waited = event_wait_for(signal, timeout_ns);
+        zepi_release(signal);
+        return waited;
+    }
     if (__builtin_expect(event->capture != NULL, 0))
         return zepi_event_fail_captured(event);
     const ze_result_t ze = zepi_ze.zeEventHostSynchronize(event->ze, timeout_ns);

@@ -90,8 +90,8 @@ struct zepi_event_pools {
     struct zepi_mutex mutex;
     // Oldest first, so that released handles are told for long.
     struct zepi_event_chain free[ZEPI_EVENT_KINDS];
-    struct zepi_event_chain unused[ZEPI_EVENT_KINDS]; // that never had an event of the driver's
-    struct zepi_event_pool *first;                    // owned
+    struct zepi_event_pool *first; // owned
+    struct zepi_event_pool *newest[ZEPI_EVENT_KINDS];
     atomic_bool is_polling; // a thread polls the context's lists, for want of a free event
 };
 

@@ -69,6 +69,33 @@ FOR_ALL_KINDS(event_of_a_barrier, waits_for_each_command_before_it)
     queue_tear_down();
 }
 
+static zepi_event_t meanwhile;
+
+// Another thread that finds no event either, at the worst moment.
+static void make_event_meanwhile(const char *function, int is_over)
+{
+    static bool is_under_way;
+    if (is_under_way || is_over || strcmp(function, "zeEventPoolCreate") != 0)
+        return;
+    is_under_way = true;
+    TEST_OK(zepi.event_create(gear.context, &meanwhile));
+}
+
+Test(event, of_two_threads_that_find_none_has_one_pool)
+{
+    test_ze_cpu_require();
+    const uint64_t made = ze_cpu.get_count("zeEventPoolCreate");
+    const uint64_t destroyed = ze_cpu.get_count("zeEventPoolDestroy");
+    ze_cpu.set_hook(make_event_meanwhile);
+    zepi_event_t event = create_gate();
+    ze_cpu.set_hook(NULL);
+    cr_assert_not_null(meanwhile);
+    cr_assert_eq(ze_cpu.get_count("zeEventPoolCreate") - made, 2);
+    cr_assert_eq(ze_cpu.get_count("zeEventPoolDestroy") - destroyed, 1);
+    TEST_OK(zepi.release(event));
+    TEST_OK(zepi.release(meanwhile));
+}
+
 Test(event, of_the_host_holds_up_any_number_of_commands)
 {
     enum { COUNT = 40 };
