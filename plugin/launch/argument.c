@@ -95,17 +95,3 @@ zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uin
     return device_kernel->is_described ? check_described(device_kernel, index, arg)
                                        : check_native(device_kernel, index, arg);
 }
-
-zepi_result_t zepi_args_check(const struct zepi_device_kernel *device_kernel,
-                              const struct zepi_arg *args, uint32_t count, bool *out_has_slm)
-{
-    *out_has_slm = false;
-    for (uint32_t i = 0; i < count; i++) {
-        const zepi_result_t result = zepi_arg_check(device_kernel, i, &args[i]);
-        if (result != ZEPI_SUCCESS)
-            return result;
-        if (args[i].kind == ZEPI_ARG_SLM)
-            *out_has_slm = true;
-    }
-    return ZEPI_SUCCESS;
-}

@@ -126,8 +126,5 @@ static inline const void *zepi_arg_value(const struct zepi_arg *arg)
 // Checks kind and size against the kernel's declaration, as far as that is known.
 zepi_result_t zepi_arg_check(const struct zepi_device_kernel *device_kernel, uint32_t index,
                              const struct zepi_arg *arg);
-// Checks all arguments. *out_has_slm: one is local memory.
-zepi_result_t zepi_args_check(const struct zepi_device_kernel *device_kernel,
-                              const struct zepi_arg *args, uint32_t count, bool *out_has_slm);
 
 #endif

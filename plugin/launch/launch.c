@@ -146,10 +146,10 @@ zepi_result_t zepi_launch_check(const struct zepi_device *device, const struct z
 {
     struct zepi_work_size size;
     const struct zepi_device_kernel *device_kernel = zepi_launch_device_kernel(launch);
-    bool has_slm;
-    zepi_result_t result =
-        zepi_args_check(device_kernel, launch->args, launch->arg_count, &has_slm);
-    if (result == ZEPI_SUCCESS && has_slm)
+    zepi_result_t result = ZEPI_SUCCESS;
+    for (uint32_t i = 0; i < launch->arg_count && result == ZEPI_SUCCESS; i++)
+        result = zepi_arg_check(device_kernel, i, &launch->args[i]);
+    if (result == ZEPI_SUCCESS)
         result = zepi_launch_check_slm(launch, device);
     return result == ZEPI_SUCCESS ? zepi_work_size_init(&size, device_kernel, device, NULL, launch)
                                   : result;

@@ -138,14 +138,6 @@ zepi_result_t zepi_command_list_adopt(struct zepi_context *context,
     return ZEPI_SUCCESS;
 }
 
-// The number of the next engine: the lists of a device are made on its engines in turn.
-static uint32_t choose_engine(struct zepi_device *device)
-{
-    // Relaxed: only the number matters.
-    return atomic_fetch_add_explicit(&device->next_engine, 1, memory_order_relaxed) %
-           device->compute_count;
-}
-
 zepi_result_t zepi_command_list_take(struct zepi_context *context,
                                      const struct zepi_command_list_kind *request,
                                      struct zepi_command_list **out_list)
@@ -157,8 +149,10 @@ zepi_result_t zepi_command_list_take(struct zepi_context *context,
         *out_list = list;
         return ZEPI_SUCCESS;
     }
+    // Lists are made on the engines in turn. Relaxed: only the number matters.
     if (kind.index == ZEPI_COMPUTE_ENGINE_ANY)
-        kind.index = choose_engine(kind.device);
+        kind.index = atomic_fetch_add_explicit(&kind.device->next_engine, 1, memory_order_relaxed) %
+                     kind.device->compute_count;
     zepi_result_t result = create_ze_list(context, &kind, &ze);
     if (result != ZEPI_SUCCESS)
         return result;

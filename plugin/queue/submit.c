@@ -51,28 +51,6 @@ static bool is_known_on_device_of(const struct zepi_event *event, const struct z
            zepi_device_root(device) == zepi_device_root(queue->device);
 }
 
-// An event that has no queue, or is distant: no list of the queue can wait for it as it is.
-// *out_ze: the event that the command waits for; NULL: none, or a barrier before it does.
-static __attribute__((noinline)) zepi_result_t gather_unusual_wait(struct zepi_submit *submit,
-                                                                   zepi_wait_list_t wait,
-                                                                   struct zepi_event *event,
-                                                                   ze_event_handle_t *out_ze)
-{
-    const struct zepi_queue *queue = submit->queue;
-    *out_ze = NULL;
-    if (zepi_event_is_known_complete(event))
-        return ZEPI_SUCCESS;
-    atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
-    if (is_within_reach(event, queue)) {
-        *out_ze = event->ze;
-        return ZEPI_SUCCESS;
-    }
-    const zepi_result_t result = begin_slow_waits(submit, wait);
-    if (result == ZEPI_SUCCESS)
-        submit->distant_waits[submit->distant_wait_count++] = event;
-    return result;
-}
-
 // A reusable event's signal, kept until the command is appended.
 static __attribute__((cold, noinline)) zepi_result_t take_signal(struct zepi_submit *submit,
                                                                  zepi_wait_list_t wait,
@@ -103,20 +81,22 @@ static zepi_result_t gather_waits(struct zepi_submit *submit, zepi_wait_list_t w
         zepi_result_t result = ZEPI_SUCCESS;
         if (__builtin_expect(event->is_reusable, 0))
             result = take_signal(submit, wait, event, &event);
-        if (result == ZEPI_SUCCESS && event->capture)
-            result = ZEPI_CAPTURED;
-        const bool is_usual =
-            result == ZEPI_SUCCESS && event->queue && is_within_reach(event, queue);
-        if (result == ZEPI_SUCCESS && !is_usual) {
-            result = gather_unusual_wait(submit, wait, event, &waits[count]);
-            count += result == ZEPI_SUCCESS && waits[count];
-        }
         if (result != ZEPI_SUCCESS)
             return result;
-        if (!is_usual || !zepi_event_must_be_awaited(event, queue))
+        if (event->capture)
+            return ZEPI_CAPTURED;
+        if (!zepi_event_must_be_awaited(event, queue))
             continue;
         atomic_store_explicit(&event->is_awaited, true, memory_order_relaxed);
-        waits[count++] = event->ze;
+        if (is_within_reach(event, queue)) {
+            waits[count++] = event->ze;
+            continue;
+        }
+        // A barrier before the command waits for it.
+        result = begin_slow_waits(submit, wait);
+        if (result != ZEPI_SUCCESS)
+            return result;
+        submit->distant_waits[submit->distant_wait_count++] = event;
     }
     submit->wait_count = count;
     submit->waits = count > 0 ? waits : NULL;
