@@ -37,6 +37,7 @@ void zepi_sync_finish(struct zepi_sync *sync)
         zepi_sys_free(block);
     }
     atomic_init(&sync->first.next, NULL);
+    sync->vacant = NULL;
 }
 
 // A block behind all others. Returns false without memory.
@@ -63,19 +64,38 @@ static uint32_t listed_bit(const struct zepi_timeline *timeline)
     return UINT32_C(1) << timeline->index;
 }
 
+static bool is_in_first_block(const struct zepi_timeline *timeline)
+{
+    return timeline->block == &timeline->sync->first;
+}
+
 // Under the owner's mutex, or without an owner, as the next.
 void zepi_timeline_list(struct zepi_timeline *timeline)
 {
     // Release, here and below: walks acquire.
     atomic_fetch_or_explicit(&timeline->block->listed, listed_bit(timeline), memory_order_release);
+    if (!is_in_first_block(timeline))
+        atomic_fetch_add_explicit(&timeline->sync->listed_count, 1, memory_order_release);
     atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
 }
 
 static void unlist(struct zepi_timeline *timeline)
 {
+    if (!atomic_load_explicit(&timeline->is_listed, memory_order_relaxed))
+        return;
     atomic_fetch_and_explicit(&timeline->block->listed, ~listed_bit(timeline),
                               memory_order_release);
+    if (!is_in_first_block(timeline))
+        atomic_fetch_sub_explicit(&timeline->sync->listed_count, 1, memory_order_release);
     atomic_store_explicit(&timeline->is_listed, false, memory_order_relaxed);
+}
+
+// The next block with timelines that walks look at: none beyond the first if none is listed there.
+static struct zepi_timeline_block *block_next_listed(const struct zepi_sync *sync,
+                                                     const struct zepi_timeline_block *block)
+{
+    return atomic_load_explicit(&sync->listed_count, memory_order_acquire) > 0 ? block_next(block)
+                                                                               : NULL;
 }
 
 // Takes out a timeline that was seen idle, unless it gets a command just now.
@@ -107,7 +127,8 @@ struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timel
     struct zepi_point point = {NULL, 0};
     struct zepi_timeline_block *block = after ? after->block : &sync->first;
     uint32_t behind = after ? ~(listed_bit(after) | (listed_bit(after) - 1)) : UINT32_MAX;
-    for (; block && since != ZEPI_NO_OTHERS; block = block_next(block), behind = UINT32_MAX) {
+    for (; block && since != ZEPI_NO_OTHERS;
+         block = block_next_listed(sync, block), behind = UINT32_MAX) {
         // Acquire: a timeline that this thread knows of is seen.
         uint32_t listed = atomic_load_explicit(&block->listed, memory_order_acquire) & behind;
         for (; listed && !point.timeline; listed &= listed - 1)
@@ -120,8 +141,8 @@ struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timel
 
 struct zepi_point zepi_sync_first(struct zepi_sync *sync, uint64_t since)
 {
-    struct zepi_timeline_block *block = block_next(&sync->first);
-    for (; block; block = block_next(block))
+    struct zepi_timeline_block *block = block_next_listed(sync, &sync->first);
+    for (; block; block = block_next_listed(sync, block))
         unlist_all_idle(block);
     return zepi_sync_next(sync, NULL, since);
 }
@@ -143,14 +164,21 @@ void zepi_sync_begin_epoch_locked(struct zepi_sync *sync)
 
 // ---- Owners ----
 
-// Gives the owner a timeline of a block that has one. Returns NULL if all have owners.
+// Gives the owner a timeline of a block that has one, the first if it can be. Returns NULL if all
+// have owners.
 static struct zepi_timeline *take_timeline_locked(struct zepi_sync *sync)
 {
     struct zepi_timeline_block *block = &sync->first;
+    if (block->taken == UINT32_MAX && sync->vacant)
+        block = sync->vacant;
+    if (block->taken == UINT32_MAX)
+        block = &sync->first;
     while (block && block->taken == UINT32_MAX)
         block = block_next(block);
     if (!block)
         return NULL;
+    if (block != &sync->first)
+        sync->vacant = block;
     struct zepi_timeline *timeline = &block->timelines[__builtin_ctz(~block->taken)];
     block->taken |= listed_bit(timeline);
     return timeline;
@@ -199,6 +227,8 @@ void zepi_timeline_remove(struct zepi_timeline *timeline)
     zepi_mutex_lock(&sync->mutex);
     unlist(timeline);
     timeline->block->taken &= ~listed_bit(timeline);
+    if (!is_in_first_block(timeline))
+        sync->vacant = timeline->block;
     zepi_condition_wake_all(&sync->changed);
     zepi_mutex_unlock(&sync->mutex);
 }

@@ -74,7 +74,9 @@ struct zepi_sync {
                              // of an idle owner is tried
     // The last pin of a timeline went, an owner went, or the last of `running`.
     struct zepi_condition changed;
-    atomic_uint_fast64_t epoch; // see zepi_sync_epoch
+    atomic_uint_fast64_t epoch;         // see zepi_sync_epoch
+    atomic_uint listed_count;           // of timelines beyond the first block
+    struct zepi_timeline_block *vacant; // the last block beyond the first that got a free timeline
     atomic_uint_fast64_t deferred_bytes;
     uint64_t polled_bytes; // of those, when the timelines were last polled for their number
     unsigned running;      // threads that run deferred work
@@ -202,7 +204,7 @@ static inline bool zepi_sync_is_idle(struct zepi_sync *sync)
         if (!zepi_timeline_is_idle(&sync->first.timelines[__builtin_ctz(listed)]))
             return false;
     }
-    return !atomic_load_explicit(&sync->first.next, memory_order_acquire) ||
+    return atomic_load_explicit(&sync->listed_count, memory_order_acquire) == 0 ||
            !zepi_sync_first(sync, 0).timeline;
 }
 
