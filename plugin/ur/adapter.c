@@ -31,10 +31,7 @@ ur_result_t zepi_urAdapterGet(uint32_t NumEntries, ur_adapter_handle_t *phAdapte
 
 ur_result_t zepi_urAdapterRetain(ur_adapter_handle_t hAdapter)
 {
-    const ur_result_t result = zepi_ur_check_adapter(hAdapter);
-    if (result == UR_RESULT_SUCCESS)
-        zepi_retain(&zepi_ur_adapter);
-    return result;
+    return zepi_ur_retain(zepi_ur_check_adapter(hAdapter), hAdapter);
 }
 
 ur_result_t zepi_urAdapterRelease(ur_adapter_handle_t hAdapter)

@@ -20,6 +20,7 @@ ur_result_t zepi_ur_check_device_in(const struct zepi_context *context, ur_devic
 ur_result_t zepi_ur_refuse_context(const struct zepi_context *own, const struct zepi_context *other,
                                    ur_result_t wrong, const char *what)
 {
-    return zepi_ur_refuse(zepi_ur_wrong_context(own, other, wrong), "%s is of another context",
-                          what);
+    return zepi_ur_refuse(own->platform == other->platform ? wrong
+                                                           : UR_RESULT_ERROR_INVALID_CONTEXT,
+                          "%s is of another context", what);
 }

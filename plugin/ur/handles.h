@@ -43,14 +43,6 @@ static inline ur_result_t zepi_ur_check_context_device(ur_context_handle_t conte
     return result ? result : zepi_ur_check_device_in(zepi_ur_context(context), device, NULL);
 }
 
-// The error for an object of context `other` where one of `own` is expected: `wrong`, or
-// UR_RESULT_ERROR_INVALID_CONTEXT if their platforms differ.
-static inline ur_result_t zepi_ur_wrong_context(const struct zepi_context *own,
-                                                const struct zepi_context *other, ur_result_t wrong)
-{
-    return own->platform == other->platform ? wrong : UR_RESULT_ERROR_INVALID_CONTEXT;
-}
-
 // An object, called `what`, of context `other` where one of `own` is expected. Returns `wrong` if
 // the contexts differ, or UR_RESULT_ERROR_INVALID_CONTEXT if their platforms do.
 ur_result_t zepi_ur_refuse_context(const struct zepi_context *own, const struct zepi_context *other,

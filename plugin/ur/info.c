@@ -38,11 +38,6 @@ ur_result_t zepi_ur_info_return_u32(const struct zepi_ur_info *info, uint32_t va
     return zepi_ur_info_return(info, &value, sizeof(value));
 }
 
-ur_result_t zepi_ur_info_return_size(const struct zepi_ur_info *info, size_t value)
-{
-    return zepi_ur_info_return(info, &value, sizeof(value));
-}
-
 ur_result_t zepi_ur_refuse_query(uint32_t query, uint32_t last)
 {
     return query > last ? zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,

@@ -18,7 +18,6 @@ ur_result_t zepi_ur_info_return(const struct zepi_ur_info *info, const void *byt
                                 size_t size_bytes);
 ur_result_t zepi_ur_info_return_string(const struct zepi_ur_info *info, const char *text);
 ur_result_t zepi_ur_info_return_u32(const struct zepi_ur_info *info, uint32_t value);
-ur_result_t zepi_ur_info_return_size(const struct zepi_ur_info *info, size_t value);
 
 // Refuses a query that is not supported, or one that the header does not have: `last` is the
 // header's last query.

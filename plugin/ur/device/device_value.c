@@ -144,25 +144,19 @@ ur_result_t zepi_ur_device_partition_type(void *object, const struct zepi_ur_inf
 
 // ---- Computed numbers ----
 
-// Work-groups of one work-item would have the most of them.
-static uint32_t max_sub_groups(const struct zepi_device *device)
-{
-    uint32_t least = device->compute.maxTotalGroupSize;
-    for (uint32_t i = 0; i < device->compute.numSubGroupSizes; i++) {
-        if (device->compute.subGroupSizes[i] < least)
-            least = device->compute.subGroupSizes[i];
-    }
-    return least > 0 ? device->compute.maxTotalGroupSize / least : 0;
-}
+struct sub_groups {
+    uint32_t least, most; // work-items
+};
 
-static uint32_t max_lanes(const struct zepi_device *device)
+static struct sub_groups sub_groups_of(const struct zepi_device *device)
 {
-    uint32_t most = 0;
+    struct sub_groups sizes = {.least = device->compute.maxTotalGroupSize};
     for (uint32_t i = 0; i < device->compute.numSubGroupSizes; i++) {
-        if (device->compute.subGroupSizes[i] > most)
-            most = device->compute.subGroupSizes[i];
+        const uint32_t size = device->compute.subGroupSizes[i];
+        sizes.least = size < sizes.least ? size : sizes.least;
+        sizes.most = size > sizes.most ? size : sizes.most;
     }
-    return most;
+    return sizes;
 }
 
 // Constants are read as buffers of images are, on devices with images.
@@ -189,6 +183,7 @@ zepi_result_t zepi_ur_device_computed(void *object, uint64_t parameter, uint64_t
     const uint32_t cores = properties->numSlices * properties->numSubslicesPerSlice;
     // A device of several stacks has each as a sub-device.
     const uint32_t stacks = device->sub_device_count > 0 ? device->sub_device_count : 1;
+    const struct sub_groups sub_groups = sub_groups_of(device);
     switch (parameter) {
     case UR_DEVICE_INFO_TYPE:
         *out_number = zepi_ur_device_type_of(device);
@@ -212,10 +207,12 @@ zepi_result_t zepi_ur_device_computed(void *object, uint64_t parameter, uint64_t
         *out_number = properties->numSlices / stacks;
         break;
     case UR_DEVICE_INFO_MAX_NUM_SUB_GROUPS:
-        *out_number = max_sub_groups(device);
+        // In the largest work-group.
+        *out_number =
+            sub_groups.least > 0 ? device->compute.maxTotalGroupSize / sub_groups.least : 0;
         break;
     case UR_DEVICE_INFO_MAX_LANES_PER_HW_THREAD:
-        *out_number = max_lanes(device);
+        *out_number = sub_groups.most;
         break;
     case UR_DEVICE_INFO_MAX_CONSTANT_BUFFER_SIZE:
         *out_number = max_constant_bytes(device);
@@ -235,31 +232,13 @@ zepi_result_t zepi_ur_device_computed(void *object, uint64_t parameter, uint64_t
 
 // ---- Numbers that the driver is asked for ----
 
-// The number of 32 bits at an offset in a structure.
-static uint32_t number_at(const void *structure, uint64_t offset)
-{
-    return *(const uint32_t *)((const char *)structure + offset);
-}
-
-// A flag of Level Zero and its counterpart.
-struct flag {
-    uint64_t ze;
-    uint32_t ur;
-};
-
-static uint64_t translate_flags(uint64_t ze, const struct flag *flags, size_t count)
-{
-    uint64_t ur = 0;
-    for (size_t i = 0; i < count; i++)
-        ur |= ze & flags[i].ze ? flags[i].ur : 0;
-    return ur;
-}
-#define TRANSLATE_FLAGS(ze, flags) translate_flags(ze, flags, sizeof(flags) / sizeof((flags)[0]))
-
 zepi_result_t zepi_ur_device_fp_config(void *object, uint64_t parameter, uint64_t *out_number)
 {
     const struct zepi_device *device = object;
-    static const struct flag flags[] = {
+    static const struct {
+        ze_device_fp_flags_t ze;
+        uint32_t ur;
+    } flags[] = {
         {ZE_DEVICE_FP_FLAG_DENORM, UR_DEVICE_FP_CAPABILITY_FLAG_DENORM},
         {ZE_DEVICE_FP_FLAG_INF_NAN, UR_DEVICE_FP_CAPABILITY_FLAG_INF_NAN},
         {ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST, UR_DEVICE_FP_CAPABILITY_FLAG_ROUND_TO_NEAREST},
@@ -275,7 +254,9 @@ zepi_result_t zepi_ur_device_fp_config(void *object, uint64_t parameter, uint64_
                                     : parameter == ZE_DEVICE_MODULE_FLAG_FP64 ? module->fp64flags
                                                                               : module->fp32flags;
     const bool has_type = (module->flags & parameter) == parameter;
-    *out_number = has_type ? TRANSLATE_FLAGS(ze, flags) : 0;
+    *out_number = 0;
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]) && has_type; i++)
+        *out_number |= ze & flags[i].ze ? flags[i].ur : 0;
     return ZEPI_SUCCESS;
 }
 
@@ -335,7 +316,7 @@ zepi_result_t zepi_ur_device_width(void *object, uint64_t parameter, uint64_t *o
     }
     fit_vector_widths(&widths.native, device->module.flags);
     fit_vector_widths(&widths.preferred, device->module.flags);
-    *out_number = number_at(&widths, parameter);
+    *out_number = *(const uint32_t *)((const char *)&widths + parameter);
     return ZEPI_SUCCESS;
 }
 
@@ -363,10 +344,8 @@ static zepi_result_t query_caches(const struct zepi_device *device, uint64_t *ou
 // The instructions of the device for arrays of two dimensions.
 static zepi_result_t query_block_array(const struct zepi_device *device, uint64_t *out_flags)
 {
-    static const struct flag flags[] = {
-        {ZEPI_ZE_BLOCK_ARRAY_LOAD, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD},
-        {ZEPI_ZE_BLOCK_ARRAY_STORE, UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE},
-    };
+    const uint32_t load = UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_LOAD;
+    const uint32_t store = UR_EXP_DEVICE_2D_BLOCK_ARRAY_CAPABILITY_FLAG_STORE;
     struct zepi_ze_number array = {.stype =
                                        (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_BLOCK_ARRAY};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
@@ -374,7 +353,8 @@ static zepi_result_t query_block_array(const struct zepi_device *device, uint64_
     const zepi_result_t result = device->platform->optional.has_block_array
                                      ? ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties)
                                      : ZEPI_SUCCESS;
-    *out_flags = TRANSLATE_FLAGS(array.value, flags);
+    *out_flags = (array.value & ZEPI_ZE_BLOCK_ARRAY_LOAD ? load : 0) |
+                 (array.value & ZEPI_ZE_BLOCK_ARRAY_STORE ? store : 0);
     return result;
 }
 

@@ -33,8 +33,8 @@ static ur_result_t fail_graph(zepi_result_t result)
 
 ur_result_t zepi_ur_append_begin(struct zepi_ur_append *append)
 {
-    const ur_result_t result = zepi_ur_check_command_buffer(append->handle);
-    append->graph = zepi_ur_command_buffer(append->handle);
+    const ur_result_t result =
+        zepi_ur_check_command_buffer((ur_exp_command_buffer_handle_t)append->graph);
     return result ? result : check_lists(append);
 }
 

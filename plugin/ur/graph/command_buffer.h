@@ -9,15 +9,8 @@
 // A command buffer is a graph of the core, a command's handle its command there, a sync point its
 // number.
 
-static inline struct zepi_graph *zepi_ur_command_buffer(ur_exp_command_buffer_handle_t handle)
-{
-    return (struct zepi_graph *)handle;
-}
-
-static inline ur_result_t zepi_ur_check_command_buffer(ur_exp_command_buffer_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_graph_type, UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_EXP);
-}
+ZEPI_UR_DEFINE_HANDLE(command_buffer, ur_exp_command_buffer_handle_t, zepi_graph,
+                      UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_EXP)
 
 // ---- Appending ----
 
@@ -35,7 +28,7 @@ static inline ur_result_t zepi_ur_check_command_buffer(ur_exp_command_buffer_han
 //         command->... = ...;
 //     return zepi_ur_append_end(&append, command);
 struct zepi_ur_append {
-    ur_exp_command_buffer_handle_t handle;
+    struct zepi_graph *graph; // a handle, until it is checked
     uint32_t wait_count;
     const ur_exp_command_buffer_sync_point_t *waits;
     uint32_t event_count; // refused, as the two below
@@ -43,7 +36,6 @@ struct zepi_ur_append {
     ur_event_handle_t *out_event;
     ur_exp_command_buffer_sync_point_t *out_sync_point;  // NULL: none is wanted
     ur_exp_command_buffer_command_handle_t *out_command; // NULL: none is wanted
-    struct zepi_graph *graph;                            // once it has begun
 };
 
 // The last parameters of all functions that append copies, fills, hints and launches, and the frame
@@ -56,7 +48,7 @@ struct zepi_ur_append {
         ur_exp_command_buffer_command_handle_t *phCommand
 #define ZEPI_UR_APPEND                                                                             \
     {                                                                                              \
-        .handle = hCommandBuffer, .wait_count = numSyncPointsInWaitList,                           \
+        .graph = zepi_ur_command_buffer(hCommandBuffer), .wait_count = numSyncPointsInWaitList,    \
         .waits = pSyncPointWaitList, .event_count = numEventsInWaitList,                           \
         .events = phEventWaitList, .out_event = phEvent, .out_sync_point = pSyncPoint,             \
         .out_command = phCommand                                                                   \

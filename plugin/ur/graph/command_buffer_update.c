@@ -97,7 +97,8 @@ static ur_result_t change_argument(const struct zepi_graph *graph, struct zepi_l
     uint64_t before = 0;
     ur_result_t result;
     if ((result = clear_argument(launch, from->index, &before)) ||
-        (result = zepi_ur_read_arg(launch, graph->context, graph->device, from)))
+        (result = zepi_ur_read_arg(launch, &launch->args[from->index], graph->context,
+                                   graph->device, from)))
         return result;
     return check_argument(launch, from->index, before);
 }
@@ -257,26 +258,24 @@ static ur_result_t change_launch(const struct zepi_graph *graph, struct zepi_lau
                                          : UR_RESULT_SUCCESS;
 }
 
-static struct zepi_graph_command *command_of(ur_exp_command_buffer_command_handle_t handle)
-{
-    return (struct zepi_graph_command *)handle;
-}
+ZEPI_UR_DEFINE_HANDLE(command, ur_exp_command_buffer_command_handle_t, zepi_graph_command,
+                      UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP)
 
 static ur_result_t check_command(const struct zepi_graph *buffer,
                                  ur_exp_command_buffer_command_handle_t handle)
 {
     const ur_result_t wrong = UR_RESULT_ERROR_INVALID_COMMAND_BUFFER_COMMAND_HANDLE_EXP;
-    const ur_result_t result = zepi_ur_check(handle, &zepi_graph_command_type, wrong);
+    const ur_result_t result = zepi_ur_check_command(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
     if (zepi_graph_check_update(buffer) != ZEPI_SUCCESS)
         return UR_RESULT_ERROR_INVALID_OPERATION;
-    if (command_of(handle)->graph != buffer)
+    if (zepi_ur_command(handle)->graph != buffer)
         return zepi_ur_refuse(wrong, "a command of another command buffer");
-    if (command_of(handle)->kind != ZEPI_COMMAND_LAUNCH)
+    if (zepi_ur_command(handle)->kind != ZEPI_COMMAND_LAUNCH)
         return zepi_ur_refuse(wrong, "command %u is %s, expected a launch",
-                              command_of(handle)->number,
-                              zepi_graph_command_name(command_of(handle)));
+                              zepi_ur_command(handle)->number,
+                              zepi_graph_command_name(zepi_ur_command(handle)));
     return UR_RESULT_SUCCESS;
 }
 
@@ -287,7 +286,7 @@ static ur_result_t add_update(struct zepi_graph *graph,
     ur_result_t result = check_command(graph, desc->hCommand);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_graph_command *command = command_of(desc->hCommand);
+    struct zepi_graph_command *command = zepi_ur_command(desc->hCommand);
     struct zepi_launch launch;
     struct zepi_launch_room room;
     result = begin_launch(command, desc->hNewKernel, &launch, &room);

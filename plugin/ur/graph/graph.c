@@ -54,25 +54,9 @@ static void ur_executable_destroy(void *object)
 
 ZEPI_DEFINE_TYPE(ur_executable, ur_executable_destroy);
 
-static struct zepi_ur_graph *ur_graph(ur_exp_graph_handle_t handle)
-{
-    return (struct zepi_ur_graph *)handle;
-}
-
-static struct zepi_ur_executable *ur_executable(ur_exp_executable_graph_handle_t handle)
-{
-    return (struct zepi_ur_executable *)handle;
-}
-
-static ur_result_t check_ur_graph(ur_exp_graph_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_ur_graph_type, UR_RESULT_ERROR_INVALID_GRAPH);
-}
-
-static ur_result_t check_ur_executable(ur_exp_executable_graph_handle_t handle)
-{
-    return zepi_ur_check(handle, &zepi_ur_executable_type, UR_RESULT_ERROR_INVALID_GRAPH);
-}
+ZEPI_UR_DEFINE_HANDLE(graph, ur_exp_graph_handle_t, zepi_ur_graph, UR_RESULT_ERROR_INVALID_GRAPH)
+ZEPI_UR_DEFINE_HANDLE(executable, ur_exp_executable_graph_handle_t, zepi_ur_executable,
+                      UR_RESULT_ERROR_INVALID_GRAPH)
 
 // NULL without memory (noted).
 static struct zepi_ur_graph *create_ur_graph(struct zepi_context *context)
@@ -151,9 +135,9 @@ ur_result_t zepi_urQueueBeginCaptureIntoGraphExp(ur_queue_handle_t hQueue,
                                                  ur_exp_graph_handle_t hGraph)
 {
     ur_result_t result;
-    if ((result = zepi_ur_check_queue(hQueue)) || (result = check_ur_graph(hGraph)))
+    if ((result = zepi_ur_check_queue(hQueue)) || (result = zepi_ur_check_graph(hGraph)))
         return result;
-    return begin_capture(zepi_ur_queue(hQueue), ur_graph(hGraph));
+    return begin_capture(zepi_ur_queue(hQueue), zepi_ur_graph(hGraph));
 }
 
 ur_result_t zepi_urQueueEndGraphCaptureExp(ur_queue_handle_t hQueue, ur_exp_graph_handle_t *phGraph)
@@ -215,8 +199,8 @@ ur_result_t zepi_urGraphCreateExp(ur_context_handle_t hContext, ur_exp_graph_han
 
 ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
 {
-    struct zepi_ur_graph *graph = ur_graph(hGraph);
-    const ur_result_t result = check_ur_graph(hGraph);
+    struct zepi_ur_graph *graph = zepi_ur_graph(hGraph);
+    const ur_result_t result = zepi_ur_check_graph(hGraph);
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_mutex_lock(&graph->mutex);
@@ -239,10 +223,11 @@ ur_result_t zepi_urGraphDestroyExp(ur_exp_graph_handle_t hGraph)
 ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
 {
     ur_result_t result;
-    if ((result = check_ur_graph(hGraph)) || (result = zepi_ur_check_pointer(pResult, "pResult")))
+    if ((result = zepi_ur_check_graph(hGraph)) ||
+        (result = zepi_ur_check_pointer(pResult, "pResult")))
         return result;
-    struct zepi_graph *core = get_core_graph(ur_graph(hGraph));
-    if (get_state(ur_graph(hGraph)) == ZEPI_GRAPH_CAPTURE_FAILED)
+    struct zepi_graph *core = get_core_graph(zepi_ur_graph(hGraph));
+    if (get_state(zepi_ur_graph(hGraph)) == ZEPI_GRAPH_CAPTURE_FAILED)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_GRAPH, "the capture of the graph failed");
     *pResult = !core || zepi_graph_count(core) == 0;
     return UR_RESULT_SUCCESS;
@@ -250,10 +235,10 @@ ur_result_t zepi_urGraphIsEmptyExp(ur_exp_graph_handle_t hGraph, bool *pResult)
 
 ur_result_t zepi_urGraphGetIdExp(ur_exp_graph_handle_t hGraph, uint64_t *pGraphId)
 {
-    ur_result_t result = check_ur_graph(hGraph);
+    ur_result_t result = zepi_ur_check_graph(hGraph);
     result = result ? result : zepi_ur_check_pointer(pGraphId, "pGraphId");
     if (result == UR_RESULT_SUCCESS)
-        *pGraphId = ur_graph(hGraph)->id;
+        *pGraphId = zepi_ur_graph(hGraph)->id;
     return result;
 }
 
@@ -262,10 +247,10 @@ ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
                                                   void *pUserData)
 {
     ur_result_t result;
-    if ((result = check_ur_graph(hGraph)) ||
+    if ((result = zepi_ur_check_graph(hGraph)) ||
         (!pfnCallback && (result = zepi_ur_refuse_null("pfnCallback"))))
         return result;
-    struct zepi_ur_graph *graph = ur_graph(hGraph);
+    struct zepi_ur_graph *graph = zepi_ur_graph(hGraph);
     struct zepi_ur_graph_callback *callback = zepi_allocate(1, sizeof(*callback));
     if (!callback)
         return zepi_ur_fail(zepi_fail_no_memory());
@@ -281,9 +266,10 @@ ur_result_t zepi_urGraphSetDestructionCallbackExp(ur_exp_graph_handle_t hGraph,
 ur_result_t zepi_urGraphDumpContentsExp(ur_exp_graph_handle_t hGraph, const char *filePath)
 {
     ur_result_t result;
-    if ((result = check_ur_graph(hGraph)) || (result = zepi_ur_check_pointer(filePath, "filePath")))
+    if ((result = zepi_ur_check_graph(hGraph)) ||
+        (result = zepi_ur_check_pointer(filePath, "filePath")))
         return result;
-    return zepi_ur_result(zepi_graph_dump(get_core_graph(ur_graph(hGraph)), filePath));
+    return zepi_ur_result(zepi_graph_dump(get_core_graph(zepi_ur_graph(hGraph)), filePath));
 }
 
 static ur_result_t refuse_native(ur_result_t checked, const void *out_native, const char *name)
@@ -297,7 +283,7 @@ static ur_result_t refuse_native(ur_result_t checked, const void *out_native, co
 ur_result_t zepi_urGraphGetNativeHandleExp(ur_exp_graph_handle_t hGraph,
                                            ur_native_handle_t *phNativeGraph)
 {
-    return refuse_native(check_ur_graph(hGraph), phNativeGraph, "phNativeGraph");
+    return refuse_native(zepi_ur_check_graph(hGraph), phNativeGraph, "phNativeGraph");
 }
 
 // ---- Executable graphs ----
@@ -326,9 +312,9 @@ static zepi_result_t finalize_core_graph(struct zepi_graph *core)
 ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
                                             ur_exp_executable_graph_handle_t *phExecGraph)
 {
-    struct zepi_ur_graph *graph = ur_graph(hGraph);
+    struct zepi_ur_graph *graph = zepi_ur_graph(hGraph);
     ur_result_t result;
-    if ((result = check_ur_graph(hGraph)) ||
+    if ((result = zepi_ur_check_graph(hGraph)) ||
         (result = zepi_ur_check_pointer(phExecGraph, "phExecGraph")) ||
         (result = check_captured(graph)) ||
         (result = zepi_ur_result(finalize_core_graph(graph->graph))))
@@ -347,10 +333,10 @@ ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
 // Executions may be under way: their objects go with the graph of the core, which waits for them.
 ur_result_t zepi_urGraphExecutableGraphDestroyExp(ur_exp_executable_graph_handle_t hExecutableGraph)
 {
-    const ur_result_t result = check_ur_executable(hExecutableGraph);
+    const ur_result_t result = zepi_ur_check_executable(hExecutableGraph);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    struct zepi_ur_graph *graph = ur_executable(hExecutableGraph)->source;
+    struct zepi_ur_graph *graph = zepi_ur_executable(hExecutableGraph)->source;
     zepi_mutex_lock(&graph->mutex);
     graph->executable_count--;
     zepi_mutex_unlock(&graph->mutex);
@@ -362,7 +348,7 @@ ur_result_t
 zepi_urGraphExecutableGraphGetNativeHandleExp(ur_exp_executable_graph_handle_t hExecutableGraph,
                                               ur_native_handle_t *phNativeExecutableGraph)
 {
-    return refuse_native(check_ur_executable(hExecutableGraph), phNativeExecutableGraph,
+    return refuse_native(zepi_ur_check_executable(hExecutableGraph), phNativeExecutableGraph,
                          "phNativeExecutableGraph");
 }
 
@@ -372,9 +358,9 @@ ur_result_t zepi_urEnqueueGraphExp(ur_queue_handle_t hQueue,
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command)) || (result = check_ur_executable(hGraph)))
+    if ((result = zepi_ur_command_begin(&command)) || (result = zepi_ur_check_executable(hGraph)))
         return result;
-    struct zepi_graph *core = ur_executable(hGraph)->source->graph;
+    struct zepi_graph *core = zepi_ur_executable(hGraph)->source->graph;
     if (command.queue->context != core->context || command.queue->device != core->device)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_QUEUE,
                               "the queue is of another context or device than the graph");

@@ -29,47 +29,40 @@ static zepi_result_t use_mems(struct zepi_buffer_uses *uses, uint32_t count,
     return result;
 }
 
-// The function's commands in the queue's list come after the wait list and after earlier commands.
-static zepi_result_t hold_back(const struct zepi_ur_command *command, uint32_t mem_count,
-                               const ur_mem_handle_t *mems)
-{
-    struct zepi_buffer_uses uses;
-    struct zepi_queue *queue = command->queue;
-    const bool keeps_order = queue->has_in_order_list || !(queue->flags & ZEPI_QUEUE_IN_ORDER);
-    zepi_buffer_uses_init(&uses, queue, command->wait);
-    zepi_result_t result = use_mems(&uses, mem_count, mems);
-    if (result == ZEPI_SUCCESS && (uses.wait.count > 0 || !keeps_order))
-        result = zepi_queue_barrier(queue, uses.wait, NULL);
-    zepi_buffer_uses_finish(&uses);
-    return result;
-}
-
-struct captured_native {
+struct native {
     ur_exp_enqueue_native_command_function_t function;
     ur_queue_handle_t queue;
     void *data;
 };
 
-static void call_captured_native(void *data)
+static void call_native(void *data)
 {
-    const struct captured_native *native = data;
+    const struct native *native = data;
     native->function(native->queue, native->data);
 }
 
-// The function records to a list of the graph's.
-static ur_result_t capture_native(struct zepi_ur_command *command,
-                                  ur_exp_enqueue_native_command_function_t function, void *data,
-                                  uint32_t mem_count, const ur_mem_handle_t *mems)
+// Calls the function. Its commands are in the queue's list, after the wait list and earlier
+// commands; of a queue in capture mode they are recorded to a list of the graph's.
+static zepi_result_t enqueue_native(struct zepi_ur_command *command, struct native *native,
+                                    uint32_t mem_count, const ur_mem_handle_t *mems)
 {
     struct zepi_buffer_uses uses;
-    struct captured_native native = {function, (ur_queue_handle_t)command->queue, data};
-    zepi_buffer_uses_init(&uses, command->queue, command->wait);
+    struct zepi_queue *queue = command->queue;
+    zepi_event_t *event = zepi_ur_command_event(command);
+    const bool is_captured = zepi_capture_takes(queue, command->wait);
+    const bool keeps_order = queue->has_in_order_list || !(queue->flags & ZEPI_QUEUE_IN_ORDER);
+    zepi_buffer_uses_init(&uses, queue, command->wait);
     zepi_result_t result = use_mems(&uses, mem_count, mems);
-    if (result == ZEPI_SUCCESS)
-        result = zepi_captured_command_add_native(command->queue, call_captured_native, &native,
-                                                  uses.wait, zepi_ur_command_event(command));
+    if (result == ZEPI_SUCCESS && is_captured)
+        result = zepi_captured_command_add_native(queue, call_native, native, uses.wait, event);
+    else if (result == ZEPI_SUCCESS && (uses.wait.count > 0 || !keeps_order))
+        result = zepi_queue_barrier(queue, uses.wait, NULL);
     zepi_buffer_uses_finish(&uses);
-    return zepi_ur_command_end(command, result, UR_COMMAND_ENQUEUE_NATIVE_EXP);
+    if (result != ZEPI_SUCCESS || is_captured)
+        return result;
+    call_native(native);
+    // No other code counts the function's commands: without the marker the queue would seem empty.
+    return zepi_queue_marker(queue, (zepi_wait_list_t){NULL, 0}, event);
 }
 
 ur_result_t zepi_urEnqueueNativeCommandExp(
@@ -85,16 +78,9 @@ ur_result_t zepi_urEnqueueNativeCommandExp(
                                                       UR_EXP_ENQUEUE_NATIVE_COMMAND_FLAGS_MASK))) ||
         (result = check_mems(numMemsInMemList, phMemList)))
         return result;
-    if (zepi_capture_takes(command.queue, command.wait))
-        return capture_native(&command, pfnNativeEnqueue, data, numMemsInMemList, phMemList);
-    const zepi_result_t held = hold_back(&command, numMemsInMemList, phMemList);
-    if (held != ZEPI_SUCCESS)
-        return zepi_ur_fail(held);
-    pfnNativeEnqueue(hQueue, data);
-    // No other code counts the function's commands: without the marker the queue would seem empty.
+    struct native native = {pfnNativeEnqueue, hQueue, data};
     return zepi_ur_command_end(&command,
-                               zepi_queue_marker(command.queue, (zepi_wait_list_t){NULL, 0},
-                                                 zepi_ur_command_event(&command)),
+                               enqueue_native(&command, &native, numMemsInMemList, phMemList),
                                UR_COMMAND_ENQUEUE_NATIVE_EXP);
 }
 
@@ -109,7 +95,7 @@ ur_result_t zepi_urCommandBufferAppendNativeCommandExp(
     const ur_exp_command_buffer_sync_point_t *pSyncPointWaitList,
     ur_exp_command_buffer_sync_point_t *pSyncPoint)
 {
-    struct zepi_ur_append append = {.handle = hCommandBuffer,
+    struct zepi_ur_append append = {.graph = zepi_ur_command_buffer(hCommandBuffer),
                                     .wait_count = numSyncPointsInWaitList,
                                     .waits = pSyncPointWaitList,
                                     .out_sync_point = pSyncPoint};

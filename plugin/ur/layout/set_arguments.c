@@ -90,20 +90,23 @@ static bool set_record_locked(struct zepi_ur_set_arguments *set,
     return true;
 }
 
-static ur_result_t set_argument(ur_kernel_handle_t handle, ur_exp_kernel_arg_properties_t record)
+static ur_result_t set_argument(ur_kernel_handle_t handle, ur_exp_kernel_arg_type_t type,
+                                uint32_t index, size_t size, ur_exp_kernel_arg_value_t value)
 {
     const ur_result_t result = zepi_ur_check_kernel(handle);
     if (result != UR_RESULT_SUCCESS)
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(handle);
     const uint32_t count = zepi_ur_kernel_any_device_kernel(kernel)->argument_count;
-    if (record.index >= count)
+    if (index >= count)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
-                              "argument index %u, kernel '%s' has %u arguments", record.index,
+                              "argument index %u, kernel '%s' has %u arguments", index,
                               kernel->name, count);
     struct zepi_ur_set_arguments *set = set_arguments_find_or_create(kernel, count);
     if (!set)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);
+    const ur_exp_kernel_arg_properties_t record = {
+        .type = type, .index = index, .size = size, .value = value};
     zepi_mutex_lock(&set->mutex);
     const bool is_set = set_record_locked(set, record);
     zepi_mutex_unlock(&set->mutex);
@@ -120,20 +123,16 @@ ur_result_t zepi_urKernelSetArgValue(ur_kernel_handle_t hKernel, uint32_t argInd
         (argSize == 0 && (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE,
                                                   "argument %u is a value of 0 bytes", argIndex))))
         return result;
-    return set_argument(hKernel,
-                        (ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_VALUE,
-                                                         .index = argIndex,
-                                                         .size = argSize,
-                                                         .value.value = pArgValue});
+    return set_argument(hKernel, UR_EXP_KERNEL_ARG_TYPE_VALUE, argIndex, argSize,
+                        (ur_exp_kernel_arg_value_t){.value = pArgValue});
 }
 
 ur_result_t zepi_urKernelSetArgLocal(ur_kernel_handle_t hKernel, uint32_t argIndex, size_t argSize,
                                      const ur_kernel_arg_local_properties_t *pProperties)
 {
     (void)pProperties;
-    return set_argument(
-        hKernel, (ur_exp_kernel_arg_properties_t){
-                     .type = UR_EXP_KERNEL_ARG_TYPE_LOCAL, .index = argIndex, .size = argSize});
+    return set_argument(hKernel, UR_EXP_KERNEL_ARG_TYPE_LOCAL, argIndex, argSize,
+                        (ur_exp_kernel_arg_value_t){0});
 }
 
 ur_result_t zepi_urKernelSetArgPointer(ur_kernel_handle_t hKernel, uint32_t argIndex,
@@ -141,11 +140,8 @@ ur_result_t zepi_urKernelSetArgPointer(ur_kernel_handle_t hKernel, uint32_t argI
                                        const void *pArgValue)
 {
     (void)pProperties;
-    return set_argument(hKernel,
-                        (ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_POINTER,
-                                                         .index = argIndex,
-                                                         .size = sizeof(void *),
-                                                         .value.pointer = pArgValue});
+    return set_argument(hKernel, UR_EXP_KERNEL_ARG_TYPE_POINTER, argIndex, sizeof(void *),
+                        (ur_exp_kernel_arg_value_t){.pointer = pArgValue});
 }
 
 ur_result_t zepi_urKernelSetArgSampler(ur_kernel_handle_t hKernel, uint32_t argIndex,
@@ -155,23 +151,17 @@ ur_result_t zepi_urKernelSetArgSampler(ur_kernel_handle_t hKernel, uint32_t argI
     (void)pProperties;
     if (!hArgValue)
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_NULL_HANDLE, "the sampler is NULL");
-    return set_argument(hKernel,
-                        (ur_exp_kernel_arg_properties_t){.type = UR_EXP_KERNEL_ARG_TYPE_SAMPLER,
-                                                         .index = argIndex,
-                                                         .size = sizeof(void *),
-                                                         .value.sampler = hArgValue});
+    return set_argument(hKernel, UR_EXP_KERNEL_ARG_TYPE_SAMPLER, argIndex, sizeof(void *),
+                        (ur_exp_kernel_arg_value_t){.sampler = hArgValue});
 }
 
 ur_result_t zepi_urKernelSetArgMemObj(ur_kernel_handle_t hKernel, uint32_t argIndex,
                                       const ur_kernel_arg_mem_obj_properties_t *pProperties,
                                       ur_mem_handle_t hArgValue)
 {
-    return set_argument(hKernel, (ur_exp_kernel_arg_properties_t){
-                                     .type = UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ,
-                                     .index = argIndex,
-                                     .size = sizeof(void *),
-                                     .value.memObjTuple = {
-                                         hArgValue, pProperties ? pProperties->memoryAccess : 0}});
+    const ur_mem_flags_t flags = pProperties ? pProperties->memoryAccess : 0;
+    return set_argument(hKernel, UR_EXP_KERNEL_ARG_TYPE_MEM_OBJ, argIndex, sizeof(void *),
+                        (ur_exp_kernel_arg_value_t){.memObjTuple = {hArgValue, flags}});
 }
 
 // Arguments that were never set: of a launch that is enqueued an error; of one that is recorded

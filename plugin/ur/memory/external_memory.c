@@ -4,20 +4,16 @@
 #include "device/device.h"
 #include "ur/handles.h"
 
-static struct zepi_external_memory *external_memory_of(ur_exp_external_mem_handle_t handle)
-{
-    return (struct zepi_external_memory *)handle;
-}
+ZEPI_UR_DEFINE_HANDLE(external_memory, ur_exp_external_mem_handle_t, zepi_external_memory,
+                      UR_RESULT_ERROR_INVALID_VALUE)
 
-static ur_result_t check_external_memory(ur_context_handle_t handle,
-                                         ur_exp_external_mem_handle_t memory)
+static ur_result_t check_memory_of(ur_context_handle_t context, ur_exp_external_mem_handle_t memory)
 {
-    const ur_result_t result =
-        zepi_ur_check(memory, &zepi_external_memory_type, UR_RESULT_ERROR_INVALID_VALUE);
+    const ur_result_t result = zepi_ur_check_external_memory(memory);
     return result
                ? result
-               : zepi_ur_check_same_context(zepi_ur_context(handle),
-                                            external_memory_of(memory)->context,
+               : zepi_ur_check_same_context(zepi_ur_context(context),
+                                            zepi_ur_external_memory(memory)->context,
                                             UR_RESULT_ERROR_INVALID_VALUE, "the external memory");
 }
 
@@ -75,7 +71,7 @@ ur_result_t zepi_urBindlessImagesReleaseExternalMemoryExp(ur_context_handle_t hC
                                                           ur_exp_external_mem_handle_t hExternalMem)
 {
     ur_result_t result = zepi_ur_check_context_device(hContext, hDevice);
-    result = result ? result : check_external_memory(hContext, hExternalMem);
+    result = result ? result : check_memory_of(hContext, hExternalMem);
     return zepi_ur_release(result, hExternalMem);
 }
 
@@ -102,11 +98,11 @@ ur_result_t zepi_urBindlessImagesMapExternalLinearMemoryExp(
 {
     ur_result_t result;
     if ((result = zepi_ur_check_context_device(hContext, hDevice)) ||
-        (result = check_external_memory(hContext, hExternalMem)) ||
+        (result = check_memory_of(hContext, hExternalMem)) ||
         (result = zepi_ur_check_pointer(ppRetMem, "ppRetMem")))
         return result;
     return zepi_ur_result(
-        zepi_external_memory_map(external_memory_of(hExternalMem), offset, size, ppRetMem));
+        zepi_external_memory_map(zepi_ur_external_memory(hExternalMem), offset, size, ppRetMem));
 }
 
 ur_result_t zepi_urBindlessImagesFreeMappedLinearMemoryExp(ur_context_handle_t hContext,

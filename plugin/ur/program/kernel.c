@@ -6,12 +6,18 @@
 #include "launch/work_size.h"
 #include "ze/ze.h"
 
-const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel)
+// The first device that the kernel has code for.
+static uint32_t first_device_of(const struct zepi_kernel *kernel)
 {
     uint32_t index = 0;
     while (!kernel->devices[index].target.device_kernel)
         index++;
-    return zepi_device_kernel_of(kernel->devices[index].target.device_kernel);
+    return index;
+}
+
+const struct zepi_device_kernel *zepi_ur_kernel_any_device_kernel(const struct zepi_kernel *kernel)
+{
+    return zepi_device_kernel_of(kernel->devices[first_device_of(kernel)].target.device_kernel);
 }
 
 static ur_result_t kernel_create_by_name(struct zepi_ur_program *program, const char *name,
@@ -124,12 +130,8 @@ ur_result_t zepi_urKernelGetNativeHandle(ur_kernel_handle_t hKernel,
         (result = zepi_ur_check_pointer(phNativeKernel, "phNativeKernel")))
         return result;
     struct zepi_kernel *kernel = zepi_ur_kernel(hKernel);
-    const struct zepi_context *context = kernel->context;
-    uint32_t index = 0;
-    while (index + 1 < context->device_count && !kernel->devices[index].target.device_kernel)
-        index++;
-    return zepi_ur_result(
-        zepi_kernel_get_native(kernel, context->devices[index], (void **)phNativeKernel));
+    return zepi_ur_result(zepi_kernel_get_native(
+        kernel, kernel->context->devices[first_device_of(kernel)], (void **)phNativeKernel));
 }
 
 static ur_result_t check_work_dim(uint32_t work_dim)
@@ -140,36 +142,25 @@ static ur_result_t check_work_dim(uint32_t work_dim)
                                 "%u dimensions, expected 1 to 3", work_dim);
 }
 
-// The checks of a launch that a query about sizes needs.
-static ur_result_t check_suggestion_sizes(ur_kernel_handle_t kernel, ur_queue_handle_t queue,
-                                          uint32_t work_dim, const size_t *global_size,
-                                          const size_t *out)
-{
-    ur_result_t result;
-    if ((result = zepi_ur_check_kernel(kernel)) || (result = zepi_ur_check_queue(queue)) ||
-        (result = zepi_ur_check_pointer(global_size, "pGlobalWorkSize")) ||
-        (result = zepi_ur_check_pointer(out, "pSuggestedLocalWorkSize")) ||
-        (result = check_work_dim(work_dim)))
-        return result;
-    return zepi_ur_check_same_context(zepi_ur_queue(queue)->context,
-                                      zepi_ur_kernel(kernel)->context,
-                                      UR_RESULT_ERROR_INVALID_KERNEL, "the kernel");
-}
-
 ur_result_t zepi_urKernelGetSuggestedLocalWorkSize(ur_kernel_handle_t hKernel,
                                                    ur_queue_handle_t hQueue, uint32_t numWorkDim,
                                                    const size_t *pGlobalWorkOffset,
                                                    const size_t *pGlobalWorkSize,
                                                    size_t *pSuggestedLocalWorkSize)
 {
+    const struct zepi_queue *queue = zepi_ur_queue(hQueue);
     ur_result_t result;
-    if ((result = check_suggestion_sizes(hKernel, hQueue, numWorkDim, pGlobalWorkSize,
-                                         pSuggestedLocalWorkSize)) ||
+    if ((result = zepi_ur_check_kernel(hKernel)) || (result = zepi_ur_check_queue(hQueue)) ||
+        (result = zepi_ur_check_pointer(pGlobalWorkSize, "pGlobalWorkSize")) ||
+        (result = zepi_ur_check_pointer(pSuggestedLocalWorkSize, "pSuggestedLocalWorkSize")) ||
+        (result = check_work_dim(numWorkDim)) ||
+        (result = zepi_ur_check_same_context(queue->context, zepi_ur_kernel(hKernel)->context,
+                                             UR_RESULT_ERROR_INVALID_KERNEL, "the kernel")) ||
         (result = zepi_ur_check_pointer(pGlobalWorkOffset, "pGlobalWorkOffset")))
         return result;
-    return zepi_ur_result(zepi_kernel_suggest_group_size(zepi_ur_kernel(hKernel),
-                                                         zepi_ur_queue(hQueue)->device, numWorkDim,
-                                                         pGlobalWorkSize, pSuggestedLocalWorkSize));
+    return zepi_ur_result(zepi_kernel_suggest_group_size(zepi_ur_kernel(hKernel), queue->device,
+                                                         numWorkDim, pGlobalWorkSize,
+                                                         pSuggestedLocalWorkSize));
 }
 
 // Level Zero's suggestion does not depend on arguments.

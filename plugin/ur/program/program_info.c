@@ -163,7 +163,7 @@ static ur_result_t kernel_names(const struct zepi_module *module, const struct z
     for (; (name = zepi_module_next_kernel(&pass)); count++)
         size += strlen(name) + 1;
     if (info->query == UR_PROGRAM_INFO_NUM_KERNELS)
-        return zepi_ur_info_return_size(info, count);
+        return zepi_ur_info_return(info, &count, sizeof(count));
     char *text = zepi_allocate(size, 1);
     if (!text)
         return zepi_ur_result(zepi_fail_no_memory());

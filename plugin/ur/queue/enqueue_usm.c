@@ -90,13 +90,20 @@ ur_result_t zepi_urEnqueueUSMMemcpy(ur_queue_handle_t hQueue, bool blocking, voi
     return enqueue_memcpy_any(hQueue, blocking, pDst, pSrc, size, wait_count, wait_list, out_event);
 }
 
+// Made directly, as a copy: what ends that are buffers need would cost half as much again.
 ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t patternSize,
                                   const void *pPattern, size_t size, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
-    struct zepi_ur_transfer fill = {ZEPI_UR_FILL(pPattern, patternSize, size),
-                                    .to = {ZEPI_UR_MEMORY(pMem)}};
-    return zepi_ur_enqueue_transfer(&command, &fill, UR_COMMAND_USM_FILL);
+    ur_result_t result;
+    if ((result = zepi_ur_command_begin(&command)) ||
+        (result = zepi_ur_check_range(command.queue->context, pMem, size, "pMem")) ||
+        (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
+        return result;
+    return zepi_ur_command_end(&command,
+                               zepi_queue_fill(command.queue, pMem, pPattern, patternSize, size,
+                                               command.wait, zepi_ur_command_event(&command)),
+                               UR_COMMAND_USM_FILL);
 }
 
 ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem, size_t size,

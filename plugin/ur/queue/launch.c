@@ -82,16 +82,13 @@ static ur_result_t read_object(struct zepi_launch *launch, const struct zepi_con
     return result;
 }
 
-ur_result_t zepi_ur_read_arg(struct zepi_launch *launch, const struct zepi_context *context,
-                             const struct zepi_device *device,
-                             const ur_exp_kernel_arg_properties_t *from)
+ur_result_t zepi_ur_read_other_arg(struct zepi_launch *launch, const struct zepi_context *context,
+                                   const struct zepi_device *device,
+                                   const ur_exp_kernel_arg_properties_t *from)
 {
     switch (from->type) {
     case UR_EXP_KERNEL_ARG_TYPE_VALUE:
         return read_value(launch, from);
-    case UR_EXP_KERNEL_ARG_TYPE_POINTER:
-        zepi_arg_set_address(&launch->args[from->index], from->value.pointer);
-        return UR_RESULT_SUCCESS;
     case UR_EXP_KERNEL_ARG_TYPE_LOCAL:
         zepi_arg_set_slm(&launch->args[from->index], from->size);
         return UR_RESULT_SUCCESS;
@@ -102,21 +99,6 @@ ur_result_t zepi_ur_read_arg(struct zepi_launch *launch, const struct zepi_conte
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_ENUMERATION,
                               "argument %u has the unknown type %d", from->index, (int)from->type);
     }
-}
-
-// Words and pointers, which most arguments are, are read here.
-static inline ur_result_t read_argument(struct zepi_launch *launch,
-                                        const struct zepi_context *context,
-                                        const struct zepi_device *device, struct zepi_arg *arg,
-                                        const ur_exp_kernel_arg_properties_t *from)
-{
-    if (from->type == UR_EXP_KERNEL_ARG_TYPE_VALUE && from->value.value &&
-        zepi_arg_set_word(arg, from->value.value, from->size))
-        return UR_RESULT_SUCCESS;
-    if (from->type != UR_EXP_KERNEL_ARG_TYPE_POINTER)
-        return zepi_ur_read_arg(launch, context, device, from);
-    zepi_arg_set_address(arg, from->value.pointer);
-    return UR_RESULT_SUCCESS;
 }
 
 // Arguments from `first` on, which are not in the kernel's order. None may be given twice.
@@ -136,7 +118,7 @@ read_unordered(struct zepi_launch *launch, const struct zepi_context *context,
                                       "argument %u is given twice", index);
         }
         const ur_result_t result =
-            read_argument(launch, context, device, &launch->args[index], &arguments[i]);
+            zepi_ur_read_arg(launch, &launch->args[index], context, device, &arguments[i]);
         if (result != UR_RESULT_SUCCESS)
             return result;
     }
@@ -153,7 +135,7 @@ static inline ur_result_t read_arguments(struct zepi_launch *launch,
     for (uint32_t i = 0; i < count; i++, from++, arg++) {
         if (__builtin_expect(from->index != i, 0))
             return read_unordered(launch, context, device, i, count, arguments);
-        const ur_result_t result = read_argument(launch, context, device, arg, from);
+        const ur_result_t result = zepi_ur_read_arg(launch, arg, context, device, from);
         if (__builtin_expect(result != UR_RESULT_SUCCESS, 0))
             return result;
     }
@@ -196,11 +178,9 @@ static inline ur_result_t launch_read(const struct zepi_ur_launch *from,
                          0))
         return refuse_launch(from->work_dim, from->global_size, from->local_size);
     zepi_result_t done = zepi_launch_set_kernel(launch, from->kernel, context, device_index);
-    if (__builtin_expect(done == ZEPI_ERROR_INVALID_OBJECT, 0)) {
-        zepi_ur_fail(done);
-        return zepi_ur_wrong_context(context, from->kernel->context,
-                                     UR_RESULT_ERROR_INVALID_KERNEL);
-    }
+    if (__builtin_expect(done == ZEPI_ERROR_INVALID_OBJECT, 0))
+        return zepi_ur_refuse_context(context, from->kernel->context,
+                                      UR_RESULT_ERROR_INVALID_KERNEL, "the kernel");
     if (done == ZEPI_SUCCESS)
         done = zepi_launch_check_count(launch, from->argument_count);
     if (done == ZEPI_SUCCESS)

@@ -71,27 +71,14 @@ ur_result_t zepi_ur_check_pattern(const void *pattern, size_t pattern_size, size
     return UR_RESULT_SUCCESS;
 }
 
-// The core's advices among these flags, a bit for each. The other flags are hints without a
-// counterpart.
+// The core's advices are these flags without the first one, in the same order. Further flags are
+// hints without a counterpart.
 static uint32_t advice_bits(ur_usm_advice_flags_t advice)
 {
-    static const struct {
-        ur_usm_advice_flags_t ur;
-        zepi_advice_t zepi;
-    } table[] = {
-        {UR_USM_ADVICE_FLAG_SET_READ_MOSTLY, ZEPI_ADVICE_SET_READ_MOSTLY},
-        {UR_USM_ADVICE_FLAG_CLEAR_READ_MOSTLY, ZEPI_ADVICE_CLEAR_READ_MOSTLY},
-        {UR_USM_ADVICE_FLAG_SET_PREFERRED_LOCATION, ZEPI_ADVICE_SET_PREFERRED_LOCATION},
-        {UR_USM_ADVICE_FLAG_CLEAR_PREFERRED_LOCATION, ZEPI_ADVICE_CLEAR_PREFERRED_LOCATION},
-        {UR_USM_ADVICE_FLAG_SET_NON_ATOMIC_MOSTLY, ZEPI_ADVICE_SET_NON_ATOMIC_MOSTLY},
-        {UR_USM_ADVICE_FLAG_CLEAR_NON_ATOMIC_MOSTLY, ZEPI_ADVICE_CLEAR_NON_ATOMIC_MOSTLY},
-        {UR_USM_ADVICE_FLAG_BIAS_CACHED, ZEPI_ADVICE_BIAS_CACHED},
-        {UR_USM_ADVICE_FLAG_BIAS_UNCACHED, ZEPI_ADVICE_BIAS_UNCACHED},
-    };
-    uint32_t bits = 0;
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        bits |= advice & table[i].ur ? 1u << table[i].zepi : 0;
-    return bits;
+    static_assert(UR_USM_ADVICE_FLAG_SET_READ_MOSTLY >> 1 == 1 << ZEPI_ADVICE_SET_READ_MOSTLY &&
+                      UR_USM_ADVICE_FLAG_BIAS_UNCACHED >> 1 == 1 << ZEPI_ADVICE_BIAS_UNCACHED,
+                  "both have eight advices from read-mostly to uncached");
+    return (advice >> 1) & ((2u << ZEPI_ADVICE_BIAS_UNCACHED) - 1);
 }
 
 static ur_result_t read_hint(struct zepi_ur_transfer *transfer)
