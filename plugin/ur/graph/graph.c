@@ -302,13 +302,6 @@ static ur_result_t check_captured(struct zepi_ur_graph *graph)
     }
 }
 
-// The first executable graph has the commands recorded.
-static zepi_result_t finalize_core_graph(struct zepi_graph *core)
-{
-    const zepi_result_t result = zepi_graph_finalize(core);
-    return result == ZEPI_ERROR_WRONG_STATE ? ZEPI_SUCCESS : result;
-}
-
 ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
                                             ur_exp_executable_graph_handle_t *phExecGraph)
 {
@@ -316,9 +309,12 @@ ur_result_t zepi_urGraphInstantiateGraphExp(ur_exp_graph_handle_t hGraph,
     ur_result_t result;
     if ((result = zepi_ur_check_graph(hGraph)) ||
         (result = zepi_ur_check_pointer(phExecGraph, "phExecGraph")) ||
-        (result = check_captured(graph)) ||
-        (result = zepi_ur_result(finalize_core_graph(graph->graph))))
+        (result = check_captured(graph)))
         return result;
+    // The first executable graph has the commands recorded.
+    const zepi_result_t finalized = zepi_graph_finalize(graph->graph);
+    if (finalized != ZEPI_SUCCESS && finalized != ZEPI_ERROR_WRONG_STATE)
+        return zepi_ur_fail(finalized);
     struct zepi_ur_executable *executable = zepi_object_create(&zepi_ur_executable_type);
     if (!executable)
         return zepi_ur_fail(ZEPI_ERROR_OUT_OF_HOST_MEMORY);

@@ -100,10 +100,15 @@ ur_result_t zepi_urEnqueueUSMFill(ur_queue_handle_t hQueue, void *pMem, size_t p
         (result = zepi_ur_check_range(command.queue->context, pMem, size, "pMem")) ||
         (result = zepi_ur_check_pattern(pPattern, patternSize, size)))
         return result;
-    return zepi_ur_command_end(&command,
-                               zepi_queue_fill(command.queue, pMem, pPattern, patternSize, size,
-                                               command.wait, zepi_ur_command_event(&command)),
-                               UR_COMMAND_USM_FILL);
+    const struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
+                                       .to = pMem,
+                                       .size_bytes = size,
+                                       .pattern = pPattern,
+                                       .pattern_size_bytes = patternSize};
+    return zepi_ur_command_end(
+        &command,
+        zepi_queue_transfer(command.queue, &fill, command.wait, zepi_ur_command_event(&command)),
+        UR_COMMAND_USM_FILL);
 }
 
 ur_result_t zepi_urEnqueueUSMPrefetch(ur_queue_handle_t hQueue, const void *pMem, size_t size,
@@ -126,46 +131,24 @@ ur_result_t zepi_urEnqueueUSMAdvise(ur_queue_handle_t hQueue, const void *pMem, 
 
 // ---- Rows that lie `pitch` bytes apart ----
 
-// Rows in their allocation: the last one ends with its own bytes. Those without gaps, and a single
-// one, are filled as bytes, of any number.
-static ur_result_t check_rows(struct zepi_context *context, const void *pMem, size_t pitch,
-                              size_t width, size_t height, size_t size,
-                              struct zepi_layout *out_layout)
-{
-    const zepi_rect_t rect = {.row_pitch_bytes = pitch};
-    const size_t region[3] = {width, height, 1};
-    return pitch == width || (height == 1 && pitch > width)
-               ? zepi_ur_check_range(context, pMem, size, "pMem")
-               : zepi_ur_result_of_range(
-                     zepi_check_rect_in_memory(context, "pMem", pMem, &rect, region, out_layout));
-}
-
 ur_result_t zepi_urEnqueueUSMFill2D(ur_queue_handle_t hQueue, void *pMem, size_t pitch,
                                     size_t patternSize, const void *pPattern, size_t width,
                                     size_t height, ZEPI_UR_ENQUEUE_PARAMETERS)
 {
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
-    struct zepi_transfer fill = {.head.kind = ZEPI_COMMAND_FILL,
-                                 .to = pMem,
-                                 .pattern = pPattern,
-                                 .pattern_size_bytes = patternSize};
-    ur_result_t result;
-    if ((result = zepi_ur_command_begin(&command)) ||
-        ((pitch == 0 || __builtin_mul_overflow(width, height, &fill.size_bytes)) &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                  "%zu rows of %zu bytes, with a pitch of %zu", height, width,
-                                  pitch))) ||
-        (result = check_rows(command.queue->context, pMem, pitch, width, height, fill.size_bytes,
-                             &fill.to_layout)) ||
-        (result = zepi_ur_check_pattern(pPattern, patternSize, fill.size_bytes)) ||
-        ((patternSize & (patternSize - 1)) &&
-         (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
-                                  "a pattern of %zu bytes, expected a power of two", patternSize))))
-        return result;
-    return zepi_ur_command_end(
-        &command,
-        zepi_queue_transfer(command.queue, &fill, command.wait, zepi_ur_command_event(&command)),
-        UR_COMMAND_USM_FILL_2D);
+    struct zepi_ur_transfer fill = {ZEPI_UR_FILL(pPattern, patternSize, 0),
+                                    .to = {ZEPI_UR_MEMORY(pMem), .rect.row_pitch = pitch},
+                                    .region = {width, height, 1}};
+    ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result == UR_RESULT_SUCCESS &&
+        (pitch == 0 || patternSize & (patternSize - 1) ||
+         __builtin_mul_overflow(width, height, &fill.core.size_bytes)))
+        result =
+            zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,
+                           "%zu rows of %zu bytes with a pitch of %zu, a pattern of %zu bytes, "
+                           "expected a power of two",
+                           height, width, pitch, patternSize);
+    return result ? result : zepi_ur_enqueue_transfer(&command, &fill, UR_COMMAND_USM_FILL_2D);
 }
 
 ur_result_t zepi_urEnqueueUSMMemcpy2D(ur_queue_handle_t hQueue, bool blocking, void *pDst,

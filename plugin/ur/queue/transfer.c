@@ -94,6 +94,13 @@ static ur_result_t read_hint(struct zepi_ur_transfer *transfer)
     return zepi_ur_check_flags(flags, UR_USM_MIGRATION_FLAGS_MASK);
 }
 
+// Of a fill. Rows without gaps, and a single one, are filled as bytes, of any number.
+static bool has_rows(const struct zepi_ur_transfer *transfer)
+{
+    const size_t pitch = transfer->to.rect.row_pitch, width = transfer->region.width;
+    return pitch > 0 && pitch != width && (transfer->region.height != 1 || pitch < width);
+}
+
 ur_result_t zepi_ur_transfer_read(struct zepi_context *context, struct zepi_ur_transfer *transfer)
 {
     const struct zepi_transfer *core = &transfer->core;
@@ -105,7 +112,9 @@ ur_result_t zepi_ur_transfer_read(struct zepi_context *context, struct zepi_ur_t
     if (core->head.kind == ZEPI_COMMAND_COPY_RECT)
         return read_rects(context, transfer);
     if ((result = check_bytes(context, &transfer->from, size)) ||
-        (result = check_bytes(context, &transfer->to, size)))
+        (result = has_rows(transfer) ? read_rect(context, &transfer->to, transfer->region,
+                                                 &transfer->core.to_layout)
+                                     : check_bytes(context, &transfer->to, size)))
         return result;
     if (core->head.kind == ZEPI_COMMAND_FILL)
         return zepi_ur_check_pattern(core->pattern, core->pattern_size_bytes, size);

@@ -32,7 +32,7 @@ struct zepi_ur_end {
 
 struct zepi_ur_transfer {
     struct zepi_ur_end to, from; // a fill has `to` alone, a hint `from`
-    ur_rect_region_t region;     // of rectangles
+    ur_rect_region_t region;     // of rectangles, and fills by rows
     uint32_t flags;              // of a hint
     struct zepi_transfer core;   // kind, size and pattern; the rest follows from the members above
 };
