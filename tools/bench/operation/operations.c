@@ -76,7 +76,7 @@ const struct bench_operation_info bench_operations[BENCH_OPERATION_COUNT] = {
 #undef TRANSFER
 // Whatever the graph's size. To record one costs as much as it has commands.
 #define GRAPH_LIMIT_EXECUTE 550
-#define GRAPH_LIMIT_UPDATE 1365
+#define GRAPH_LIMIT_UPDATE 1320
 #define GRAPH_LIMIT_FIRST 0
 #define GRAPH(constant, name, title, less, launches, action)                                       \
     [BENCH_##constant] = {name,                                                                    \
