@@ -247,7 +247,7 @@ static zepi_result_t build_for_devices(struct build *build)
         }
     }
     for (uint32_t i = 0; i < build->input->context->device_count && result == ZEPI_SUCCESS; i++) {
-        if (zepi_build_options_want(build->options, build->input->context->devices[i]))
+        if (zepi_build_options_want(build->options, build->input->context, i))
             result = build_for_device(build, i);
     }
     return result;

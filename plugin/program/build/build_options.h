@@ -2,11 +2,9 @@
 #ifndef ZEPI_PROGRAM_BUILD_BUILD_OPTIONS_H
 #define ZEPI_PROGRAM_BUILD_BUILD_OPTIONS_H
 
-#include "core/status.h"
+#include "device/context.h"
 
 #include <stdbool.h>
-
-struct zepi_device;
 
 // Whose the variables in an executable's code are.
 enum zepi_variables {
@@ -44,11 +42,13 @@ void zepi_build_options_finish(struct zepi_build_options *options);
 char *zepi_build_options_for(const struct zepi_build_options *options,
                              const struct zepi_device *device);
 
+// A part of a device that is named has the code of the whole.
 static inline bool zepi_build_options_want(const struct zepi_build_options *options,
-                                           const struct zepi_device *device)
+                                           const struct zepi_context *context,
+                                           uint32_t device_index)
 {
     for (uint32_t i = 0; i < options->device_count; i++) {
-        if (options->devices[i] == device)
+        if (zepi_context_device_index(context, options->devices[i]) == device_index)
             return true;
     }
     return options->device_count == 0;

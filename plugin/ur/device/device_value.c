@@ -374,8 +374,12 @@ zepi_result_t zepi_ur_device_detail(void *object, uint64_t parameter, uint64_t *
             bytes > 0 ? UR_DEVICE_MEM_CACHE_TYPE_READ_WRITE_CACHE : UR_DEVICE_MEM_CACHE_TYPE_NONE;
         return result;
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHELINE_SIZE:
+        *out_number = 64;
+        if (!device->platform->optional.has_cache_line)
+            return ZEPI_SUCCESS;
         result = query_caches(device, &bytes, &line_bytes);
-        *out_number = line_bytes > 0 ? line_bytes : 64;
+        if (line_bytes > 0)
+            *out_number = line_bytes;
         return result;
     default: // UR_DEVICE_INFO_2D_BLOCK_ARRAY_CAPABILITIES_EXP
         return query_block_array(device, out_number);

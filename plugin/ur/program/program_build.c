@@ -111,7 +111,7 @@ static bool is_loaded_for(const struct zepi_module *loaded, const zepi_build_des
     const struct zepi_context *context = loaded->context;
     uint32_t i = 0;
     while (i < context->device_count &&
-           zepi_module_has_code(loaded, i) == zepi_build_options_want(&named, context->devices[i]))
+           zepi_module_has_code(loaded, i) == zepi_build_options_want(&named, context, i))
         i++;
     return i == context->device_count;
 }
@@ -354,8 +354,12 @@ ur_result_t zepi_urProgramDynamicLinkExp(ur_context_handle_t hContext, uint32_t 
         struct zepi_ur_program *program = zepi_ur_program(phPrograms[i]);
         zepi_mutex_lock(&program->mutex);
         struct zepi_module *old = program->built;
+        char **old_logs = program->failure_logs;
         program->built = zepi_retain(linked);
+        program->has_failed = false;
+        program->failure_logs = NULL;
         zepi_mutex_unlock(&program->mutex);
+        zepi_ur_program_free_logs(program->context, old_logs);
         zepi_release(old);
     }
     zepi_release(linked);

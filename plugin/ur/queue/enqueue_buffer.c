@@ -41,6 +41,9 @@ ur_result_t zepi_urEnqueueMemBufferFill(ur_queue_handle_t hQueue, ur_mem_handle_
     struct zepi_ur_command command = ZEPI_UR_COMMAND(hQueue, false);
     struct zepi_ur_transfer fill = {ZEPI_UR_FILL(pPattern, patternSize, size),
                                     .to = {ZEPI_UR_BUFFER(hBuffer, offset)}};
+    const ur_result_t result = zepi_ur_check_queue(hQueue);
+    if (result != UR_RESULT_SUCCESS)
+        return result;
     // The header's rule for queues alone.
     if (patternSize & (patternSize - 1) || (patternSize > 0 && offset % patternSize != 0))
         return zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE,

@@ -243,6 +243,30 @@ Test(cache_sub_devices, run_what_was_built_for_the_whole)
         TEST_OK(zepi.release(parts[i]));
 }
 
+Test(cache_sub_devices, launch_by_name_with_an_input)
+{
+    zepi_device_t parts[2];
+    uint32_t count;
+    int32_t *memory;
+    zepi_queue_t queue;
+    const zepi_device_image_desc_t image = test_spirv_image("empty");
+    TEST_OK(zepi.device_get_sub_devices(gear.device, 2, parts, &count));
+    TEST_OK(zepi.queue_create(gear.context, parts[1], 0, &queue));
+    TEST_OK(zepi.usm_allocate(gear.context, NULL, ZEPI_USM_HOST, 4, 0, (void **)&memory));
+    TEST_OK(zepi.unit_register("unit", 1, &image));
+    const zepi_argument_t argument = TEST_POINTER(memory);
+    zepi_launch_desc_t launch = test_launch(NULL, 1, &argument, 1);
+    launch.kernel_name = "touch";
+    launch.unit = "unit";
+    TEST_OK(zepi.queue_launch(queue, &launch, TEST_NO_WAIT, NULL));
+    TEST_OK(zepi.queue_finish(queue));
+    TEST_OK(zepi.unit_unregister("unit"));
+    TEST_OK(zepi.usm_free(gear.context, memory));
+    TEST_OK(zepi.release(queue));
+    for (int i = 0; i < 2; i++)
+        TEST_OK(zepi.release(parts[i]));
+}
+
 // ---- The two use cases ----
 
 Test(cache_sharing, a_thousand_launches_of_one_kernel_over_different_buffers_compile_once)

@@ -386,6 +386,25 @@ Test(program, of_a_binary_is_linked_dynamically)
         UR_OK(urProgramRelease(objects[i]));
 }
 
+Test(program, that_is_linked_dynamically_forgets_the_failure_before)
+{
+    ur_program_handle_t objects[] = {native_object("importer"), native_object("exporter")};
+    char log[4096] = "";
+    cr_assert_eq(ze_cpu.set_fail("zeModuleCreate:*:ZE_RESULT_ERROR_MODULE_BUILD_FAILURE"), 0);
+    UR_FAILS(urProgramBuild(gear.context, objects[0], "-g"), UR_RESULT_ERROR_PROGRAM_BUILD_FAILURE);
+    UR_OK(urProgramGetBuildInfo(objects[0], gear.device, UR_PROGRAM_BUILD_INFO_LOG, sizeof(log),
+                                log, NULL));
+    cr_assert_str_not_empty(log);
+    ze_cpu.set_fail(NULL);
+    UR_OK(urProgramDynamicLinkExp(gear.context, 2, objects));
+    UR_OK(urProgramGetBuildInfo(objects[0], gear.device, UR_PROGRAM_BUILD_INFO_LOG, sizeof(log),
+                                log, NULL));
+    cr_assert_str_empty(log);
+    cr_assert_eq(status(objects[0]), UR_PROGRAM_BUILD_STATUS_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        UR_OK(urProgramRelease(objects[i]));
+}
+
 Test(program, of_bytes_that_no_device_takes_is_an_invalid_binary)
 {
     static const uint8_t few[] = {0, 1, 2, 3, 4};
