@@ -69,7 +69,8 @@ void zepi_graph_update_end(struct zepi_graph *graph, bool takes_effect)
     // Release: the launches of the version.
     atomic_store_explicit(&graph->version, version, memory_order_release);
     zepi_mutex_unlock(&graph->mutex);
-    zepi_graph_try_follow(graph);
+    if (takes_effect)
+        zepi_graph_try_follow(graph);
     while (gone) {
         struct zepi_launch_record *record = gone;
         gone = record->next;

@@ -39,7 +39,7 @@ static const char usage[] =
     "                        for programs that were compiled with -O2\n"
     "    --kernels PATTERN   only modules with a kernel of such a name (as of the shell: "
     "'*arange*')\n"
-    "    --processes NUMBER  that build side by side; else one a processor\n"
+    "    --processes NUMBER  that build side by side, 256 at most; else one a processor\n"
     "  export FILE    writes all of it to one file (- is standard output)\n"
     "  import FILE    takes it from there, on a machine with the same devices. The file's code "
     "will\n"

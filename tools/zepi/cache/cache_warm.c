@@ -208,6 +208,8 @@ static size_t start(const struct cache_warm *warm, const struct list *list,
 {
     size_t wanted = warm->processes;
     size_t started = 0;
+    if (wanted > CACHE_WARM_MAX_PROCESSES)
+        wanted = CACHE_WARM_MAX_PROCESSES;
     if (wanted > list->count)
         wanted = list->count;
     while (started < wanted && start_one(warm, list, progress))

@@ -240,7 +240,7 @@ static int run_all(struct run *run)
     cJSON_AddStringToObject(run->document, "kernel", run->kernel);
     cJSON *rounds = cJSON_AddArrayToObject(run->document, "rounds");
     for (uint32_t i = 0; i < run->repeat && code == EXIT_OK; i++)
-        code = run_round(run, i + 1, json_add_object(rounds));
+        code = run_round(run, i + 1, json_is_asked_for() ? json_add_object(rounds) : NULL);
     if (code == EXIT_OK && run->repeat > 1)
         code = build_from_disk(run);
     return code == EXIT_OK ? report_buffers(run) : code;
