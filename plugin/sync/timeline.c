@@ -37,6 +37,7 @@ void zepi_sync_finish(struct zepi_sync *sync)
         zepi_sys_free(block);
     }
     atomic_init(&sync->first.next, NULL);
+    atomic_init(&sync->listed, NULL);
     sync->vacant = NULL;
 }
 
@@ -52,6 +53,7 @@ static bool add_block(struct zepi_sync *sync)
     zepi_mutex_lock(&sync->mutex);
     while (block_next(last))
         last = block_next(last);
+    block->number = last->number + 1;
     atomic_store_explicit(&last->next, block, memory_order_release);
     zepi_mutex_unlock(&sync->mutex);
     return true;
@@ -69,33 +71,67 @@ static bool is_in_first_block(const struct zepi_timeline *timeline)
     return timeline->block == &timeline->sync->first;
 }
 
-// Under the owner's mutex, or without an owner, as the next.
-void zepi_timeline_list(struct zepi_timeline *timeline)
+// Where a pointer to the first listed block from a number on lies, or is to be.
+static _Atomic(struct zepi_timeline_block *) *find_listed_locked(struct zepi_sync *sync,
+                                                                 uint32_t number)
 {
-    // Release, here and below: walks acquire.
-    atomic_fetch_or_explicit(&timeline->block->listed, listed_bit(timeline), memory_order_release);
-    if (!is_in_first_block(timeline))
-        atomic_fetch_add_explicit(&timeline->sync->listed_count, 1, memory_order_release);
-    atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
+    _Atomic(struct zepi_timeline_block *) *link = &sync->listed;
+    struct zepi_timeline_block *block;
+    while ((block = atomic_load_explicit(link, memory_order_relaxed)) && block->number < number)
+        link = &block->next_listed;
+    return link;
 }
 
-static void unlist(struct zepi_timeline *timeline)
+static void list_block_locked(struct zepi_sync *sync, struct zepi_timeline_block *block)
+{
+    _Atomic(struct zepi_timeline_block *) *link = find_listed_locked(sync, block->number);
+    atomic_store_explicit(&block->next_listed, atomic_load_explicit(link, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(link, block, memory_order_release);
+}
+
+// A walk that is at the block goes on behind it.
+static void unlist_block_locked(struct zepi_sync *sync, struct zepi_timeline_block *block)
+{
+    atomic_store_explicit(find_listed_locked(sync, block->number),
+                          atomic_load_explicit(&block->next_listed, memory_order_relaxed),
+                          memory_order_release);
+}
+
+// Under the owner's mutex.
+void zepi_timeline_list(struct zepi_timeline *timeline)
+{
+    struct zepi_sync *sync = timeline->sync;
+    zepi_mutex_lock(&sync->mutex);
+    // Release, here and below: walks acquire.
+    const uint32_t before = atomic_fetch_or_explicit(&timeline->block->listed, listed_bit(timeline),
+                                                     memory_order_release);
+    if (before == 0 && !is_in_first_block(timeline))
+        list_block_locked(sync, timeline->block);
+    atomic_store_explicit(&timeline->is_listed, true, memory_order_relaxed);
+    zepi_mutex_unlock(&sync->mutex);
+}
+
+// Under the owner's mutex, or without an owner.
+static void unlist_locked(struct zepi_timeline *timeline)
 {
     if (!atomic_load_explicit(&timeline->is_listed, memory_order_relaxed))
         return;
-    atomic_fetch_and_explicit(&timeline->block->listed, ~listed_bit(timeline),
-                              memory_order_release);
-    if (!is_in_first_block(timeline))
-        atomic_fetch_sub_explicit(&timeline->sync->listed_count, 1, memory_order_release);
+    const uint32_t before = atomic_fetch_and_explicit(&timeline->block->listed,
+                                                      ~listed_bit(timeline), memory_order_release);
+    if (before == listed_bit(timeline) && !is_in_first_block(timeline))
+        unlist_block_locked(timeline->sync, timeline->block);
     atomic_store_explicit(&timeline->is_listed, false, memory_order_relaxed);
 }
 
-// The next block with timelines that walks look at: none beyond the first if none is listed there.
-static struct zepi_timeline_block *block_next_listed(const struct zepi_sync *sync,
-                                                     const struct zepi_timeline_block *block)
+// The first listed block beyond the first one and behind a number.
+static struct zepi_timeline_block *listed_behind(const struct zepi_sync *sync, uint32_t number)
 {
-    return atomic_load_explicit(&sync->listed_count, memory_order_acquire) > 0 ? block_next(block)
-                                                                               : NULL;
+    // From the first one each time: `next_listed` of one that is listed no more may be old.
+    struct zepi_timeline_block *block = atomic_load_explicit(&sync->listed, memory_order_acquire);
+    while (block && block->number <= number)
+        block = atomic_load_explicit(&block->next_listed, memory_order_acquire);
+    return block;
 }
 
 // Takes out a timeline that was seen idle, unless it gets a command just now.
@@ -105,7 +141,7 @@ static void unlist_idle(struct zepi_timeline *timeline)
     struct zepi_mutex *submit_mutex = timeline->submit_mutex;
     if (submit_mutex && zepi_mutex_try_lock(submit_mutex)) {
         if (zepi_timeline_is_idle(timeline))
-            unlist(timeline);
+            unlist_locked(timeline);
         zepi_mutex_unlock(submit_mutex);
     }
     zepi_mutex_unlock(&timeline->sync->mutex);
@@ -128,7 +164,7 @@ struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timel
     struct zepi_timeline_block *block = after ? after->block : &sync->first;
     uint32_t behind = after ? ~(listed_bit(after) | (listed_bit(after) - 1)) : UINT32_MAX;
     for (; block && since != ZEPI_NO_OTHERS;
-         block = block_next_listed(sync, block), behind = UINT32_MAX) {
+         block = listed_behind(sync, block->number), behind = UINT32_MAX) {
         // Acquire: a timeline that this thread knows of is seen.
         uint32_t listed = atomic_load_explicit(&block->listed, memory_order_acquire) & behind;
         for (; listed && !point.timeline; listed &= listed - 1)
@@ -141,8 +177,8 @@ struct zepi_point zepi_sync_next(struct zepi_sync *sync, const struct zepi_timel
 
 struct zepi_point zepi_sync_first(struct zepi_sync *sync, uint64_t since)
 {
-    struct zepi_timeline_block *block = block_next_listed(sync, &sync->first);
-    for (; block; block = block_next_listed(sync, block))
+    struct zepi_timeline_block *block = listed_behind(sync, 0);
+    for (; block; block = listed_behind(sync, block->number))
         unlist_all_idle(block);
     return zepi_sync_next(sync, NULL, since);
 }
@@ -225,7 +261,7 @@ void zepi_timeline_remove(struct zepi_timeline *timeline)
     // A list that could not be waited for counts as complete.
     zepi_timeline_reach(timeline, zepi_timeline_now(timeline).seqno);
     zepi_mutex_lock(&sync->mutex);
-    unlist(timeline);
+    unlist_locked(timeline);
     timeline->block->taken &= ~listed_bit(timeline);
     if (!is_in_first_block(timeline))
         sync->vacant = timeline->block;

@@ -61,6 +61,10 @@ struct zepi_point {
 #define ZEPI_TIMELINES 32 // in a block
 struct zepi_timeline_block {
     _Atomic(struct zepi_timeline_block *) next; // owned; NULL: no more
+    // The next one with timelines that walks look at: of a higher number, also while this one has
+    // none.
+    _Atomic(struct zepi_timeline_block *) next_listed;
+    uint32_t number; // in the order of places
     // A bit for each timeline: those that walks look at, and those that have an owner. The second
     // under sync->mutex.
     _Atomic uint32_t listed;
@@ -74,8 +78,10 @@ struct zepi_sync {
                              // of an idle owner is tried
     // The last pin of a timeline went, an owner went, or the last of `running`.
     struct zepi_condition changed;
-    atomic_uint_fast64_t epoch;         // see zepi_sync_epoch
-    atomic_uint listed_count;           // of timelines beyond the first block
+    atomic_uint_fast64_t epoch; // see zepi_sync_epoch
+    // The first block beyond the first one with timelines that walks look at; written under
+    // `mutex`.
+    _Atomic(struct zepi_timeline_block *) listed;
     struct zepi_timeline_block *vacant; // the last block beyond the first that got a free timeline
     atomic_uint_fast64_t deferred_bytes;
     uint64_t polled_bytes; // of those, when the timelines were last polled for their number
@@ -204,7 +210,7 @@ static inline bool zepi_sync_is_idle(struct zepi_sync *sync)
         if (!zepi_timeline_is_idle(&sync->first.timelines[__builtin_ctz(listed)]))
             return false;
     }
-    return atomic_load_explicit(&sync->listed_count, memory_order_acquire) == 0 ||
+    return !atomic_load_explicit(&sync->listed, memory_order_acquire) ||
            !zepi_sync_first(sync, 0).timeline;
 }
 
