@@ -218,28 +218,33 @@ static void mappings_split_locked(struct zepi_mappings *mappings, uintptr_t addr
     zepi_address_tree_add(&mappings->tree, &first->node);
 }
 
-// The driver has unmapped the range. The spare mappings are consumed.
-static void mappings_forget(struct zepi_context *context, const void *start, size_t size_bytes,
-                            struct zepi_mapping *spares[2])
+// Takes the mappings out of the tree that lie in the range. `spares` are for those that reach
+// across its ends.
+static struct zepi_mapping *mappings_take(struct zepi_mappings *mappings, uintptr_t begin,
+                                          uintptr_t end, struct zepi_mapping *spares[2])
 {
-    struct zepi_mappings *mappings = mappings_of(context);
-    const uintptr_t begin = (uintptr_t)start;
-    const uintptr_t end = begin + size_bytes;
-    struct zepi_mapping *gone = NULL;
+    struct zepi_mapping *taken = NULL;
     struct zepi_mapping *mapping;
     zepi_mutex_lock(&mappings->mutex);
     mappings_split_locked(mappings, begin, &spares[0]);
     mappings_split_locked(mappings, end, &spares[1]);
     while ((mapping = mappings_find_locked(mappings, begin)) && mapping->start < end) {
         zepi_address_tree_remove(&mappings->tree, &mapping->node);
-        mapping->next = gone;
-        gone = mapping;
+        mapping->next = taken;
+        taken = mapping;
     }
     atomic_store_explicit(&mappings->is_any, mappings->tree.root != NULL, memory_order_relaxed);
     zepi_mutex_unlock(&mappings->mutex);
-    mapping_list_release(gone, context);
-    zepi_free(spares[0]);
-    zepi_free(spares[1]);
+    return taken;
+}
+
+static void mappings_put_back(struct zepi_mappings *mappings, struct zepi_mapping *taken)
+{
+    zepi_mutex_lock(&mappings->mutex);
+    for (struct zepi_mapping *mapping = taken; mapping; mapping = mapping->next)
+        zepi_address_tree_add(&mappings->tree, &mapping->node);
+    atomic_store_explicit(&mappings->is_any, mappings->tree.root != NULL, memory_order_relaxed);
+    zepi_mutex_unlock(&mappings->mutex);
 }
 
 size_t zepi_mappings_room(const struct zepi_context *context, const void *address,
@@ -347,21 +352,27 @@ zepi_result_t zepi_virtual_memory_reserve(struct zepi_context *context, const vo
 
 typedef ze_result_t range_fn(ze_context_handle_t context, const void *start, size_t size_bytes);
 
-// Unmaps the range.
+// Unmaps the range. Its mappings leave the tree before: once the driver has ended them, another
+// thread may map there.
 static zepi_result_t end_mappings_in(struct zepi_context *context, const void *start,
                                      size_t size_bytes, range_fn *function, const char *name)
 {
+    struct zepi_mappings *mappings = mappings_of(context);
+    const uintptr_t begin = (uintptr_t)start;
     zepi_result_t result = check_virtual_range(start, size_bytes);
     if (result != ZEPI_SUCCESS)
         return result;
-    // For the pieces that the range leaves of mappings on both sides of it.
     struct zepi_mapping *spares[2] = {zepi_allocate(1, sizeof(*spares[0])),
                                       zepi_allocate(1, sizeof(*spares[1]))};
-    result = spares[0] && spares[1] ? zepi_check_ze(function(context->ze, start, size_bytes), name)
-                                    : zepi_fail_no_memory();
-    if (result == ZEPI_SUCCESS) {
-        mappings_forget(context, start, size_bytes, spares);
-        return result;
+    if (spares[0] && spares[1]) {
+        struct zepi_mapping *taken = mappings_take(mappings, begin, begin + size_bytes, spares);
+        result = zepi_check_ze(function(context->ze, start, size_bytes), name);
+        if (result == ZEPI_SUCCESS)
+            mapping_list_release(taken, context);
+        else
+            mappings_put_back(mappings, taken);
+    } else {
+        result = zepi_fail_no_memory();
     }
     zepi_free(spares[0]);
     zepi_free(spares[1]);

@@ -2,6 +2,7 @@
 // Reserved addresses with physical memory behind them, as a C host sees them; ur.virtual_memory has
 // more of it.
 #include "gear_fixture.h"
+#include "test_threads.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -184,4 +185,24 @@ Test(virtual_memory_of_parts, pages_are_those_of_the_whole)
     TEST_OK(zepi.release(memory));
     for (int i = 0; i < 2; i++)
         TEST_OK(zepi.release(parts[i]));
+}
+
+// A mapping keeps its physical memory, also where another thread has just ended one.
+static void *map_and_free(void *user)
+{
+    for (int round = 0; round < 5000; round++) {
+        zepi_physical_memory_t memory = make_physical(1);
+        char *start = reserve(1);
+        map(start, 1, memory, 0);
+        TEST_OK(zepi.release(memory));
+        TEST_OK(zepi.virtual_memory_unmap(gear.context, start, page));
+        TEST_OK(zepi.virtual_memory_free(gear.context, start, page));
+    }
+    return user;
+}
+
+Test(virtual_memory, is_mapped_by_one_thread_where_another_has_freed)
+{
+    char users[3];
+    test_threads_run(sizeof(users), map_and_free, users, 1);
 }
