@@ -156,16 +156,17 @@ static void pool_unreserve(struct zepi_usm_pool *pool, size_t size_bytes)
     atomic_fetch_sub_explicit(&pool->reserved_bytes, size_bytes, memory_order_release);
 }
 
-// Counts bytes of the driver's that the pool is about to have; false: beyond its maximum.
-static bool pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
+bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes)
 {
     const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
-    const size_t after = zepi_usm_add(&pool->reserved_bytes, size_bytes);
-    if (after > maximum) {
-        pool_unreserve(pool, size_bytes);
-        return false;
-    }
-    zepi_usm_raise_to(&pool->reserved_high_bytes, after);
+    size_t before = atomic_load_explicit(&pool->reserved_bytes, memory_order_relaxed);
+    do
+        if (size_bytes > maximum || before > maximum - size_bytes)
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(&pool->reserved_bytes, &before,
+                                                  before + size_bytes, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    zepi_usm_raise_to(&pool->reserved_high_bytes, before + size_bytes);
     return true;
 }
 
@@ -181,14 +182,7 @@ zepi_result_t zepi_usm_region_allocate(struct zepi_usm_shard *shard,
     void *memory;
     struct zepi_usm_region *region =
         zepi_usm_region_get(is_dedicated ? 1 : (uint32_t)(desc->size_bytes >> desc->shift));
-    if (!region)
-        return zepi_fail_no_memory();
-    if (!pool_reserve(pool, desc->size_bytes)) {
-        zepi_usm_region_put(region);
-        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
-                         "%zu bytes of memory: more than the pool may have", desc->size_bytes);
-    }
-    zepi_result_t result = driver_allocate(heap, desc, &memory);
+    zepi_result_t result = region ? driver_allocate(heap, desc, &memory) : zepi_fail_no_memory();
     if (result != ZEPI_SUCCESS)
         goto unreserve;
     zepi_usm_region_fill(region, desc, shard, (uintptr_t)memory);
@@ -215,7 +209,8 @@ zepi_result_t zepi_usm_region_allocate(struct zepi_usm_shard *shard,
 
 unreserve:
     pool_unreserve(pool, desc->size_bytes);
-    zepi_usm_region_put(region);
+    if (region)
+        zepi_usm_region_put(region);
     return result;
 }
 

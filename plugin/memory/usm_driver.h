@@ -17,11 +17,14 @@ static inline zepi_usm_write **zepi_usm_write_of(const struct zepi_context *cont
     return context->components[ZEPI_COMPONENT_COPY];
 }
 
-// Gets memory from the driver for the shard, and enters it into the table. The driver is asked
-// again after zepi_context_reclaim: for a slab once, without a wait, since a dedicated allocation
-// may be had in its place. *out_region NULL: a dedicated allocation that the table cannot have, and
-// the pool does not count. ZEPI_ERROR_UNSUPPORTED: a slab, or memory for export, that it cannot
-// have.
+// Counts bytes that the pool is about to have of the driver's; false: beyond its maximum.
+bool zepi_usm_pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes);
+
+// Gets memory from the driver for the shard, and enters it into the table. The pool has reserved
+// its bytes; a failure ends that. The driver is asked again after zepi_context_reclaim: for a slab
+// once, without a wait, since a dedicated allocation may be had in its place. *out_region NULL: a
+// dedicated allocation that the table cannot have, and the pool does not count.
+// ZEPI_ERROR_UNSUPPORTED: a slab, or memory for export, that it cannot have.
 zepi_result_t zepi_usm_region_allocate(struct zepi_usm_shard *shard,
                                        const struct zepi_usm_region_desc *desc,
                                        struct zepi_usm_region **out_region, void **out_memory);

@@ -26,19 +26,26 @@ static void usm_regions_free(struct zepi_usm_region *first)
 static bool shard_unlock_and_free(struct zepi_usm_shard *shard, struct zepi_usm_region *gone,
                                   size_t keep_bytes, size_t idle_bytes)
 {
+    struct zepi_usm_pool *pool = shard->heap->pool;
     for (const struct zepi_usm_region *region = gone; region; region = region->next)
         keep_bytes += atomic_load_explicit(&region->size_bytes, memory_order_relaxed);
-    size_t excess_bytes = zepi_usm_pool_excess_bytes(shard->heap->pool, keep_bytes);
+    size_t excess_bytes = zepi_usm_pool_excess_bytes(pool, keep_bytes);
     if (idle_bytes > 0) {
         const size_t beyond = shard->idle_bytes > idle_bytes ? shard->idle_bytes - idle_bytes : 0;
         excess_bytes = beyond < excess_bytes ? beyond : excess_bytes;
     }
     struct zepi_usm_region *idle =
         excess_bytes > 0 ? zepi_usm_shard_get_idle_locked(shard, &excess_bytes) : NULL;
+    const bool is_any = idle || gone;
+    if (is_any)
+        atomic_fetch_add_explicit(&pool->leaving, 1, memory_order_relaxed);
     zepi_mutex_unlock(&shard->mutex);
     usm_regions_free(idle);
     usm_regions_free(gone);
-    return idle || gone;
+    // Release: who finds none leaving finds their bytes counted off.
+    if (is_any)
+        atomic_fetch_sub_explicit(&pool->leaving, 1, memory_order_release);
+    return is_any;
 }
 
 static size_t threshold_of(const struct zepi_usm_shard *shard)
@@ -165,18 +172,36 @@ static void pool_count(struct zepi_usm_pool *pool, size_t size_bytes)
         zepi_usm_raise_to(&pool->used_high_bytes, zepi_usm_add(&pool->used_bytes, size_bytes));
 }
 
-// Gives back memory, so that more of the driver's stays below the pool's maximum. `may_wait`:
-// memory that commands use may make room, too.
-static void pool_make_room(struct zepi_usm_pool *pool, size_t size_bytes, bool may_wait)
+// Reserves bytes of the driver's. At the pool's maximum, memory that is not in use makes room.
+// Other threads may take that room, and may be giving back what this one needs: it gives up only
+// once there is nothing of both. `may_wait`: memory that commands use may make room, too.
+static bool pool_reserve(struct zepi_usm_pool *pool, size_t size_bytes, bool may_wait)
 {
     const size_t maximum = atomic_load_explicit(&pool->maximum_bytes, memory_order_relaxed);
-    const size_t keep_bytes = maximum - size_bytes;
-    for (unsigned attempt = 0; size_bytes <= maximum && attempt < (may_wait ? 2 : 1) &&
-                               zepi_usm_pool_excess_bytes(pool, keep_bytes) > 0;
-         attempt++) {
+    unsigned attempt = 0; // without success
+    while (!zepi_usm_pool_reserve(pool, size_bytes)) {
+        if (size_bytes > maximum || attempt == (may_wait ? 2 : 1))
+            return false;
         zepi_sync_poll(zepi_sync_of(pool->context), attempt > 0 ? ZEPI_RECLAIM_TIMEOUT_NS : 0);
-        zepi_usm_pool_trim(pool, ZEPI_USM_ALL_SHARDS, keep_bytes);
+        if (zepi_usm_pool_trim(pool, ZEPI_USM_ALL_SHARDS, maximum - size_bytes) ||
+            atomic_load_explicit(&pool->leaving, memory_order_acquire) > 0)
+            attempt = 0;
+        else
+            attempt++;
     }
+    return true;
+}
+
+// Memory of the driver's, within the pool's maximum.
+static zepi_result_t shard_get_region(struct zepi_usm_shard *shard,
+                                      const struct zepi_usm_region_desc *desc,
+                                      struct zepi_usm_region **out_region, void **out_memory)
+{
+    const bool is_dedicated = desc->shift == ZEPI_USM_WHOLE_SHIFT;
+    if (!pool_reserve(shard->heap->pool, desc->size_bytes, is_dedicated))
+        return zepi_fail(ZEPI_ERROR_OUT_OF_DEVICE_MEMORY,
+                         "%zu bytes of memory: more than the pool may have", desc->size_bytes);
+    return zepi_usm_region_allocate(shard, desc, out_region, out_memory);
 }
 
 static size_t slab_bytes_of(const struct zepi_usm_pool *pool, unsigned shift)
@@ -206,8 +231,7 @@ static bool shard_grow(struct zepi_usm_shard *shard, unsigned size_class)
     void *memory;
     if (atomic_load_explicit(&heap->is_off, memory_order_relaxed))
         return false;
-    pool_make_room(heap->pool, desc.size_bytes, false);
-    const zepi_result_t result = zepi_usm_region_allocate(shard, &desc, &slab, &memory);
+    const zepi_result_t result = shard_get_region(shard, &desc, &slab, &memory);
     // A driver that does not align, or whose addresses look like another's, will do so again.
     if (result == ZEPI_ERROR_INVALID_VALUE || result == ZEPI_ERROR_UNSUPPORTED)
         atomic_store_explicit(&heap->is_off, true, memory_order_relaxed);
@@ -304,11 +328,10 @@ static zepi_result_t allocate_dedicated(struct zepi_usm_heap *heap,
         .alignment_bytes = is_aligned ? wanted->alignment_bytes : ZEPI_USM_GRANULE_BYTES,
         .export_types = wanted->export_types};
     struct zepi_usm_region *region;
-    pool_make_room(pool, desc.size_bytes, true);
-    zepi_result_t result = zepi_usm_region_allocate(shard, &desc, &region, out_memory);
+    zepi_result_t result = shard_get_region(shard, &desc, &region, out_memory);
     if (result == ZEPI_ERROR_INVALID_VALUE && !is_aligned) { // quirk alignment-refused
         desc.alignment_bytes = wanted->alignment_bytes;
-        result = zepi_usm_region_allocate(shard, &desc, &region, out_memory);
+        result = shard_get_region(shard, &desc, &region, out_memory);
     }
     if (result != ZEPI_SUCCESS || !region)
         return result;

@@ -60,6 +60,7 @@ struct zepi_usm_pool {
     atomic_size_t used_high_bytes;
     atomic_size_t reserved_bytes; // of the driver's
     atomic_size_t reserved_high_bytes;
+    atomic_uint leaving;           // threads that give memory back to the driver
     atomic_size_t maximum_bytes;   // of reserved_bytes
     atomic_size_t threshold_bytes; // up to here nothing goes back to the driver by itself
     uint32_t heap_count;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // USM: allocated, asked about, copied, filled, used by kernels, counted in pools.
+#include "test_threads.h"
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -353,6 +355,36 @@ Test(usm, of_a_pool_keeps_to_its_maximum)
     for (int i = 0; i < 3; i++)
         ur_free(memory[i]);
     UR_OK(urUSMPoolRelease(pool));
+}
+
+// Each thread has 8 MiB at most. Freed memory serves few others, since the sizes are far apart.
+enum { THREADS = 2, ROUNDS = 500 };
+static ur_usm_pool_handle_t shared_pool;
+static atomic_uint refused;
+
+static void *allocate_and_free(void *user)
+{
+    const unsigned *thread = user;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        const size_t size = ((size_t)8 << 20) * 7 / (7 + (round + *thread) % 5 * 3);
+        void *memory;
+        if (urUSMDeviceAlloc(gear.context, gear.device, NULL, shared_pool, size, &memory))
+            atomic_fetch_add(&refused, 1);
+        else
+            ur_free(memory);
+    }
+    return NULL;
+}
+
+Test(usm, of_a_full_pool_makes_room_for_all_threads)
+{
+    unsigned threads[THREADS] = {0, 2};
+    shared_pool = create_pool(4096, 0, 0);
+    set_pool(shared_pool, UR_USM_POOL_INFO_MAXIMUM_SIZE_EXP, (size_t)THREADS * 8 << 20);
+    set_pool(shared_pool, UR_USM_POOL_INFO_RELEASE_THRESHOLD_EXP, (size_t)THREADS * 8 << 20);
+    test_threads_run(THREADS, allocate_and_free, threads, sizeof(threads[0]));
+    cr_assert_eq(refused, 0, "%u of %u allocations", refused, THREADS * ROUNDS);
+    UR_OK(urUSMPoolRelease(shared_pool));
 }
 
 Test(usm, of_a_zeroed_pool_comes_from_the_driver_as_zeros)
