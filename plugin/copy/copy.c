@@ -5,6 +5,8 @@
 #include "memory/usm.h"
 #include "memory/usm_driver.h"
 #include "queue/capture_command.h"
+#include "queue/command/barrier.h"
+#include "queue/command/event_times.h"
 #include "queue/progress.h"
 #include "queue/queue_create.h"
 #include "ze/ze.h"
@@ -40,11 +42,12 @@ static zepi_result_t enqueue_transfer(zepi_queue_t queue, const struct zepi_tran
     // A fill by rows copies within its memory.
     const bool is_by_rows =
         transfer->head.kind == ZEPI_COMMAND_FILL && !zepi_fill_is_command(queue->device, transfer);
+    const bool has_gaps = transfer->to_layout.region.height > 0; // its copies are of rectangles
     const void *source = is_by_rows ? transfer->to : transfer->from;
     zepi_result_t result = zepi_copy_begin(
         &frame, queue, wait, out_event, is_rect ? ZEPI_ENGINE_COPY : ZEPI_ENGINE_COMPUTE,
         is_copy || is_by_rows ? transfer->to : NULL, is_copy || is_by_rows ? source : NULL,
-        is_by_rows ? transfer->size_bytes : 0);
+        is_by_rows && !has_gaps ? transfer->size_bytes : 0);
     if (__builtin_expect(result == ZEPI_CAPTURED, 0))
         return zepi_capture_command(queue, &transfer->head, wait, out_event);
     if (result != ZEPI_SUCCESS)
@@ -72,7 +75,10 @@ zepi_result_t zepi_queue_copy_rect(zepi_queue_t queue, void *destination,
 static zepi_result_t enqueue_fill_by_rows(zepi_queue_t queue, const struct zepi_transfer *transfer,
                                           zepi_wait_list_t wait, zepi_event_t *out_event)
 {
+    // Times begin with a marker, as the event is that of the last copy.
+    const bool is_timed = out_event && (queue->flags & ZEPI_QUEUE_PROFILING);
     struct zepi_transfer fill = *transfer;
+    zepi_event_t before = NULL;
     void *values;
     if (zepi_capture_takes(queue, wait))
         return zepi_capture_command(queue, &transfer->head, wait, out_event);
@@ -80,7 +86,15 @@ static zepi_result_t enqueue_fill_by_rows(zepi_queue_t queue, const struct zepi_
     if (result != ZEPI_SUCCESS)
         return result;
     fill.from = values;
-    result = enqueue_transfer(queue, &fill, wait, out_event);
+    if (is_timed) {
+        result = zepi_queue_marker(queue, wait, &before);
+        wait = (zepi_wait_list_t){&before, 1};
+    }
+    if (result == ZEPI_SUCCESS)
+        result = enqueue_transfer(queue, &fill, wait, out_event);
+    if (result == ZEPI_SUCCESS && is_timed)
+        zepi_event_set_begin(*out_event, before);
+    zepi_release(before);
     if (values)
         zepi_usm_put(queue->context, values);
     return result;

@@ -133,41 +133,44 @@ zepi_result_t zepi_fill_make_values(struct zepi_context *context, const struct z
 // Copies rows that lie `from_pitch_bytes` apart to rows of the fill.
 static zepi_result_t append_rows(ze_command_list_handle_t list, const struct fill_rows *rows,
                                  void *to, const void *from, size_t from_pitch_bytes, size_t count,
-                                 uint32_t wait_count, ze_event_handle_t *waits)
+                                 ze_event_handle_t signal, uint32_t wait_count,
+                                 ze_event_handle_t *waits)
 {
     const ze_copy_region_t region = {
         .width = (uint32_t)rows->width_bytes, .height = (uint32_t)count, .depth = 1};
     if (rows->pitch_bytes == rows->width_bytes)
         return ZEPI_ZE(zeCommandListAppendMemoryCopy, list, to, from, count * rows->width_bytes,
-                       NULL, wait_count, waits);
+                       signal, wait_count, waits);
     return ZEPI_ZE(zeCommandListAppendMemoryCopyRegion, list, to, &region,
                    (uint32_t)rows->pitch_bytes, 0, from, &region, (uint32_t)from_pitch_bytes, 0,
-                   NULL, wait_count, waits);
+                   signal, wait_count, waits);
 }
 
 // The first rows are copied from the values, or filled. Then the rows that are there are copied,
-// twice as many each time. Each copy waits, since there may be a gate (gate.h).
+// twice as many each time. Each copy waits, since there may be a gate (gate.h). The last one comes
+// after all others, and signals.
 static zepi_result_t append_fill_by_rows(ze_command_list_handle_t list,
                                          const struct zepi_transfer *fill, ze_event_handle_t signal,
                                          uint32_t wait_count, ze_event_handle_t *waits)
 {
     const struct fill_rows rows = fill_rows_of(fill);
     const uintptr_t to = (uintptr_t)fill->to;
+    ze_event_handle_t first_signal = rows.count <= rows.first_count ? signal : NULL;
     zepi_result_t result =
-        fill->from ? append_rows(list, &rows, fill->to, fill->from, rows.width_bytes,
-                                 rows.first_count, wait_count, waits)
-                   : ZEPI_ZE(zeCommandListAppendMemoryFill, list, fill->to, fill->pattern,
-                             fill->pattern_size_bytes, rows.width_bytes, NULL, wait_count, waits);
+        fill->from
+            ? append_rows(list, &rows, fill->to, fill->from, rows.width_bytes, rows.first_count,
+                          first_signal, wait_count, waits)
+            : ZEPI_ZE(zeCommandListAppendMemoryFill, list, fill->to, fill->pattern,
+                      fill->pattern_size_bytes, rows.width_bytes, first_signal, wait_count, waits);
     for (size_t done = rows.first_count; done < rows.count && result == ZEPI_SUCCESS; done *= 2) {
         const size_t left = rows.count - done;
         result = ZEPI_ZE(zeCommandListAppendBarrier, list, NULL, 0, NULL);
         if (result == ZEPI_SUCCESS)
             result = append_rows(list, &rows, (void *)(to + done * rows.pitch_bytes), fill->to,
-                                 rows.pitch_bytes, done < left ? done : left, wait_count, waits);
+                                 rows.pitch_bytes, done < left ? done : left,
+                                 done < left ? NULL : signal, wait_count, waits);
     }
-    return result == ZEPI_SUCCESS && signal
-               ? ZEPI_ZE(zeCommandListAppendBarrier, list, signal, 0, NULL)
-               : result;
+    return result;
 }
 
 static zepi_result_t append_fill(ze_command_list_handle_t list, const struct zepi_transfer *fill,
