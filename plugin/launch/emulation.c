@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define VALUES_ALIGNMENT_BYTES 256
-
 const struct zepi_device_image *zepi_emulation_find(const struct zepi_module_part *part,
                                                     const char *kernel_name, uint32_t *out_index)
 {
