@@ -43,7 +43,7 @@ void zepi_build_budget_trim(struct zepi_build_budget *budget, uint64_t bytes);
 // How many entries all budgets of the process have evicted.
 uint64_t zepi_build_budget_evictions(void);
 
-// Of a cache.
+// The counters of a cache.
 struct zepi_build_counters {
     uint64_t hits;         // lookups that found a result or a build in progress
     uint64_t misses;       // lookups that began one; hits + misses is the number of lookups

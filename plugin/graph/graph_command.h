@@ -32,8 +32,10 @@ struct zepi_graph_command {
     struct zepi_graph_transfer *transfer; // owned; of copies, fills, hints
     // Launches. Replaced by updates, under the graph's mutex.
     struct zepi_launch_record *launch; // one reference
-    struct zepi_launch_record *draft;  // of an update; between updates one to be written, or NULL
-    struct zepi_kernel **kernels;      // owned list of references: that an update may choose
+    // During an update, the launch to come. Between updates, the record before `launch`, which the
+    // next update writes again, or NULL.
+    struct zepi_launch_record *draft;
+    struct zepi_kernel **kernels; // owned list of references: that an update may choose
     uint32_t kernel_count;
     uint64_t dirty_version; // of the last update of it; 0: there was none
     struct zepi_graph_command *prev_dirty, *next_dirty; // the last one first

@@ -50,7 +50,7 @@ static zepi_result_t record_fill(const struct recorder *recorder, const struct z
 
 // ---- Launches ----
 
-// `command`: whose updates are to change the list; NULL: none does.
+// Updates of `command` are to change the list; NULL: no update does.
 static zepi_result_t record_with_instance(const struct recorder *recorder,
                                           const struct zepi_graph_command *command,
                                           const struct zepi_launch *launch)

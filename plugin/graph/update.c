@@ -5,7 +5,7 @@
 
 #include <utlist.h>
 
-// The command is the first one of those that recordings lack.
+// Puts the command before all others whose launches recordings lack.
 static void mark_dirty(struct zepi_graph_command *command)
 {
     struct zepi_graph *graph = command->graph;

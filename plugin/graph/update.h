@@ -27,7 +27,7 @@ zepi_graph_update_launch(const struct zepi_graph_command *command)
 // The command is to have this launch. The draft is written again if it has the launch's form.
 zepi_result_t zepi_graph_update_set(struct zepi_graph_command *command,
                                     const struct zepi_launch *launch);
-// The same with a record, which is consumed.
+// Sets a record as the draft, and consumes it.
 void zepi_graph_update_put(struct zepi_graph_command *command, struct zepi_launch_record *draft);
 void zepi_graph_update_end(struct zepi_graph *graph, bool takes_effect);
 

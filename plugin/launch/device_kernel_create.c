@@ -53,8 +53,8 @@ static void device_kernel_destroy(void *payload)
     defer_of_kernel(device_kernel, &device_kernel->deferred);
 }
 
-// Of native code no declarations are known, but some drivers tell how many bytes of each argument
-// the code reads.
+// Native code has no declarations, but some drivers tell how many bytes of each argument the code
+// reads.
 static zepi_result_t query_kernel_sizes(struct zepi_device_kernel *device_kernel,
                                         ze_kernel_handle_t ze)
 {

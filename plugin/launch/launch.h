@@ -20,7 +20,7 @@ static inline struct zepi_kernel_instance *zepi_launch_instance(const struct zep
 zepi_result_t zepi_launch_slowly(struct zepi_queue *queue, const struct zepi_launch *launch,
                                  zepi_wait_list_t wait, zepi_event_t *out_event)
     __attribute__((noinline));
-// Ends a launch of which nothing was appended, as `result` says: captures it (ZEPI_CAPTURED), or
+// Ends a launch without a kernel in the list, as `result` says: captures it (ZEPI_CAPTURED), or
 // appends a marker in its place, as it has no work-items (ZEPI_NOTHING_TO_LAUNCH). Other results
 // are failures, and returned.
 zepi_result_t zepi_launch_capture_or_mark(zepi_result_t result, struct zepi_queue *queue,

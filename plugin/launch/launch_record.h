@@ -97,7 +97,7 @@ static inline void zepi_launch_copy_values(struct zepi_launch *to, const struct 
     for (uint32_t i = 0; i < arg_count; i++)
         to_args[i] = from_args[i];
 }
-// The same with their uses.
+// Copies the arguments with their uses.
 static inline void zepi_launch_copy_args(struct zepi_launch *to, const struct zepi_launch *from)
 {
     zepi_launch_copy_values(to, from);

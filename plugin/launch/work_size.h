@@ -17,7 +17,7 @@ struct zepi_work_size {
     bool is_empty; // a global size is 0: nothing to launch, and the rest is not set
 };
 
-// Of the launch, the sizes are read. A group size of zeros is chosen: the one that the kernel
+// Reads the sizes of the launch alone. A group size of zeros is chosen: the one that the kernel
 // requires, else the driver's suggestion for `ze`. Without `ze` (NULL) the sizes are checked alone,
 // and none is suggested. Errors name the size that does not fit.
 zepi_result_t zepi_work_size_init(struct zepi_work_size *size,

@@ -191,7 +191,7 @@ zepi_result_t zepi_pool_get_default(struct zepi_context *context, struct zepi_de
     zepi_result_t result = ZEPI_SUCCESS;
     zepi_mutex_lock(mutex);
     if (!pools->default_pool)
-        // Of all devices, so that it serves the device's parts, too.
+        // A pool of all devices serves their parts, too.
         result = zepi_pool_make(context, NULL, &desc, &pools->default_pool);
     if (result == ZEPI_SUCCESS)
         *out_pool = pools->default_pool;

@@ -8,8 +8,8 @@
 
 // The structures of a pool, and slabs of blocks, as a shard has them: which of them have free
 // blocks, which are idle, the blocks that begin and end allocations, and pending ones. Functions
-// that end in _locked are called under the shard's mutex, and call nothing. usm_pool.h gets slabs
-// from the driver and gives them back.
+// that end in _locked are called under the shard's mutex, and call nothing but sync/. usm_pool.h
+// gets slabs from the driver and gives them back.
 
 struct zepi_usm_heap;
 

@@ -16,7 +16,7 @@ enum zepi_event_kind {
     ZEPI_EVENT_PLAIN = 0,
     ZEPI_EVENT_TIMED = 1,   // with timestamps
     ZEPI_EVENT_COUNTER = 2, // of the driver's counter: signalled by in-order lists, never reset
-    // Of the host, and of no list before, after which it may be none of the host's any more (quirk
+    // The host signals it. No list ever did, since the host may not after that (quirk
     // host-signal-refused).
     ZEPI_EVENT_HOST = 4,
     ZEPI_EVENT_KINDS = 5,
@@ -45,10 +45,10 @@ struct zepi_event {
     struct zepi_context *context; // retained if there is no queue
     struct zepi_capture *capture; // retained; of a captured command, which never completes; or NULL
     struct zepi_event *begin;     // retained; whose end is when this began; NULL: its own times
-    bool is_reusable; // has none of the pool; `signal` is waited for and asked in its place
-    bool takes_times; // of a reusable event: from queues without profiling, too
-    // Of a reusable event, retained, under the mutex of the context's event pools: that of its last
-    // signal, or a complete one before the first.
+    bool is_reusable;             // has no event of the driver's; `signal` is asked in its place
+    bool takes_times;             // of a reusable event: from queues without profiling, too
+    // A reusable event has the event of its last signal, or a complete one before the first:
+    // retained, under the mutex of the context's event pools.
     struct zepi_event *signal;
     uint64_t submit_ns; // on the host's clock; of timed events
     // submit_ns on the device's clock; 0: not asked for yet (event_times.h).

@@ -43,9 +43,8 @@ struct zepi_queue {
     // Borrowed: gets the copies: the only one, or the last one, of a copy engine. NULL: any does.
     struct zepi_command_list *copy_list;
     // Guards appending, the kernels' instances of this queue's number, `next_list`, and of its
-    // lists free events, timelines and what command_list.h says. The one lock under which the
-    // driver is called: a command list may be in one thread only, and its order is the queue's
-    // order.
+    // lists free events, timelines and what command_list.h says. The driver is called
+    // under it: a command list may be in one thread only, and its order is the queue's order.
     struct zepi_mutex mutex;
     struct zepi_command_list *next_list;
     struct zepi_queue

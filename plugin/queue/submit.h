@@ -27,9 +27,9 @@ enum zepi_engine {
 
 struct zepi_submit {
     struct zepi_queue *queue;             // borrowed
-    struct zepi_command_list *queue_list; // borrowed: whose `list` is
-    ze_command_list_handle_t list;
-    ze_event_handle_t signal; // NULL: no event was asked for
+    struct zepi_command_list *queue_list; // borrowed
+    ze_command_list_handle_t list;        // the driver's handle of it
+    ze_event_handle_t signal;             // NULL: no event was asked for
     uint32_t wait_count;
     ze_event_handle_t *waits; // NULL if there are none
     struct zepi_event *event; // that `signal` belongs to

@@ -74,8 +74,8 @@ struct zepi_timeline_block {
 
 // A context's timelines, and the work that waits for them (deferred.h).
 struct zepi_sync {
-    struct zepi_mutex mutex; // guards the members below; nothing is called under it, and the mutex
-                             // of an idle owner is tried
+    // Guards the members below. Under it, the mutex of an idle owner is tried; nothing else.
+    struct zepi_mutex mutex;
     // The last pin of a timeline went, an owner went, or the last of `running`.
     struct zepi_condition changed;
     atomic_uint_fast64_t epoch; // see zepi_sync_epoch

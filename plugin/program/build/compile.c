@@ -125,7 +125,7 @@ static bool program_init(struct program *program, const struct zepi_compile *com
     return is_made;
 }
 
-// ---- Lines for a person that waits ----
+// ---- Lines about long compiles ----
 
 // After five seconds a line says that the compiler is at work, and at the end how long it took. On
 // stderr if that is a terminal, else with ZEPI_LOG=info. The thread that waits for the five seconds
@@ -258,7 +258,7 @@ static zepi_result_t ze_module_create_from_spirv(const struct zepi_compile *comp
     return result;
 }
 
-// Compiles, and says it of a compile that takes long.
+// Compiles, with lines about a compile that takes long.
 static zepi_result_t compile_program(const struct zepi_compile *compile,
                                      const struct program *program, struct zepi_text *log,
                                      ze_module_handle_t *out_module)

@@ -13,7 +13,7 @@ struct build {
     zepi_build_desc_t desc;
     const struct zepi_context *context;
     char *options;
-    char **logs; // as a program has those of a failure
+    char **logs; // a text for each device of the context, or NULL
 };
 
 // The logs of a device's images lie one behind the other. Without memory a log is lost.
