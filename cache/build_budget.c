@@ -131,15 +131,6 @@ bool zepi_build_entry_add_locked(struct zepi_build_entry *entry, const struct ze
 }
 
 // NOLINTBEGIN(clang-analyzer-core.NullDereference): a member of a list has neighbours
-void zepi_build_entry_use_locked(struct zepi_build_entry *entry)
-{
-    struct zepi_build_budget *budget = entry->cache->budget;
-    if (!entry->next)
-        return;
-    DL_DELETE2(budget->by_use, entry, previous, next);
-    DL_APPEND2(budget->by_use, entry, previous, next);
-}
-
 void zepi_build_entry_keep_locked(struct zepi_build_entry *entry, uint64_t cost_bytes)
 {
     struct zepi_build_cache *cache = entry->cache;

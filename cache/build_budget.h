@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <utlist.h>
 
 // A limit: 0 keeps nothing (builds are still shared while they run).
 #define ZEPI_BUILD_UNLIMITED UINT64_MAX
@@ -110,7 +111,16 @@ void zepi_build_entry_keep_locked(struct zepi_build_entry *entry, uint64_t cost_
 
 // A kept entry is used now: it becomes the last in the order of use. Without effect on one whose
 // build is not over.
-void zepi_build_entry_use_locked(struct zepi_build_entry *entry);
+static inline void zepi_build_entry_use_locked(struct zepi_build_entry *entry)
+{
+    struct zepi_build_budget *budget = entry->cache->budget;
+    if (!entry->next)
+        return;
+    // NOLINTBEGIN(clang-analyzer-core.NullDereference): a member of a list has neighbours
+    DL_DELETE2(budget->by_use, entry, previous, next);
+    DL_APPEND2(budget->by_use, entry, previous, next);
+    // NOLINTEND(clang-analyzer-core.NullDereference)
+}
 
 // Takes an entry that is in its cache out of it. Returns the cache's reference to its result, which
 // the caller releases under no lock.

@@ -140,7 +140,7 @@ static struct zepi_build_entry *entry_find_locked(const struct zepi_build_cache 
 }
 
 // A lookup that found this entry: counts it and its use, and returns a new reference.
-static struct zepi_build_result *build_cache_hit_locked(struct zepi_build_entry *entry)
+static inline struct zepi_build_result *build_cache_hit_locked(struct zepi_build_entry *entry)
 {
     struct zepi_build_counters *counters = &entry->cache->counters;
     counters->hits++;
@@ -235,19 +235,20 @@ enum zepi_build_lookup zepi_build_cache_find_or_build(struct zepi_build_cache *c
     if (!key->is_sealed && !zepi_key_seal(key))
         return ZEPI_LOOKUP_OUT_OF_MEMORY;
     for (;;) {
-        struct zepi_build_entry *placeholder = NULL;
         struct zepi_build_result *result = build_cache_find(cache, key, false);
-        if (!result)
-            result = build_cache_find_or_add(cache, key, &placeholder);
         if (!result) {
-            zepi_build_budget_trim(cache->budget, 0);
+            struct zepi_build_entry *placeholder = NULL;
             result = build_cache_find_or_add(cache, key, &placeholder);
-        }
-        if (!result)
-            return ZEPI_LOOKUP_OUT_OF_MEMORY;
-        if (placeholder) {
-            build_cache_fill(cache, key, build, user, placeholder);
-            return build_cache_end_lookup(result, out_result);
+            if (!result) {
+                zepi_build_budget_trim(cache->budget, 0);
+                result = build_cache_find_or_add(cache, key, &placeholder);
+            }
+            if (!result)
+                return ZEPI_LOOKUP_OUT_OF_MEMORY;
+            if (placeholder) {
+                build_cache_fill(cache, key, build, user, placeholder);
+                return build_cache_end_lookup(result, out_result);
+            }
         }
         const bool is_over = zepi_build_result_status(result) != ZEPI_BUILD_IN_PROGRESS ||
                              zepi_build_result_wait(result);

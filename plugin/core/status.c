@@ -179,6 +179,8 @@ void zepi_build_log_set(const char *log, size_t size_bytes)
         return;
     if (texts->log)
         texts->log[0] = '\0';
+    if (size_bytes == 0)
+        return;
     // Memory for the longest one stays: each build of a known program has a log.
     if (size_bytes >= texts->log_capacity) {
         char *more = zepi_allocate(size_bytes + 1, 1);

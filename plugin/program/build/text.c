@@ -27,12 +27,11 @@ void zepi_text_append(struct zepi_text *text, const char *bytes, size_t size_byt
 
 const char *zepi_build_log(const struct zepi_build_result *result, size_t *out_size_bytes)
 {
-    const char *both = zepi_build_result_log(result);
     const size_t size = result->output.log_size;
-    if (size == 0) {
-        *out_size_bytes = 0;
+    *out_size_bytes = 0;
+    if (size == 0)
         return "";
-    }
+    const char *both = zepi_build_result_log(result);
     const size_t error_size = (both[0] ? strnlen(both, size) : 0) + 1;
     *out_size_bytes = error_size < size ? size - error_size : 0;
     return *out_size_bytes > 0 ? both + error_size : "";

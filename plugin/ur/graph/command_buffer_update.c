@@ -320,21 +320,23 @@ ur_result_t zepi_urCommandBufferUpdateKernelLaunchExp(
     const ur_exp_command_buffer_update_kernel_launch_desc_t *pUpdateKernelLaunch)
 {
     struct zepi_graph *graph = zepi_ur_command_buffer(hCommandBuffer);
+    const ur_exp_command_buffer_update_kernel_launch_desc_t *desc = pUpdateKernelLaunch;
     ur_result_t result;
     if ((result = zepi_ur_check_command_buffer(hCommandBuffer)) ||
         (result = zepi_ur_check_pointer(pUpdateKernelLaunch, "pUpdateKernelLaunch")) ||
         (numKernelUpdates == 0 &&
          (result = zepi_ur_refuse(UR_RESULT_ERROR_INVALID_SIZE, "no updates"))))
         return result;
-    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++) {
-        if (pUpdateKernelLaunch[i].pNewMemObjArgList)
-            result = make_locations(graph, &pUpdateKernelLaunch[i]);
+    const ur_exp_command_buffer_update_kernel_launch_desc_t *end = desc + numKernelUpdates;
+    for (; desc < end && result == UR_RESULT_SUCCESS; desc++) {
+        if (desc->pNewMemObjArgList)
+            result = make_locations(graph, desc);
     }
     if (result != UR_RESULT_SUCCESS)
         return result;
     zepi_graph_update_begin(graph);
-    for (uint32_t i = 0; i < numKernelUpdates && result == UR_RESULT_SUCCESS; i++)
-        result = add_update(graph, &pUpdateKernelLaunch[i]);
+    for (desc = pUpdateKernelLaunch; desc < end && result == UR_RESULT_SUCCESS; desc++)
+        result = add_update(graph, desc);
     zepi_graph_update_end(graph, result == UR_RESULT_SUCCESS);
     return result;
 }

@@ -8,13 +8,6 @@
 #include "program/native_handle.h"
 #include "program/spec_constants.h"
 
-void zepi_ur_program_free_logs(const struct zepi_context *context, char **logs)
-{
-    for (uint32_t i = 0; i < context->device_count && logs; i++)
-        zepi_free(logs[i]);
-    zepi_free(logs);
-}
-
 static void program_destroy(void *object)
 {
     struct zepi_ur_program *program = object;

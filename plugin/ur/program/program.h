@@ -2,6 +2,7 @@
 #ifndef ZEPI_UR_PROGRAM_PROGRAM_H
 #define ZEPI_UR_PROGRAM_PROGRAM_H
 
+#include "core/alloc.h"
 #include "program/module.h"
 #include "ur/handles.h"
 
@@ -44,7 +45,14 @@ static inline ur_result_t zepi_ur_check_program_in(const struct zepi_context *co
 struct zepi_ur_program *zepi_ur_program_make(struct zepi_context *context);
 
 // Frees a list of logs; NULL is fine.
-void zepi_ur_program_free_logs(const struct zepi_context *context, char **logs);
+static inline void zepi_ur_program_free_logs(const struct zepi_context *context, char **logs)
+{
+    if (!logs)
+        return;
+    for (uint32_t i = 0; i < context->device_count; i++)
+        zepi_free(logs[i]);
+    zepi_free(logs);
+}
 
 // The program's module at this moment: the built one, else its input. New reference, never NULL but
 // for a program whose link failed.

@@ -46,19 +46,31 @@ static ur_result_t program_build_begin(struct build *build, struct zepi_context 
         result = zepi_ur_check_device_in(context, devices[i], NULL);
     if (result != UR_RESULT_SUCCESS)
         return result;
-    *build = (struct build){.context = context};
+    char *own_options = NULL;
     if (options && options[0]) {
-        build->options = zepi_duplicate_string(options);
-        if (!build->options)
+        own_options = zepi_duplicate_string(options);
+        if (!own_options)
             return zepi_ur_result(zepi_fail_no_memory());
     }
-    build->desc = (zepi_build_desc_t){.size = sizeof(build->desc),
-                                      .options = build->options,
-                                      .log = build_keep_log,
-                                      .log_data = build,
-                                      .devices = (const zepi_device_t *)devices,
-                                      .device_count = device_count};
+    *build = (struct build){.desc = {.size = sizeof(build->desc),
+                                     .options = own_options,
+                                     .log = build_keep_log,
+                                     .log_data = build,
+                                     .devices = (const zepi_device_t *)devices,
+                                     .device_count = device_count},
+                            .context = context,
+                            .options = own_options};
     return UR_RESULT_SUCCESS;
+}
+
+// After a failure a device without a log has the core's sentence.
+static void build_fill_logs(struct build *build)
+{
+    const char *sentence = zepi_last_error(NULL);
+    for (uint32_t i = 0; i < build->context->device_count; i++) {
+        if (!build->logs || !build->logs[i])
+            build_keep_log(build, build->context->devices[i], sentence, strlen(sentence));
+    }
 }
 
 // Notes in the program how the operation ended, and its module, which is consumed.
@@ -66,15 +78,11 @@ static void program_build_finish(struct build *build, struct zepi_ur_program *pr
                                  zepi_result_t result, struct zepi_module *built)
 {
     const bool is_success = result == ZEPI_SUCCESS;
-    const char *sentence = zepi_last_error(NULL);
-    // A device without a log has the core's sentence.
-    for (uint32_t i = 0; i < build->context->device_count && !is_success; i++) {
-        if (!build->logs || !build->logs[i])
-            build_keep_log(build, build->context->devices[i], sentence, strlen(sentence));
-    }
     if (is_success) {
         zepi_ur_program_free_logs(build->context, build->logs);
         build->logs = NULL;
+    } else {
+        build_fill_logs(build);
     }
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *old = program->built;
@@ -117,8 +125,8 @@ static bool is_loaded_for(const struct zepi_module *loaded, const zepi_build_des
 }
 
 // The code that creation loaded, for a build that asks for nothing else. NULL: there is none.
-static struct zepi_module *program_take_loaded(struct zepi_ur_program *program,
-                                               const zepi_build_desc_t *desc)
+static __attribute__((noinline)) struct zepi_module *
+program_take_loaded(struct zepi_ur_program *program, const zepi_build_desc_t *desc)
 {
     zepi_mutex_lock(&program->mutex);
     struct zepi_module *loaded = program->loaded;
@@ -133,7 +141,7 @@ static struct zepi_module *program_take_loaded(struct zepi_ur_program *program,
 static zepi_result_t program_build(struct zepi_ur_program *program, const zepi_build_desc_t *desc,
                                    struct zepi_module **out_built)
 {
-    *out_built = program_take_loaded(program, desc);
+    *out_built = program->is_il ? NULL : program_take_loaded(program, desc);
     return *out_built ? ZEPI_SUCCESS
                       : zepi_module_build(program->input, desc, ZEPI_VARIABLES_OWN, out_built);
 }
