@@ -261,6 +261,8 @@ static char *get_log_of(ur_program_handle_t program, ur_device_handle_t device)
 Test(program_of_two_apart, whose_build_fails_for_one_device_has_the_log_of_the_other)
 {
     const char options[] = "-cl-mad-enable -cl-no-signed-zeros -cl-finite-math-only";
+    if (test_env_is_on_intel_driver())
+        cr_skip_test("Intel's compiler says nothing of a build that succeeds");
     ur_program_handle_t program = ur_input("scaled_copy");
     test_ze_cpu_require_own_compiler();
     UR_OK(urProgramBuildExp(program, 1, &gear.devices[0], 0, options));
