@@ -17,9 +17,9 @@ int command_compare(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_exec(int argc, char **argv);
 
-// What every program of this folder does before it reads its arguments, which are those of main():
-// keeps them for a second start of the program, and what goes to stderr for --json. At the end of
-// the process an output that cannot be written makes the exit code EXIT_FAILED.
+// Every program of this folder calls this before it reads the arguments of main(). The arguments
+// are kept for a second start of the program, and messages on stderr for --json. At the end of the
+// process an output that cannot be written makes the exit code EXIT_FAILED.
 void command_begin(int argc, char **argv);
 
 // The arguments of main() as they were, with a NULL behind them.
