@@ -106,7 +106,7 @@ int main(void)
 {
     walk_begin();
     images[0] = test_spirv_image("link_constants");
-    images[1] = test_spirv_image("link_base");
+    images[1] = test_spirv_image("link_plain_base");
     method = ZEPI_LINK_DYNAMIC;
     TEST_OK(compile_and_link());
     walk_calls("dynamic, calls", compile_and_link, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");

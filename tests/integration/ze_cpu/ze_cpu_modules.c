@@ -443,3 +443,46 @@ Test(ze_cpu_modules, code_of_the_folder_computes_the_same_and_has_the_same_log)
     free(spirv);
     fixture_finish(&fixture);
 }
+
+// The driver keeps programs that nothing uses for the next module of the same code.
+Test(ze_cpu_modules, a_module_of_known_code_has_its_own_global_variables)
+{
+    setenv("ZE_CPU_CODE_FOLDER", test_env_scratch_path("code"), 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    for (int i = 0; i < 3; i++) {
+        ze_module_handle_t modules[] = {fixture_module(&fixture, "importer", NULL),
+                                        fixture_module(&fixture, "exporter", NULL)};
+        link_and_run(&fixture, modules[0], modules[1]);
+        MUST(zeModuleDestroy(modules[0]));
+        MUST(zeModuleDestroy(modules[1]));
+    }
+    fixture_finish(&fixture);
+}
+
+static int scale(const struct fixture *fixture, ze_module_handle_t module, int factor)
+{
+    ze_kernel_handle_t kernel = fixture_kernel(module, "scale");
+    MUST(zeKernelSetArgumentValue(kernel, 1, sizeof(factor), &factor));
+    const int result = run_scalar(fixture, kernel, 5);
+    MUST(zeKernelDestroy(kernel));
+    return result;
+}
+
+Test(ze_cpu_modules, modules_of_one_code_live_side_by_side)
+{
+    setenv("ZE_CPU_CODE_FOLDER", test_env_scratch_path("code"), 1);
+    struct fixture fixture;
+    fixture_init(&fixture);
+    ze_module_handle_t before = fixture_module(&fixture, "kernels", NULL);
+    MUST(zeModuleDestroy(before));
+    for (int i = 1; i < 20; i++) {
+        ze_module_handle_t first = fixture_module(&fixture, "kernels", NULL);
+        ze_module_handle_t second = fixture_module(&fixture, "kernels", NULL);
+        cr_assert_eq(scale(&fixture, first, i), 5 * i);
+        MUST(zeModuleDestroy(first));
+        cr_assert_eq(scale(&fixture, second, i + 1), 5 * (i + 1));
+        MUST(zeModuleDestroy(second));
+    }
+    fixture_finish(&fixture);
+}

@@ -50,10 +50,11 @@ struct cpu_module {
     struct zepi_spirv *tables;   // owned, one for each input: kernels and symbols
     struct cpu_input *inputs;    // owned, as are the bytes: the SPIR-V that a native binary has
     uint32_t table_count;
-    cl_program object_program;   // owned: compiled, for linking; NULL if nothing is to be linked
-    pthread_mutex_t mutex;       // guards the members below; nothing is called under it
-    struct cpu_program *program; // owned; NULL while symbols are unresolved
-    bool is_linked;              // by zeModuleDynamicLink
+    cl_program object_program;      // owned: compiled, for linking; NULL if nothing is to be linked
+    struct zepi_digest object_code; // that it was loaded from; zeros: it was compiled
+    pthread_mutex_t mutex;          // guards the members below; nothing is called under it
+    struct cpu_program *program;    // owned; NULL while symbols are unresolved
+    bool is_linked;                 // by zeModuleDynamicLink
 };
 
 // The program with a reference for the caller that counts as owner, or the error of the module.

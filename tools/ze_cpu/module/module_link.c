@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
+#include "free_programs.h"
 #include "module.h"
 #include "module_build.h"
 
@@ -47,15 +48,31 @@ static ze_result_t link_objects(struct cpu_module *const *modules, uint32_t coun
     uint32_t table_count = 0, object_count = 0, unresolved;
     struct zepi_spirv *tables = gather(modules, count, &table_count);
     cl_program *objects = calloc(count, sizeof(objects[0]));
+    struct zepi_digest *codes = calloc(count, sizeof(codes[0]));
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; objects != NULL && i < count; i++)
-        if (modules[i]->object_program != NULL)
+    bool are_loaded = true;
+    for (uint32_t i = 0; objects != NULL && codes != NULL && i < count; i++)
+        if (modules[i]->object_program != NULL) {
+            are_loaded = are_loaded && modules[i]->object_code.low != 0;
+            codes[object_count] = modules[i]->object_code;
             objects[object_count++] = modules[i]->object_program;
-    if (tables != NULL && objects != NULL)
-        result = cpu_module_link(objects, object_count, tables, table_count, out_program,
-                                 &unresolved, log);
+        }
+    if (tables != NULL && object_count > 0) {
+        const struct zepi_digest code = zepi_digest_of(codes, object_count * sizeof(codes[0]));
+        cl_program known = are_loaded ? cpu_free_program_take(code) : NULL;
+        if (known != NULL)
+            *out_program = cpu_program_create(known, tables, table_count);
+        else
+            result = cpu_module_link(objects, object_count, tables, table_count, out_program,
+                                     &unresolved, log);
+        if (*out_program != NULL) {
+            (*out_program)->code = are_loaded ? code : (struct zepi_digest){0};
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
     free(tables);
     free(objects);
+    free(codes);
     return result;
 }
 

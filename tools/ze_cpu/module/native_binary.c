@@ -3,6 +3,7 @@
 
 #include "cache/digest.h"
 #include "fields.h"
+#include "free_programs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,25 +145,39 @@ static cl_program load_program(const uint8_t *bytes, size_t size_bytes, struct c
     return program;
 }
 
+// The linked program, likewise.
+static cl_program build_program(const struct cpu_native *native, struct cpu_log *log)
+{
+    const struct cpu_opencl *cl = cpu_opencl();
+    cl_program program = load_program(native->program, native->program_bytes, log);
+    if (program == NULL ||
+        cl->api->clBuildProgram(program, 1, &cl->device, "", NULL, NULL) == CL_SUCCESS)
+        return program;
+    cpu_log_add_program(log, program);
+    cl->api->clReleaseProgram(program);
+    return NULL;
+}
+
 ze_result_t cpu_native_load(struct cpu_module *module, const struct cpu_native *native,
                             struct cpu_log *log)
 {
-    const struct cpu_opencl *cl = cpu_opencl();
     if (native->object_bytes > 0) {
         module->object_program = load_program(native->object, native->object_bytes, log);
         if (module->object_program == NULL)
             return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
+        module->object_code = zepi_digest_of(native->object, native->object_bytes);
     }
     if (native->program_bytes == 0)
         return ZE_RESULT_SUCCESS;
-    cl_program program = load_program(native->program, native->program_bytes, log);
+    const struct zepi_digest code = zepi_digest_of(native->program, native->program_bytes);
+    cl_program program = cpu_free_program_take(code);
+    if (program == NULL)
+        program = build_program(native, log);
     if (program == NULL)
         return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
-    if (cl->api->clBuildProgram(program, 1, &cl->device, "", NULL, NULL) != CL_SUCCESS) {
-        cpu_log_add_program(log, program);
-        cl->api->clReleaseProgram(program);
-        return ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
-    }
     module->program = cpu_program_create(program, module->tables, module->table_count);
-    return module->program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    if (module->program == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    module->program->code = code;
+    return ZE_RESULT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "program.h"
 
+#include "free_programs.h"
 #include "object.h"
 #include "turned.h"
 
@@ -109,7 +110,10 @@ void cpu_program_release(struct cpu_program *program)
     }
     free(program->kernels);
     cpu_source_destroy(program->source);
-    cpu_opencl()->api->clReleaseProgram(program->program);
+    if (program->code.low != 0)
+        cpu_free_program_give(program->code, program->program);
+    else
+        cpu_opencl()->api->clReleaseProgram(program->program);
     free(program);
 }
 

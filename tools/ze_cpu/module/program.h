@@ -2,6 +2,7 @@
 #ifndef ZE_CPU_PROGRAM_H
 #define ZE_CPU_PROGRAM_H
 
+#include "cache/digest.h"
 #include "opencl.h"
 #include "plugin/spirv/spirv.h"
 #include "source.h"
@@ -49,6 +50,7 @@ struct cpu_program {
     _Atomic uint32_t references;
     _Atomic uint32_t owners;            // modules and ze_kernels; 0: nothing new can be launched
     cl_program program;                 // owned
+    struct zepi_digest code;            // that it was loaded from; zeros: it was built
     struct cpu_program_kernel *kernels; // owned
     uint32_t kernel_count;
     struct cpu_source *source; // owned; NULL: no kernel is turned
