@@ -77,6 +77,7 @@ static bool read_cell(struct bench_callgrind *callgrind, const struct bench *ben
     slope->whole = (own[2].all - own[0].all) / (counts[2] - counts[0]);
     slope->first = (own[1].all - own[0].all) / (counts[1] - counts[0]);
     slope->second = (own[2].all - own[1].all) / (counts[2] - counts[1]);
+    cell->loader_count = (own[2].loader - own[0].loader) / (counts[2] - counts[0]);
     cell->driver_count = (own[2].driver - own[0].driver) / (counts[2] - counts[0]);
     cell->has_count = true;
     return true;

@@ -16,7 +16,8 @@ static bool print_count(const struct bench *bench, int place, int operation, cha
 {
     const struct bench_cell *cell = &bench->cells[place][operation];
     const char *mark = bench_slope_is_straight(&cell->count) ? "" : "~";
-    snprintf(text, size, "%.0f + %.0f%s", cell->count.whole - cell->driver_count,
+    snprintf(text, size, "%.0f + %.0f + %.0f%s",
+             cell->count.whole - cell->loader_count - cell->driver_count, cell->loader_count,
              cell->driver_count, mark);
     return cell->has_count;
 }
@@ -132,7 +133,7 @@ void bench_report_table(const struct bench *bench)
     print_operations(bench, "nanoseconds, best (median)", print_time);
     print_operations(bench, "KiB more after a million", print_growth);
     if (is_counted)
-        puts("Instructions: of the plugin or adapter + of the driver.");
+        puts("Instructions: of the plugin or adapter + of the loader + of the driver.");
     printf("Launches: 1,024 work-items. Times: %d rounds in turns.%s\n\n", BENCH_ROUNDS,
            is_counted ? " ~: not the same each time, see --json." : "");
     if (bench->spin.two_ns > 0)

@@ -120,6 +120,10 @@ static zepi_result_t event_get_own_times(struct zepi_event *event, zepi_event_ti
     if (result != ZEPI_SUCCESS)
         return result;
     const struct zepi_device *device = event->queue->device;
+    // The first event ends with the slowest tile of the device, and the last command may be another
+    // tile's alone.
+    if (start > end)
+        start = end;
     // No command starts before it is submitted; the two clocks may differ.
     if (submit > start)
         submit = start;

@@ -83,7 +83,7 @@ if [ -d "$(dirname "$zepi")/../lib/zepi/adapters" ]; then
     expect 127 'No such file' "$zepi" exec --cpu --stats -- "$scratch/nothing"
     expect 143 'no process used zepi' "$zepi" exec --cpu --stats -- sh -c 'kill -TERM $$'
     expect 0 'got TERM' sh -c '"$1" exec --cpu --stats -- sh -c "trap \"echo got TERM; exit 0\" TERM; echo up >\"\$0\"; while :; do sleep 0.05; done" "$2" &
-        until [ -s "$2" ]; do sleep 0.05; done; kill -TERM $!; wait $!' - "$zepi" "$scratch/up"
+        while [ ! -s "$2" ] && kill -0 $!; do sleep 0.05; done; kill -TERM $!; wait $!' - "$zepi" "$scratch/up"
     "$zepi" exec --cpu --stats -- "$zepi" demo --cpu 2>&1 >/dev/null | grep -q 'no process used zepi' && fail 'a process that used zepi is not seen'
     # A GPU or nothing.
     expect 3 'there is no GPU of a driver other than ze_cpu' env -u ZE_ENABLE_ALT_DRIVERS "$zepi" exec --gpu -- true

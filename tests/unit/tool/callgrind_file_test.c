@@ -112,6 +112,7 @@ Test(callgrind_file, counts_everything_but_this_program)
     struct callgrind_file file;
     cr_assert(callgrind_file_read(write_file(calls_of_the_program), &file));
     cr_assert_eq(file.all, 1050, "%.0f instructions", file.all);
+    cr_assert_eq(file.loader, 100, "%.0f of them the loader's", file.loader);
     cr_assert_eq(file.driver, 1200, "%.0f of them the driver's", file.driver);
 }
 

@@ -3,6 +3,7 @@
 #include "ur_fixture.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -195,7 +196,8 @@ static bool has_most_of_the_time(ur_queue_flags_t order, size_t pitch)
     const uint64_t submitted = time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT);
     const uint64_t begun = time_of(event, UR_PROFILING_INFO_COMMAND_START);
     const uint64_t ended = time_of(event, UR_PROFILING_INFO_COMMAND_END);
-    cr_assert(submitted <= begun && begun <= ended);
+    cr_assert(submitted <= begun && begun <= ended, "%" PRIu64 ", %" PRIu64 ", %" PRIu64, submitted,
+              begun, ended);
     cr_assert_leq(ended - begun, elapsed);
     UR_OK(urEventRelease(event));
     UR_OK(urQueueRelease(queue));

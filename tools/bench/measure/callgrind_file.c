@@ -25,6 +25,7 @@ struct reader {
     bool is_call;                    // the next line's cost is a call's
     double all;
     double program;        // in this program itself
+    double loader;         // in the loader itself
     double driver;         // calls into the driver
     double plugin;         // calls of this program into it
     double outside;        // calls of it into the loader or a driver
@@ -109,9 +110,9 @@ static void read_line(struct reader *reader, const char *line)
         add_call(reader, cost_of(line));
         reader->is_call = false;
         reader->callee = reader->caller;
-    } else if (reader->caller == OWNER_PROGRAM && line[0] != '\0' &&
-               strchr("0123456789+-*", line[0])) {
-        reader->program += cost_of(line);
+    } else if (line[0] != '\0' && strchr("0123456789+-*", line[0])) {
+        reader->program += reader->caller == OWNER_PROGRAM ? cost_of(line) : 0;
+        reader->loader += reader->caller == OWNER_LOADER ? cost_of(line) : 0;
     }
 }
 
@@ -128,6 +129,7 @@ bool callgrind_file_read(const char *path, struct callgrind_file *out_file)
     free(line);
     fclose(file);
     out_file->all = reader.all - reader.program - reader.shim;
+    out_file->loader = reader.loader;
     out_file->driver = reader.driver - reader.shim_in_driver;
     out_file->own = reader.plugin - reader.outside;
     return reader.all > 0;

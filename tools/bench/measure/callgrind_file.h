@@ -8,7 +8,8 @@
 // the kernel's driver (libdrm_shim.so), with all that it calls.
 struct callgrind_file {
     double all;    // instructions
-    double driver; // of these, in the driver and its callees
+    double loader; // of these, in the loader of Level Zero itself
+    double driver; // in the driver and its callees
     // In calls of this program into zepi, the C library that it calls there included, without what
     // it calls of the loader and of a driver.
     double own;

@@ -159,7 +159,8 @@ struct bench_cell {
     struct bench_time time;
     bool has_count;
     struct bench_slope count;
-    double driver_count; // the driver's share of it
+    double loader_count; // the loader's share of it
+    double driver_count; // the driver's
     bool has_growth;
     long growth_kib; // in a million operations
 };

@@ -42,7 +42,7 @@ static bool has_variables(cl_program program)
 
 void cpu_free_program_give(struct zepi_digest code, cl_program program)
 {
-    if (cpu_options()->code_folder != NULL && !has_variables(program)) {
+    if (cpu_options()->code_folder != NULL && code.low != 0 && !has_variables(program)) {
         pthread_mutex_lock(&list.mutex);
         struct free_program *place = &list.programs[list.next++ % PROGRAMS];
         cl_program before = place->program;

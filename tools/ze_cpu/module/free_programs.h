@@ -12,7 +12,7 @@
 
 // A built program of this code, owned by the caller; NULL: there is none.
 cl_program cpu_free_program_take(struct zepi_digest code);
-// Consumes the program.
+// Consumes the program. Zeros as its code: it is released.
 void cpu_free_program_give(struct zepi_digest code, cl_program program);
 
 #endif

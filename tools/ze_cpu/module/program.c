@@ -110,10 +110,7 @@ void cpu_program_release(struct cpu_program *program)
     }
     free(program->kernels);
     cpu_source_destroy(program->source);
-    if (program->code.low != 0)
-        cpu_free_program_give(program->code, program->program);
-    else
-        cpu_opencl()->api->clReleaseProgram(program->program);
+    cpu_free_program_give(program->code, program->program);
     free(program);
 }
 
