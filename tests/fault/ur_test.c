@@ -349,7 +349,7 @@ static zepi_result_t images(void)
 // The diamond of tests/data/link/link_top.cl.
 static zepi_result_t use_links(void)
 {
-    constant++; // the other objects stay as they are
+    constant = walk_build_anew();
     const ur_specialization_constant_info_t value = {1, sizeof(constant), &constant};
     ur_program_handle_t objects[OBJECTS] = {NULL};
     ur_program_handle_t program = NULL;
