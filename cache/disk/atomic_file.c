@@ -35,9 +35,13 @@ static int open_temporary(int folder, char out_name[NAME_BYTES])
             continue;
         if (fd < 0)
             return -1;
-        if (zepi_sys_try_lock(fd) == 0 || errno != EWOULDBLOCK)
+        struct stat info;
+        const bool is_locked = zepi_sys_try_lock(fd) == 0;
+        if (!is_locked && errno != EWOULDBLOCK)
             return fd; // without locks a sweeper goes by the file's age
-        // A sweeper was faster and is about to unlink it.
+        if (is_locked && (zepi_sys_stat(fd, &info) != 0 || info.st_nlink > 0))
+            return fd;
+        // A sweeper was faster: it has unlinked the file, or is about to.
         close(fd);
     }
     errno = EEXIST;
