@@ -167,6 +167,20 @@ ur_program_handle_t ur_executable(const char *name)
     return program;
 }
 
+uint64_t ur_time_of(ur_event_handle_t event, ur_profiling_info_t query)
+{
+    uint64_t ns = 0;
+    UR_OK(urEventGetProfilingInfo(event, query, sizeof(ns), &ns, NULL));
+    return ns;
+}
+
+uint64_t ur_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 ur_kernel_handle_t ur_kernel(const char *program_name, const char *kernel_name)
 {
     ur_program_handle_t program = ur_executable(program_name);

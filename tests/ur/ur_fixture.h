@@ -51,6 +51,10 @@ void ur_tear_down(void);
 // A queue of the gear's context with these flags.
 ur_queue_handle_t ur_queue(ur_device_handle_t device, ur_queue_flags_t flags);
 
+// A time of a complete event; CLOCK_MONOTONIC. Both in nanoseconds.
+uint64_t ur_time_of(ur_event_handle_t event, ur_profiling_info_t query);
+uint64_t ur_now_ns(void);
+
 // A program of tests/data/NAME.cl's SPIR-V in the gear's context; the same one, built; one of its
 // kernels.
 ur_program_handle_t ur_input(const char *name);

@@ -158,20 +158,13 @@ Test(command_buffer, may_be_empty)
     UR_OK(urCommandBufferReleaseExp(buffer));
 }
 
-static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t query)
-{
-    uint64_t ns;
-    UR_OK(urEventGetProfilingInfo(event, query, sizeof(ns), &ns, NULL));
-    return ns;
-}
-
 // Waits for the event, and releases it.
 static uint64_t duration_of(ur_event_handle_t event)
 {
     UR_OK(urEventWait(1, &event));
-    const uint64_t submitted = time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT);
-    const uint64_t begun = time_of(event, UR_PROFILING_INFO_COMMAND_START);
-    const uint64_t ended = time_of(event, UR_PROFILING_INFO_COMMAND_END);
+    const uint64_t submitted = ur_time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT);
+    const uint64_t begun = ur_time_of(event, UR_PROFILING_INFO_COMMAND_START);
+    const uint64_t ended = ur_time_of(event, UR_PROFILING_INFO_COMMAND_END);
     cr_assert(submitted <= begun && begun <= ended);
     UR_OK(urEventRelease(event));
     return ended - begun;

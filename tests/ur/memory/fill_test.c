@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 // Lists that do not keep the order.
@@ -161,20 +160,6 @@ Test(fill_older, is_in_order_however_late_its_first_copy_is)
     fill_late(16, 8, 11);
 }
 
-static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t query)
-{
-    uint64_t ns;
-    UR_OK(urEventGetProfilingInfo(event, query, sizeof(ns), &ns, NULL));
-    return ns;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 // Whether the times are most of what a fill takes.
 static bool has_most_of_the_time(ur_queue_flags_t order, size_t pitch)
 {
@@ -185,17 +170,17 @@ static bool has_most_of_the_time(ur_queue_flags_t order, size_t pitch)
     ur_event_handle_t event;
     UR_OK(urEnqueueUSMFill(queue, memory, 1, pattern, ROWS * pitch, 0, NULL, NULL));
     UR_OK(urQueueFinish(queue));
-    const uint64_t before = now_ns();
+    const uint64_t before = ur_now_ns();
     if (pitch == WIDTH)
         UR_OK(
             urEnqueueUSMFill(queue, memory, WIDTH, pattern, (size_t)ROWS * WIDTH, 0, NULL, &event));
     else
         UR_OK(urEnqueueUSMFill2D(queue, memory, pitch, 4, pattern, WIDTH, ROWS, 0, NULL, &event));
     UR_OK(urEventWait(1, &event));
-    const uint64_t elapsed = now_ns() - before;
-    const uint64_t submitted = time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT);
-    const uint64_t begun = time_of(event, UR_PROFILING_INFO_COMMAND_START);
-    const uint64_t ended = time_of(event, UR_PROFILING_INFO_COMMAND_END);
+    const uint64_t elapsed = ur_now_ns() - before;
+    const uint64_t submitted = ur_time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT);
+    const uint64_t begun = ur_time_of(event, UR_PROFILING_INFO_COMMAND_START);
+    const uint64_t ended = ur_time_of(event, UR_PROFILING_INFO_COMMAND_END);
     cr_assert(submitted <= begun && begun <= ended, "%" PRIu64 ", %" PRIu64 ", %" PRIu64, submitted,
               begun, ended);
     cr_assert_leq(ended - begun, elapsed);

@@ -4,42 +4,27 @@
 
 #include <criterion/criterion.h>
 #include <level_zero/ze_api.h>
-#include <time.h>
 
 #define OUT_OF_ORDER UR_QUEUE_FLAG_OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 TestSuite(event, .init = ur_set_up, .fini = ur_tear_down);
-
-static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t query)
-{
-    uint64_t ns;
-    UR_OK(urEventGetProfilingInfo(event, query, sizeof(ns), &ns, NULL));
-    return ns;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 Test(event, times_are_in_order_and_nanoseconds)
 {
     ur_kernel_handle_t kernel = ur_kernel("spin", "spin");
     uint32_t *out = ur_shared(4);
     ur_event_handle_t events[2];
-    const uint64_t before = now_ns();
+    const uint64_t before = ur_now_ns();
     for (int i = 0; i < 2; i++)
         events[i] = ur_spin(gear.queue, kernel, 20000000, out);
     UR_OK(urEventWait(2, events));
-    const uint64_t elapsed = now_ns() - before;
+    const uint64_t elapsed = ur_now_ns() - before;
     uint64_t last_end = 0;
     for (int i = 0; i < 2; i++) {
-        const uint64_t queued = time_of(events[i], UR_PROFILING_INFO_COMMAND_QUEUED);
-        const uint64_t submitted = time_of(events[i], UR_PROFILING_INFO_COMMAND_SUBMIT);
-        const uint64_t start = time_of(events[i], UR_PROFILING_INFO_COMMAND_START);
-        const uint64_t end = time_of(events[i], UR_PROFILING_INFO_COMMAND_END);
+        const uint64_t queued = ur_time_of(events[i], UR_PROFILING_INFO_COMMAND_QUEUED);
+        const uint64_t submitted = ur_time_of(events[i], UR_PROFILING_INFO_COMMAND_SUBMIT);
+        const uint64_t start = ur_time_of(events[i], UR_PROFILING_INFO_COMMAND_START);
+        const uint64_t end = ur_time_of(events[i], UR_PROFILING_INFO_COMMAND_END);
         cr_assert(queued <= submitted);
         cr_assert(submitted <= start, "%llu %llu", (unsigned long long)submitted,
                   (unsigned long long)start);
@@ -47,7 +32,7 @@ Test(event, times_are_in_order_and_nanoseconds)
         cr_assert(end - start > 1000000);
         cr_assert(end - start < elapsed);
         cr_assert(start >= last_end);
-        cr_assert_eq(time_of(events[i], UR_PROFILING_INFO_COMMAND_COMPLETE), end);
+        cr_assert_eq(ur_time_of(events[i], UR_PROFILING_INFO_COMMAND_COMPLETE), end);
         last_end = end;
     }
     for (int i = 0; i < 2; i++)
@@ -66,13 +51,13 @@ Test(event, of_a_recorded_time_has_times_on_any_queue)
     UR_OK(urEnqueueTimestampRecordingExp(queue, true, 0, NULL, &event));
     UR_OK(urDeviceGetGlobalTimestamps(gear.device, &device_after, &host_after));
     cr_assert(host_before < host_after);
-    const uint64_t start = time_of(event, UR_PROFILING_INFO_COMMAND_START);
-    const uint64_t end = time_of(event, UR_PROFILING_INFO_COMMAND_END);
+    const uint64_t start = ur_time_of(event, UR_PROFILING_INFO_COMMAND_START);
+    const uint64_t end = ur_time_of(event, UR_PROFILING_INFO_COMMAND_END);
     cr_assert_eq(start, end); // one moment
     cr_assert(device_before <= start && end <= device_after, "%llu <= %llu, %llu <= %llu",
               (unsigned long long)device_before, (unsigned long long)start, (unsigned long long)end,
               (unsigned long long)device_after);
-    const uint64_t queued = time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED);
+    const uint64_t queued = ur_time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED);
     cr_assert(device_before <= queued && queued <= start);
     ur_command_t type;
     UR_OK(urEventGetInfo(event, UR_EVENT_INFO_COMMAND_TYPE, sizeof(type), &type, NULL));
@@ -94,9 +79,9 @@ Test(event, has_no_times_of_what_has_not_happened)
     uint64_t ns;
     size_t size;
     UR_OK(urEnqueueEventsWait(queue, 1, &host.event, &event));
-    cr_assert(time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED) > 0);
-    cr_assert_eq(time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT),
-                 time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED));
+    cr_assert(ur_time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED) > 0);
+    cr_assert_eq(ur_time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT),
+                 ur_time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED));
     for (int i = 0; i < 3; i++) {
         UR_FAILS(urEventGetProfilingInfo(event, later[i], sizeof(ns), &ns, NULL),
                  UR_RESULT_ERROR_PROFILING_INFO_NOT_AVAILABLE);
@@ -106,7 +91,8 @@ Test(event, has_no_times_of_what_has_not_happened)
     host_event_signal(&host);
     UR_OK(urEventWait(1, &event));
     for (int i = 0; i < 3; i++)
-        cr_assert(time_of(event, later[i]) >= time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT));
+        cr_assert(ur_time_of(event, later[i]) >=
+                  ur_time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT));
     UR_OK(urEventRelease(event));
     UR_OK(urQueueRelease(queue));
     host_event_release(&host);

@@ -47,13 +47,6 @@ static ur_queue_handle_t queue_of(ur_event_handle_t event)
     return queue;
 }
 
-static uint64_t time_of(ur_event_handle_t event, ur_profiling_info_t query)
-{
-    uint64_t ns = 0;
-    UR_OK(urEventGetProfilingInfo(event, query, sizeof(ns), &ns, NULL));
-    return ns;
-}
-
 Test(reusable_event, is_told_by_the_device)
 {
     ur_bool_t answer = false;
@@ -246,14 +239,14 @@ Test(reusable_event, has_times_if_it_was_made_for_them)
         signal_after(queues[i % 3], NULL, event);
         UR_OK(urEventWait(1, &event));
         UR_OK(urDeviceGetGlobalTimestamps(gear.device, &after, NULL));
-        const uint64_t start = time_of(event, UR_PROFILING_INFO_COMMAND_START);
-        const uint64_t end = time_of(event, UR_PROFILING_INFO_COMMAND_END);
+        const uint64_t start = ur_time_of(event, UR_PROFILING_INFO_COMMAND_START);
+        const uint64_t end = ur_time_of(event, UR_PROFILING_INFO_COMMAND_END);
         cr_assert(last <= start && start <= end && end <= after, "%llu %llu %llu %llu",
                   (unsigned long long)last, (unsigned long long)start, (unsigned long long)end,
                   (unsigned long long)after);
         cr_assert(before <= start);
-        cr_assert(time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED) <= start);
-        cr_assert_eq(time_of(event, UR_PROFILING_INFO_COMMAND_COMPLETE), end);
+        cr_assert(ur_time_of(event, UR_PROFILING_INFO_COMMAND_QUEUED) <= start);
+        cr_assert_eq(ur_time_of(event, UR_PROFILING_INFO_COMMAND_COMPLETE), end);
         last = end;
     }
     UR_OK(urEventRelease(event));
@@ -273,7 +266,7 @@ Test(reusable_event, has_the_times_of_queues_with_profiling)
                  NO_TIMES);
         signal_after(gear.queue, NULL, event); // which has profiling
         UR_OK(urEventWait(1, &event));
-        cr_assert(time_of(event, UR_PROFILING_INFO_COMMAND_END) > 0);
+        cr_assert(ur_time_of(event, UR_PROFILING_INFO_COMMAND_END) > 0);
     }
     UR_OK(urEventRelease(event));
     UR_OK(urQueueRelease(plain));
@@ -287,15 +280,15 @@ Test(reusable_event, has_no_times_of_what_has_not_happened)
     uint64_t ns;
     signal_after(queue, NULL, event);
     UR_OK(urEventWait(1, &event));
-    const uint64_t last = time_of(event, UR_PROFILING_INFO_COMMAND_END);
+    const uint64_t last = ur_time_of(event, UR_PROFILING_INFO_COMMAND_END);
     signal_after(queue, host.event, event);
     UR_FAILS(urEventGetProfilingInfo(event, UR_PROFILING_INFO_COMMAND_START, 8, &ns, NULL),
              NO_TIMES);
     UR_FAILS(urEventGetProfilingInfo(event, UR_PROFILING_INFO_COMMAND_END, 8, &ns, NULL), NO_TIMES);
-    cr_assert(time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT) >= last);
+    cr_assert(ur_time_of(event, UR_PROFILING_INFO_COMMAND_SUBMIT) >= last);
     host_event_signal(&host);
     UR_OK(urEventWait(1, &event));
-    cr_assert(time_of(event, UR_PROFILING_INFO_COMMAND_START) >= last);
+    cr_assert(ur_time_of(event, UR_PROFILING_INFO_COMMAND_START) >= last);
     UR_OK(urQueueFinish(queue));
     host_event_release(&host);
     UR_OK(urEventRelease(event));
