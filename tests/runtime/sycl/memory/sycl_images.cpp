@@ -14,7 +14,6 @@ namespace
 
 using sycl::image_channel_order;
 using sycl::image_channel_type;
-constexpr auto image_target = sycl::access::target::image;
 constexpr auto reads = sycl::access::mode::read;
 constexpr auto writes = sycl::access::mode::write;
 
