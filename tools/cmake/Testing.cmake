@@ -180,6 +180,8 @@ ZE_CPU_OPENCL=${ZEPI_VENV}/lib/libintelocl.so")
     LABELS "${label}" TIMEOUT "${timeout}" COST "${timeout}" RUN_SERIAL "${serial}" SKIP_RETURN_CODE 77)
   # One folder a build: a kernel is compiled once for all processes of the tests.
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "ZE_CPU_CODE_FOLDER=${CMAKE_BINARY_DIR}/tests/code")
+  # Threads of numpy that wait for work would keep a processor busy.
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
   # Programs that do not know test_env.h, which has the same default.
   if(label MATCHES "^runtime")
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "ZE_CPU_REORDER=${ZEPI_REORDER_SEED}")

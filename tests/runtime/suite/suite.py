@@ -11,7 +11,7 @@ references.json has what OpenCL's CPU runtime answered to versions of the wheels
 suite runs on OpenCL only if zepi's is not as good, or with --run-reference.
 
   suite.py SUITE --zepi build/release/bin/zepi --python build/venv/bin/python3
-           [--opencl FILE] [--part N] [--run-reference] [--timeout SECONDS] [--logs FOLDER]
+           [--opencl FILE] [--part N] [--files N] [--run-reference] [--timeout SECONDS] [--logs FOLDER]
            [PYTEST-ARGUMENT...]
 
 FILE is the OpenCL runtime of the reference, the environment's own if it is left out.
@@ -32,7 +32,7 @@ from part import short
 HERE = pathlib.Path(__file__).resolve().parent
 # Tests that are known to differ, or to break the reference, a line each: suite, test, reason.
 EXCEPTIONS = HERE / "exceptions.txt"
-# {"SUITE VERSION 1/N": {"passed": how many tests, "failed": [their names]}}
+# {"SUITE VERSION 1/PART of 1/FILES": {"passed": how many tests, "failed": [their names]}}
 REFERENCES = HERE / "references.json"
 # The type that the device on zepi reports. Tests of dpctl divide every CPU by counts of units, which Level
 # Zero does not know; oneMKL under dpnp has code of its own for GPUs, which no CPU executes.
@@ -101,7 +101,8 @@ def start(backend, arguments, excepted):
                "-p", "no:cacheprovider", "-p", "part", "--pyargs", f"{arguments.suite}.tests",
                *arguments.pytest]
     environment = dict(os.environ, COLUMNS="2000", PYTHONPATH=str(HERE), PYTHONDONTWRITEBYTECODE="1",
-                       SUITE_PART=str(arguments.part), SUITE_LEAVE_OUT="\n".join(excepted))
+                       SUITE_PART=str(arguments.part), SUITE_FILES=str(arguments.files),
+                       SUITE_LEAVE_OUT="\n".join(excepted))
     for name in ("ONEAPI_DEVICE_SELECTOR", "UR_ADAPTERS_FORCE_LOAD", "ZE_ENABLE_ALT_DRIVERS"):
         environment.pop(name, None)
     if backend == "zepi":
@@ -188,6 +189,7 @@ def main():
     parser.add_argument("--python", required=True)
     parser.add_argument("--opencl", type=pathlib.Path)
     parser.add_argument("--part", type=int, default=1)
+    parser.add_argument("--files", type=int, default=1)
     parser.add_argument("--run-reference", action="store_true")
     parser.add_argument("--timeout", type=int, default=1200)
     parser.add_argument("--logs", type=pathlib.Path, default=pathlib.Path("build/logs/runtime"))
@@ -209,6 +211,8 @@ def main():
     known = None
     if not arguments.run_reference and not arguments.pytest:
         name = f"{arguments.suite} {version.stdout.strip()} 1/{arguments.part}"
+        if arguments.files > 1:
+            name += f" of 1/{arguments.files}"
         known = json.loads(REFERENCES.read_text()).get(name)
     ours = start("zepi", arguments, excepted)
     if known:
