@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// At the end of a process LeakSanitizer reads all memory that libraries may write. Of 87 MB of it 62 belong to
-// the C compiler of intel-opencl-rt 2026.2, whose own allocations lsan.supp names, and 6 to UBSan. They
-// are hidden from LeakSanitizer here, since reading them takes a fifth of a small test's time.
+// At the end of a process LeakSanitizer reads all memory that libraries may write. Of 87 MB of it
+// 62 belong to the C compiler of intel-opencl-rt 2026.2, whose own allocations lsan.supp names, and
+// 6 to UBSan. They are hidden from LeakSanitizer here, since reading them takes a fifth of a small
+// test's time.
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
