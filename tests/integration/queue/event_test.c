@@ -354,13 +354,13 @@ Test(event, is_recycled_however_many_there_were)
 {
     float *one = queue_allocate(ITEMS);
     uint64_t after_warm_up = 0;
-    for (int i = 0; i < 30000; i++) {
+    for (int i = 0; i < 10000; i++) {
         zepi_event_t event;
         queue_add(gear.queue, one, one, one, TEST_NO_WAIT, &event);
         if (i % 3 == 0)
             TEST_OK(zepi.event_wait(1, &event, UINT64_MAX));
         TEST_OK(zepi.release(event));
-        if (i == 10000)
+        if (i == 4000)
             after_warm_up = ze_cpu.get_live_objects();
     }
     cr_assert_leq(ze_cpu.get_live_objects(), after_warm_up);
@@ -384,7 +384,7 @@ ParameterizedTest(struct queue_kind *kind, event_chain,
     float *sum = queue_allocate(ITEMS);
     zepi_event_t last = create_gate();
     uint64_t after_warm_up = 0;
-    enum { WARM_UP = 15000, LAUNCHES = 40000 };
+    enum { WARM_UP = 5000, LAUNCHES = 15000 };
     TEST_OK(zepi.event_signal(last));
     for (int i = 1; i <= LAUNCHES; i++) {
         zepi_event_t event;
