@@ -21,8 +21,8 @@ struct queue_kind {
 enum { QUEUE_KINDS = 6, IN_ORDER_QUEUE_KINDS = 3 };
 extern struct queue_kind queue_kinds[QUEUE_KINDS]; // those in order come first
 
-// A test of each kind, with criterion/parameterized.h. One process has all that are `newer`, and one the others:
-// the plugin looks once what it may use.
+// A test of each kind, with criterion/parameterized.h. One process has all that are `newer`, and
+// one the others: the plugin looks once what it may use.
 #define FOR_ALL_KINDS(suite, name)                                                                 \
     static void name(const struct queue_kind *kind);                                               \
     ParameterizedTestParameters(suite, name)                                                       \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// 25,000 executions of a command buffer, of which each tenth follows an update and each waits for
+// 100,000 executions of a command buffer, of which each tenth follows an update and each waits for
 // the one before, and of a captured graph on two queues in turns: the process has as much memory
 // and as many file descriptors afterwards as before, and the driver as many objects.
 #include "test_env.h"
@@ -18,7 +18,7 @@
 #define EXECUTIONS 2000
 #define GROWTH_LIMIT_KIB 16
 #else
-#define EXECUTIONS 25000
+#define EXECUTIONS 100000
 #define GROWTH_LIMIT_KIB 256
 #endif
 #define ROUNDS 5
