@@ -39,7 +39,8 @@ function(zepi_add_device_code target output_dir)
       BYPRODUCTS "${bitcode}"
       COMMAND "${CMAKE_COMMAND}" -E make_directory "${output_dir}"
       COMMAND "${ZEPI_CLANG}" -cc1 -triple spir64 -cl-std=CL3.0 -O1 -funroll-loops
-              ${CODE_CLANG_FLAGS} -fdeclare-opencl-builtins -finclude-default-header -emit-llvm-bc -o "${bitcode}" "${source}"
+              ${CODE_CLANG_FLAGS} -fdeclare-opencl-builtins -finclude-default-header
+              -emit-llvm-bc -o "${bitcode}" "${source}"
       COMMAND "${ZEPI_LLVM_SPIRV}" --spirv-max-version=${CODE_SPIRV_VERSION} ${CODE_SPIRV_FLAGS}
               -o "${spirv}" "${bitcode}"
       DEPENDS "${source}"
