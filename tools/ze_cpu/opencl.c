@@ -16,11 +16,13 @@
 #define SUB_GROUP_SIZES_INTEL 0x4108
 
 static struct cpu_opencl opencl;
+static cl_context context;
 static bool is_open;
 static char message[PATH_MAX + 256];
 static char tried[1024];            // reasons of the libraries that could not be opened
 static char library_file[PATH_MAX]; // of the runtime
 static pthread_once_t open_once = PTHREAD_ONCE_INIT;
+static pthread_once_t context_once = PTHREAD_ONCE_INIT;
 
 typedef void *(*get_extension_function_t)(const char *);
 
@@ -166,12 +168,6 @@ static void open_runtime(void)
                  library_file);
         return;
     }
-    cl_int code;
-    opencl.context = opencl.api->clCreateContext(NULL, 1, &opencl.device, NULL, NULL, &code);
-    if (opencl.context == NULL) {
-        snprintf(message, sizeof(message), "clCreateContext of %s returns %d", library_file, code);
-        return;
-    }
     read_device();
     is_open = true;
 }
@@ -192,6 +188,17 @@ __attribute__((visibility("default"))) const char *zeCpuGetRuntime(const char **
 const struct cpu_opencl *cpu_opencl(void)
 {
     return &opencl;
+}
+
+static void create_context(void)
+{
+    context = opencl.api->clCreateContext(NULL, 1, &opencl.device, NULL, NULL, NULL);
+}
+
+cl_context cpu_opencl_context(void)
+{
+    pthread_once(&context_once, create_context);
+    return context;
 }
 
 uint64_t cpu_opencl_number(cl_device_info name)

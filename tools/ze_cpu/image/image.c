@@ -86,14 +86,14 @@ static cl_mem create_object(const struct cpu_image_format *format, cl_image_desc
     if (desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER) {
         const size_t bytes =
             format->is_view ? cpu_image_view_bytes(&format->channels) : format->element_bytes;
-        desc->buffer = api->clCreateBuffer(cpu_opencl()->context,
+        desc->buffer = api->clCreateBuffer(cpu_opencl_context(),
                                            flags | (memory != NULL ? CL_MEM_USE_HOST_PTR : 0),
                                            desc->image_width * bytes, memory, out_code);
         if (desc->buffer == NULL)
             return NULL;
     }
     cl_mem object =
-        api->clCreateImage(cpu_opencl()->context, flags, &format->format, desc, NULL, out_code);
+        api->clCreateImage(cpu_opencl_context(), flags, &format->format, desc, NULL, out_code);
     if (desc->buffer != NULL)
         api->clReleaseMemObject(desc->buffer);
     return object;

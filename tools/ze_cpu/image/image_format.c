@@ -136,8 +136,8 @@ static bool is_offered(const cl_image_format *format, cl_mem_object_type type, c
     cl_image_format formats[FORMATS_MAXIMUM];
     cl_uint count = 0;
     const struct cpu_opencl *cl = cpu_opencl();
-    if (cl->api->clGetSupportedImageFormats(cl->context, flags, type, FORMATS_MAXIMUM, formats,
-                                            &count) != CL_SUCCESS)
+    if (cl->api->clGetSupportedImageFormats(cpu_opencl_context(), flags, type, FORMATS_MAXIMUM,
+                                            formats, &count) != CL_SUCCESS)
         return false;
     for (cl_uint i = 0; i < count && i < FORMATS_MAXIMUM; i++)
         if (formats[i].image_channel_order == format->image_channel_order &&

@@ -27,7 +27,7 @@ ze_result_t ZE_APICALL cpu_zeSamplerCreate(ze_context_handle_t hContext, ze_devi
     };
     cl_int code;
     cl_sampler made =
-        cpu_opencl()->api->clCreateSamplerWithProperties(cpu_opencl()->context, properties, &code);
+        cpu_opencl()->api->clCreateSamplerWithProperties(cpu_opencl_context(), properties, &code);
     if (made == NULL)
         return cpu_opencl_result(code);
     struct cpu_sampler *sampler = cpu_object_create(CPU_SAMPLER, sizeof(*sampler));

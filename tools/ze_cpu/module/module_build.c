@@ -102,7 +102,7 @@ static ze_result_t make_program(const struct cpu_module *module, const struct cp
                                 cl_program *out_program, struct cpu_log *log)
 {
     cl_int code;
-    *out_program = cpu_opencl()->api->clCreateProgramWithIL(cpu_opencl()->context, source->spirv,
+    *out_program = cpu_opencl()->api->clCreateProgramWithIL(cpu_opencl_context(), source->spirv,
                                                             source->spirv_bytes, &code);
     if (*out_program != NULL)
         return set_constants(*out_program, &module->tables[index], inputs, module->table_count);
@@ -145,8 +145,8 @@ ze_result_t cpu_module_link(const cl_program *objects, uint32_t object_count,
 {
     const struct cpu_opencl *cl = cpu_opencl();
     cl_int code;
-    cl_program program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "", object_count,
-                                                objects, NULL, NULL, &code);
+    cl_program program = cl->api->clLinkProgram(cpu_opencl_context(), 1, &cl->device, "",
+                                                object_count, objects, NULL, NULL, &code);
     if (code == CL_SUCCESS) {
         *out_program = cpu_program_create(program, tables, table_count);
         return *out_program != NULL ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
@@ -179,8 +179,8 @@ static ze_result_t link_objects(struct cpu_module *module, const cl_program *obj
         module->object_program = objects[0];
         return ZE_RESULT_SUCCESS;
     }
-    module->object_program = cl->api->clLinkProgram(cl->context, 1, &cl->device, "-create-library",
-                                                    count, objects, NULL, NULL, &code);
+    module->object_program = cl->api->clLinkProgram(
+        cpu_opencl_context(), 1, &cl->device, "-create-library", count, objects, NULL, NULL, &code);
     return code == CL_SUCCESS ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_MODULE_LINK_FAILURE;
 }
 

@@ -138,7 +138,7 @@ static cl_program load_program(const uint8_t *bytes, size_t size_bytes, struct c
 {
     const struct cpu_opencl *cl = cpu_opencl();
     cl_int code, status;
-    cl_program program = cl->api->clCreateProgramWithBinary(cl->context, 1, &cl->device,
+    cl_program program = cl->api->clCreateProgramWithBinary(cpu_opencl_context(), 1, &cl->device,
                                                             &size_bytes, &bytes, &status, &code);
     if (program == NULL)
         cpu_log_add(log, "error: clCreateProgramWithBinary answers %d\n", code);

@@ -176,7 +176,8 @@ static struct cpu_program *build_turned(const struct cpu_program_kernel *kernel,
     cl_int code;
     uint8_t *spirv = cpu_source_turn(source, kernel->name, dimension, &bytes);
     cl_program program =
-        spirv != NULL ? cl->api->clCreateProgramWithIL(cl->context, spirv, bytes, &code) : NULL;
+        spirv != NULL ? cl->api->clCreateProgramWithIL(cpu_opencl_context(), spirv, bytes, &code)
+                      : NULL;
     free(spirv);
     if (program != NULL && cl->api->clBuildProgram(program, 1, &cl->device, source->options, NULL,
                                                    NULL) != CL_SUCCESS) {

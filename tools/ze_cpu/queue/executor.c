@@ -122,7 +122,7 @@ static cl_int create_queue(cl_command_queue_properties kind, cl_command_queue *o
     cl_int code = CL_SUCCESS;
     if (*out == NULL)
         *out = cpu_opencl()->api->clCreateCommandQueueWithProperties(
-            cpu_opencl()->context, cpu_opencl()->device, properties, &code);
+            cpu_opencl_context(), cpu_opencl()->device, properties, &code);
     return code;
 }
 
