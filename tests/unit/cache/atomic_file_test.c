@@ -200,3 +200,50 @@ Test(atomic_file, is_swept_once_its_writer_is_dead)
     cr_assert_not(zepi_atomic_file_sweep(folder, name));
     cr_assert_eq(count_files(), 0);
 }
+
+static int files_to_sweep;
+
+// A sweeper of another process, which met a file before its writer had locked it.
+static int sweep_at_lock(enum zepi_sys_call call)
+{
+    if (call != ZEPI_SYS_LOCK || files_to_sweep == 0)
+        return 0;
+    files_to_sweep--;
+    DIR *listing = opendir(test_env_scratch());
+    for (const struct dirent *at; (at = readdir(listing));)
+        unlinkat(folder, at->d_name, 0); // refuses folders
+    closedir(listing);
+    return 0;
+}
+
+Test(atomic_file, is_written_under_another_name_if_a_sweeper_was_faster)
+{
+    files_to_sweep = 2;
+    zepi_sys_set_hook(sweep_at_lock);
+    const int error = write_text("file", "contents");
+    zepi_sys_set_hook(NULL);
+    cr_assert_eq(error, 0, "error %d", error);
+    cr_assert_eq(files_to_sweep, 0);
+    cr_assert_eq(read_text("file", "contents"), 0);
+    cr_assert_eq(count_files(), 1);
+}
+
+// The sweeper has the lock, and is about to unlink the file.
+static int lock_before_the_writer(enum zepi_sys_call call)
+{
+    if (call != ZEPI_SYS_LOCK || files_to_sweep == 0)
+        return 0;
+    files_to_sweep--;
+    return EWOULDBLOCK;
+}
+
+Test(atomic_file, is_written_under_another_name_if_a_sweeper_has_the_lock)
+{
+    files_to_sweep = 1;
+    zepi_sys_set_hook(lock_before_the_writer);
+    const int error = write_text("file", "contents");
+    zepi_sys_set_hook(NULL);
+    cr_assert_eq(error, 0, "error %d", error);
+    cr_assert_eq(read_text("file", "contents"), 0);
+    cr_assert_eq(count_files(), 2, "the file of the sweeper stays to it");
+}
