@@ -181,7 +181,7 @@ typedef struct zepi_device_info {
     bool has_linkage_inspection;
     bool has_native_binaries; // modules made from native code are accepted
     void *native_handle;      // ze_device_handle_t
-    // Of its memory, at the moment, for new allocations; 0: the driver does not tell, or the
+    // Of its memory, at the moment, for new allocations; 0: none, the driver does not tell, or the
     // process ends.
     uint64_t free_memory_bytes;
     uint32_t compute_engine_count; // that queues may ask for

@@ -134,6 +134,8 @@ zepi_result_t zepi_api_device_get_info(zepi_device_t device, zepi_device_info_t 
         result = zepi_device_get_free_memory(device, &info.free_memory_bytes);
         if (result != ZEPI_SUCCESS)
             return result;
+        if (info.free_memory_bytes == ZEPI_FREE_MEMORY_UNKNOWN)
+            info.free_memory_bytes = 0;
     }
     return zepi_copy_info(out_info, &info, sizeof(info));
 }

@@ -95,13 +95,14 @@ zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint
                                       (ze_structure_type_t)ZEPI_ZE_STRUCTURE_TYPE_USABLE_MEMORY};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2,
                                          .pNext = &usable};
-    *out_bytes = 0;
+    *out_bytes = ZEPI_FREE_MEMORY_UNKNOWN;
     // The loader may be gone before its users at the end of the process.
     if (zepi_process_is_ending())
         return ZEPI_SUCCESS;
     if (!device->platform->optional.has_usable_memory)
         return sysman_get_free_memory(device, out_bytes);
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
-    *out_bytes = usable.size_bytes;
+    if (result == ZEPI_SUCCESS)
+        *out_bytes = usable.size_bytes;
     return result;
 }

@@ -115,7 +115,7 @@ static const struct zepi_ur_query queries[] = {
     {MEMBER(GLOBAL_MEM_SIZE, U64, global_memory_bytes)},
     {COMPUTED(LOCAL_MEM_TYPE, U32)},
     {MEMBER(LOCAL_MEM_SIZE, U64, compute.maxSharedLocalMemory)},
-    {DETAIL(GLOBAL_MEM_FREE, U64_OR_NONE)},
+    {VALUE(GLOBAL_MEM_FREE, zepi_ur_device_free_memory)},
     {MEMBER(MAX_MEMORY_BANDWIDTH, U64_OR_NONE, memory_bandwidth)},
     {COMPUTED(MAX_CONSTANT_BUFFER_SIZE, U64)},
     {IS(MEM_BASE_ADDR_ALIGN, U32, 8)}, // bits: a sub-buffer may begin at any byte

@@ -107,6 +107,16 @@ ur_result_t zepi_ur_device_pci_address(void *object, const struct zepi_ur_info *
     return zepi_ur_info_return_string(info, address);
 }
 
+ur_result_t zepi_ur_device_free_memory(void *object, const struct zepi_ur_info *info)
+{
+    uint64_t bytes;
+    const ur_result_t result = zepi_ur_result(zepi_device_get_free_memory(object, &bytes));
+    if (result != UR_RESULT_SUCCESS)
+        return result;
+    return bytes == ZEPI_FREE_MEMORY_UNKNOWN ? UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION
+                                             : zepi_ur_info_return(info, &bytes, sizeof(bytes));
+}
+
 ur_result_t zepi_ur_device_group_limits(void *object, const struct zepi_ur_info *info)
 {
     const ze_device_compute_properties_t *compute = &((const struct zepi_device *)object)->compute;
@@ -364,8 +374,6 @@ zepi_result_t zepi_ur_device_detail(void *object, uint64_t parameter, uint64_t *
     uint64_t bytes, line_bytes;
     zepi_result_t result;
     switch (parameter) {
-    case UR_DEVICE_INFO_GLOBAL_MEM_FREE:
-        return zepi_device_get_free_memory(device, out_number);
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_SIZE:
         return query_caches(device, out_number, &line_bytes);
     case UR_DEVICE_INFO_GLOBAL_MEM_CACHE_TYPE:

@@ -13,11 +13,11 @@ ur_device_type_t zepi_ur_device_type_of(const struct zepi_device *device);
 #define ZEPI_UR_AFFINITY_DOMAINS                                                                   \
     (UR_DEVICE_AFFINITY_DOMAIN_FLAG_NUMA | UR_DEVICE_AFFINITY_DOMAIN_FLAG_NEXT_PARTITIONABLE)
 
-// Strings and lists.
+// Strings, lists, and a number of which 0 is a value.
 zepi_ur_value zepi_ur_device_vendor, zepi_ur_device_version, zepi_ur_device_driver_version,
     zepi_ur_device_il_version, zepi_ur_device_extensions, zepi_ur_device_pci_address,
     zepi_ur_device_group_limits, zepi_ur_device_sub_group_sizes, zepi_ur_device_partitions,
-    zepi_ur_device_partition_type;
+    zepi_ur_device_partition_type, zepi_ur_device_free_memory;
 
 // Numbers, by a parameter.
 zepi_ur_asked zepi_ur_device_computed;  // the query

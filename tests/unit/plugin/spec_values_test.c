@@ -34,9 +34,11 @@ Test(spec_values, are_told_apart_by_each_byte_of_an_id_and_keep_each_byte_of_a_v
     static const uint32_t ids[] = {0x01000000, 0x00000001, 0x00010000, 0x00000100, 0};
     enum { COUNT = sizeof(ids) / sizeof(ids[0]) };
     struct zepi_spec_entry entries[COUNT];
-    for (uint8_t i = 0; i < COUNT; i++)
-        entries[i] = (struct zepi_spec_entry){
-            .id = ids[i], .size_bytes = 8, .value = {i, 1, 2, 3, 4, 5, 6, (uint8_t)(7 + i)}};
+    for (int i = 0; i < COUNT; i++)
+        entries[i] =
+            (struct zepi_spec_entry){.id = ids[i],
+                                     .size_bytes = 8,
+                                     .value = {(uint8_t)i, 1, 2, 3, 4, 5, 6, (uint8_t)(7 + i)}};
     struct zepi_spec_values *values = zepi_spec_values_with(NULL, COUNT, entries, NULL);
     cr_assert_eq(values->count, COUNT);
     for (uint32_t i = 0; i < COUNT; i++) {

@@ -2,6 +2,7 @@
 // Devices: their identity, compared with zepi's own table; sub-devices; types.
 #include "test_env.h"
 #include "test_plugin.h"
+#include "test_ze_cpu.h"
 #include "tools/ze_cpu/ze_newer.h"
 #include "ur_fixture.h"
 
@@ -24,6 +25,12 @@ static void set_up_cpu(void)
     ur_set_up();
 }
 
+static void set_up_small(void)
+{
+    setenv("ZE_CPU_MEMORY", "64", 1);
+    ur_set_up();
+}
+
 static void set_up_without_free_memory(void)
 {
     setenv("ZE_CPU_WITHOUT", "ZE_extension_device_usablemem_size_properties", 1);
@@ -40,6 +47,7 @@ TestSuite(device_of_two_with_pci, .init = set_up_two_with_pci, .fini = ur_tear_d
 TestSuite(device, .init = ur_set_up, .fini = ur_tear_down);
 TestSuite(device_of_two, .init = ur_set_up_two, .fini = ur_tear_down);
 TestSuite(device_of_parts, .init = set_up_sub_devices, .fini = ur_tear_down);
+TestSuite(small_device, .init = set_up_small, .fini = ur_tear_down);
 TestSuite(device_without_free_memory, .init = set_up_without_free_memory, .fini = ur_tear_down);
 TestSuite(device_of_a_cpu, .init = set_up_cpu, .fini = ur_tear_down);
 
@@ -219,6 +227,26 @@ Test(device, is_what_its_driver_says)
                  UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
     cr_expect_eq(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_PCI_ADDRESS, sizeof(text), text, NULL),
                  UR_RESULT_ERROR_UNSUPPORTED_ENUMERATION);
+}
+
+// A device whose memory is all in use has 0 free bytes: that is an answer.
+Test(small_device, has_less_free_memory_with_each_allocation_and_then_0)
+{
+    uint64_t free_bytes[3];
+    void *memory[2];
+    test_ze_cpu_require();
+    for (int i = 0; i < 3; i++) {
+        UR_OK(urDeviceGetInfo(gear.device, UR_DEVICE_INFO_GLOBAL_MEM_FREE, sizeof(uint64_t),
+                              &free_bytes[i], NULL));
+        if (i < 2)
+            UR_OK(urUSMDeviceAlloc(gear.context, gear.device, NULL, NULL,
+                                   i == 0 ? 16 << 20 : free_bytes[i], &memory[i]));
+    }
+    cr_expect_eq(free_bytes[0] - free_bytes[1], 16 << 20);
+    cr_expect_gt(free_bytes[1], 0);
+    cr_expect_eq(free_bytes[2], 0);
+    for (int i = 0; i < 2; i++)
+        UR_OK(urUSMFree(gear.context, memory[i]));
 }
 
 Test(device_without_free_memory, has_no_answer_and_works)

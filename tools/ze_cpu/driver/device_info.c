@@ -3,6 +3,7 @@
 #include "device/device.h"
 #include "driver.h"
 #include "entry.h"
+#include "memory/memory.h"
 #include "opencl.h"
 #include "options.h"
 
@@ -24,8 +25,8 @@
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD |   \
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX)
 
-// Bytes that the system could give to new allocations now; all memory if the system does not report
-// them.
+// Bytes that the system could give to new allocations now, all memory if the system does not report
+// them, and at most what is left of the devices' own.
 uint64_t cpu_device_usable_bytes(void)
 {
     char line[256];
@@ -36,7 +37,9 @@ uint64_t cpu_device_usable_bytes(void)
             kib = 0;
     if (file != NULL)
         fclose(file);
-    return kib != 0 ? (uint64_t)kib * 1024 : cpu_opencl()->global_memory_bytes;
+    const uint64_t bytes = kib != 0 ? (uint64_t)kib * 1024 : cpu_opencl()->global_memory_bytes;
+    const uint64_t left = cpu_memory_left();
+    return bytes < left ? bytes : left;
 }
 
 uint64_t cpu_device_allocation_limit(ze_device_handle_t device)

@@ -40,6 +40,13 @@ void cpu_memory_give(uint64_t bytes)
     atomic_fetch_sub_explicit(&taken_bytes, bytes, memory_order_relaxed);
 }
 
+uint64_t cpu_memory_left(void)
+{
+    const uint64_t limit = (uint64_t)cpu_options()->memory_mib << 20;
+    const uint64_t taken = atomic_load_explicit(&taken_bytes, memory_order_relaxed);
+    return limit == 0 ? UINT64_MAX : taken < limit ? limit - taken : 0;
+}
+
 // Of the devices' memory; the host's is theirs if they are integrated.
 static uint64_t device_bytes_of(const struct cpu_allocation *allocation)
 {
