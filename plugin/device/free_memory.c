@@ -102,7 +102,6 @@ zepi_result_t zepi_device_get_free_memory(const struct zepi_device *device, uint
     if (!device->platform->optional.has_usable_memory)
         return sysman_get_free_memory(device, out_bytes);
     const zepi_result_t result = ZEPI_ZE(zeDeviceGetProperties, device->ze, &properties);
-    if (result == ZEPI_SUCCESS)
-        *out_bytes = usable.size_bytes;
+    *out_bytes = usable.size_bytes;
     return result;
 }

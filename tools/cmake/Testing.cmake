@@ -17,7 +17,8 @@
 #   TIMEOUT   60 seconds if left out, four times that with a sanitizer
 #   SERIAL    runs alone: for tests that measure time
 #   LONG      has the label long, too: tests that take minutes, or judge costs; tools/check leaves them to --all
-#   ASAN      has the label asan, too: tools/check runs it under AddressSanitizer, and only there
+#   ASAN      has the label asan, too: tools/check runs it under AddressSanitizer, and not on the
+#             release preset
 #   DISCRETE  runs as <NAME>.discrete, too, on a CPU driver whose devices have memory of their own
 #             (ZE_CPU_INTEGRATED=0), with the label discrete, and with the label long unless it is in
 #             ZEPI_DISCRETE_TESTS

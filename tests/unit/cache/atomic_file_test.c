@@ -203,6 +203,17 @@ Test(atomic_file, is_swept_once_its_writer_is_dead)
 
 static int files_to_sweep;
 
+static void write_beside_a_sweeper(zepi_sys_hook *sweeper, int file_count)
+{
+    files_to_sweep = file_count;
+    zepi_sys_set_hook(sweeper);
+    const int error = write_text("file", "contents");
+    zepi_sys_set_hook(NULL);
+    cr_assert_eq(error, 0, "error %d", error);
+    cr_assert_eq(files_to_sweep, 0);
+    cr_assert_eq(read_text("file", "contents"), 0);
+}
+
 // A sweeper of another process, which met a file before its writer had locked it.
 static int sweep_at_lock(enum zepi_sys_call call)
 {
@@ -218,13 +229,7 @@ static int sweep_at_lock(enum zepi_sys_call call)
 
 Test(atomic_file, is_written_under_another_name_if_a_sweeper_was_faster)
 {
-    files_to_sweep = 2;
-    zepi_sys_set_hook(sweep_at_lock);
-    const int error = write_text("file", "contents");
-    zepi_sys_set_hook(NULL);
-    cr_assert_eq(error, 0, "error %d", error);
-    cr_assert_eq(files_to_sweep, 0);
-    cr_assert_eq(read_text("file", "contents"), 0);
+    write_beside_a_sweeper(sweep_at_lock, 2);
     cr_assert_eq(count_files(), 1);
 }
 
@@ -239,11 +244,6 @@ static int lock_before_the_writer(enum zepi_sys_call call)
 
 Test(atomic_file, is_written_under_another_name_if_a_sweeper_has_the_lock)
 {
-    files_to_sweep = 1;
-    zepi_sys_set_hook(lock_before_the_writer);
-    const int error = write_text("file", "contents");
-    zepi_sys_set_hook(NULL);
-    cr_assert_eq(error, 0, "error %d", error);
-    cr_assert_eq(read_text("file", "contents"), 0);
+    write_beside_a_sweeper(lock_before_the_writer, 1);
     cr_assert_eq(count_files(), 2, "the file of the sweeper stays to it");
 }

@@ -25,8 +25,8 @@
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD |   \
         ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX)
 
-// Bytes that the system could give to new allocations now, all memory if the system does not report
-// them, and at most what is left of the devices' own.
+// The bytes that new allocations can have now: those that the system reports as free (all memory if
+// it reports none), but no more than are left of ZE_CPU_MEMORY.
 uint64_t cpu_device_usable_bytes(void)
 {
     char line[256];

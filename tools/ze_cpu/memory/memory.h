@@ -31,7 +31,7 @@ bool cpu_memory_is_importable(const char *function, const ze_external_memory_imp
 // Bytes of the devices' memory (ZE_CPU_MEMORY) that are not USM. False: there are not so many.
 bool cpu_memory_take(uint64_t bytes);
 void cpu_memory_give(uint64_t bytes);
-// Bytes of the devices' memory that are not taken; UINT64_MAX: it has no limit.
+// Bytes of the devices' memory that are not taken; UINT64_MAX: the memory has no limit.
 uint64_t cpu_memory_left(void);
 
 // Maps a piece of a file as memory of the device, or the host's (NULL): CPU_IMPORTED until
